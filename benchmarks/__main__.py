@@ -1,4 +1,4 @@
-"""Run every benchmark in turn, those that are named, or one of them with options of its own."""
+"""Run all benchmarks, the named ones, or a single one with options."""
 
 import importlib
 import sys
@@ -36,7 +36,7 @@ def main() -> None:
     if arguments[0] not in NAMES:
         raise SystemExit(f"{arguments[0]} is not a benchmark; known: {', '.join(NAMES)}")
 
-    # Arguments that are not all names are the options of the first one.
+    # If not all arguments are names, the remaining ones are options of the first benchmark.
     has_options = not set(arguments) <= set(NAMES)
     names = arguments[:1] if has_options else arguments
     options = arguments[1:] if has_options else []

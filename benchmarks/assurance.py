@@ -33,11 +33,11 @@ _LEAF_WORDS: Final = 16
 _WITHOUT_EVIDENCE: Final = "without evidence"
 
 Times = dict[str, float]
-"""Median milliseconds of a workload, by what was asked."""
+"""Median milliseconds of a workload, by the name of the view."""
 
 
 def build_catalog(segment: Segment) -> tuple[Catalog, float]:
-    """Return an indexed catalog of the records of a segment, and how many bytes a record takes in its index."""
+    """Return an indexed catalog of the records of a segment, and the size of its index in bytes per record."""
     index = build_index(segment, _LEAF_WORDS)
     with tempfile.TemporaryDirectory() as folder:
         snapshot = Path(folder) / "index"
@@ -47,9 +47,9 @@ def build_catalog(segment: Segment) -> tuple[Catalog, float]:
 
 
 def measure_in_turns(views: Mapping[str, View], workload: Workload) -> Times:
-    """Return the median time of a workload over each of some views, which are asked in turns.
+    """Return the median time of a workload for each view, measured alternately.
 
-    A busy moment of the machine therefore affects all of them.
+    Other load on the machine therefore affects all of them.
     """
     times: dict[str, list[float]] = {name: [] for name in views}
     for _ in range(ROUNDS):

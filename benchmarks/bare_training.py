@@ -15,7 +15,7 @@ JOB_NICENESS: Final = 10  # the scheduling priority at which jobs run
 
 
 def main() -> None:
-    """Train a model of the column `y` with default settings, in the way a job does, and print the seconds it took."""
+    """Train a model for the column `y` with default settings and the priority of a job, and print the duration."""
     os.nice(JOB_NICENESS)
     request = TrainingRequest(dataset_id=1, target="y")
 
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def ignore_progress(percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
-    """Take a report of the training's progress, and do nothing with it."""
+    """Ignore a progress report of the training."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Scoring while a training runs: the p99 of other people's requests, beside that of a quiet service.
+"""Scoring during a training: the p99 latency of requests, compared with an idle service.
 
 `python -m benchmarks.beside_training [--requests 1500] [--rate 100]`. One process serves everything, as installed; the
 requests come at a fixed rate, each with weights that nobody asked for before, and wait in no queue of the client's.
@@ -32,14 +32,14 @@ BUFFER_BYTES: Final = 2**24
 
 
 def ranking_request(token: str) -> bytes:
-    """Return a request for the top 20 by random weights, which are in no cache."""
+    """Return a request for the top 20 by random weights, so that no cache contains the response."""
     weights = [{"criterion_name": name, "weight": random.random()} for name in CRITERION_NAMES]
     body = msgspec.json.encode({"filters": {}, "weights": weights})
     return encode_request("POST", "/api/v1/datasets/score?limit=20", body, token=token)
 
 
 class PacedClient:
-    """A client that sends requests at a fixed rate, however long the responses take."""
+    """A client that sends requests at a fixed rate, regardless of response times."""
 
     def __init__(self, address: str, token: str) -> None:
         self.host, self.port = host_and_port(address)
@@ -47,7 +47,7 @@ class PacedClient:
         self._idle_connections: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
 
     async def send(self, request_count: int, rate: float) -> list[float]:
-        """Send this number of requests, `rate` of them per second, and return the seconds that each one took."""
+        """Send `request_count` requests, `rate` per second, and return their durations in seconds."""
         began_at = time.perf_counter()
         requests = []
         for number in range(request_count):
@@ -62,7 +62,7 @@ class PacedClient:
         return durations
 
     async def _send_one(self) -> float:
-        """Send one request on an idle connection, or else on a new one, and return the seconds until its response."""
+        """Send one request on an idle or new connection, and return the seconds until its response."""
         if self._idle_connections:
             reader, writer = self._idle_connections.pop()
         else:
@@ -83,9 +83,9 @@ class PacedClient:
 
 @asynccontextmanager
 async def running_training(client: httpx2.AsyncClient, dataset_id: int) -> AsyncIterator[None]:
-    """Keep a long training running until the block ends, and cancel it then.
+    """Run a long training during the block, and cancel it at the end.
 
-    The block begins when the training has read its data and is searching for models.
+    The block begins after the training has read its data, during the search for models.
     """
     request = {"dataset_id": dataset_id, "target": TARGET_COLUMN, "budget": {"max_trials": 200}}
     response = (await client.post("/api/v1/ml/train", json=request)).raise_for_status()
@@ -104,7 +104,7 @@ async def running_training(client: httpx2.AsyncClient, dataset_id: int) -> Async
 
 
 async def upload_dataset(client: httpx2.AsyncClient) -> int:
-    """Upload a table of the demo catalog as a dataset of its own, and return the id of the dataset."""
+    """Upload a table of the demo catalog as a new dataset, and return the id of the dataset."""
     content = (tables_folder() / TABLE).read_bytes()
     upload = await client.post("/api/v1/files", params={"name": TABLE}, content=content)
     file_path = upload.raise_for_status().json()["file_path"]
@@ -116,7 +116,7 @@ async def upload_dataset(client: httpx2.AsyncClient) -> int:
 
 
 async def compare(address: str, user: User, options: argparse.Namespace) -> None:
-    """Print the p99 of quiet blocks and of blocks beside a training, and the ratio of their medians."""
+    """Print the p99 latencies of blocks without and with a training, and the ratio of their medians."""
     async with httpx2.AsyncClient(base_url=address, headers=user.headers, timeout=60) as client:
         dataset_id = await upload_dataset(client)
         paced_client = PacedClient(address, user.token)
@@ -139,12 +139,12 @@ async def compare(address: str, user: User, options: argparse.Namespace) -> None
 
 
 def percentile_99(values: list[float]) -> float:
-    """Return the value that 99 of 100 values do not exceed."""
+    """Return the 99th percentile."""
     return statistics.quantiles(values, n=100)[98]
 
 
 def main() -> None:
-    """Start the product over a new catalog, and compare."""
+    """Start the product with a new catalog, and run the comparison."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--requests", type=int, default=1500, help="of one block")
     parser.add_argument("--rate", type=float, default=100.0, help="requests a second")

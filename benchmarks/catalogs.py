@@ -19,7 +19,7 @@ MAX_NAME_PREFIX: Final = 180
 
 
 def generate_dataset_rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
-    """Return rows of the table `datasets`, each attribute of which is that of a random record of the demo catalog.
+    """Return rows of the table `datasets` with attributes drawn from random records of the demo catalog.
 
     Attributes that a record lacks are drawn as well, so that as many values are missing as in the real data. The same
     seed gives the same rows, except for their timestamps.

@@ -1,4 +1,4 @@
-"""How fast a process applies what another one has written: `python -m benchmarks following [COUNT] [--database URL]`.
+"""How fast a process applies the changes of another one: `python -m benchmarks following [COUNT] [--database URL]`.
 
 COUNT generated records, by default 20,000, are written to a database, which by default is an SQLite file in a temporary
 folder. All records that a given database holds are replaced. A catalog in memory that has seen nothing of this then
@@ -29,7 +29,7 @@ _ANY_NUMBER: Final = 2**31
 
 
 class FollowingTime(NamedTuple):
-    """The seconds that a catalog takes to apply all changes, and the processor time of the event loop in seconds."""
+    """The seconds needed to apply all changes, and the CPU seconds of the event loop."""
 
     total: float
     event_loop: float

@@ -1,4 +1,4 @@
-"""Jobs: from accepted to done, the price of a job over the bare function, cancels, and kills at random moments.
+"""Jobs: their latency, their overhead over the bare function, cancellations, and kills at random times.
 
 `python -m benchmarks.jobs [--kills 200] [--cancels 20] [--database URL]`. Kills hit the dispatching process, the
 fork server or a worker; then every job must have exactly one final state, and every artefact of a success be undamaged.
@@ -39,7 +39,7 @@ from touchstone.jobs.execution.protocol import OutputFile, TaskContext, TaskSet,
 from touchstone.jobs.job_records import JobSource, NewJob
 from touchstone.jobs.job_states import FINAL_STATES
 
-# A fork server whose workers know the tasks of this module, and import no libraries for training.
+# A fork server for the tasks of this module, which does not import the libraries for training.
 BENCHMARK_FORK_SERVER: Final = (sys.executable, "-m", "benchmarks.jobs", "--fork-server")
 LEASE_SECONDS: Final = 3.0
 EMPTY_JOBS: Final = 50
@@ -79,7 +79,7 @@ class JobEnvironment:
 
     @classmethod
     def open(cls, data_dir: Path, database_url: str | None) -> "JobEnvironment":
-        """Return the environment in this data folder; its database is embedded unless there is a URL."""
+        """Return the environment for a data folder. The database is embedded unless a URL is given."""
         values: dict[str, Any] = {
             "data_dir": data_dir,
             "database_url": database_url,
@@ -109,7 +109,7 @@ class JobEnvironment:
             await asyncio.sleep(STATE_POLL_SECONDS)
 
     async def wait_for_running_job(self) -> None:
-        """Return when at least one job runs."""
+        """Wait until at least one job is running."""
         query = sa.select(jobs_table.c.id).where(jobs_table.c.status == "running")
         while True:
             async with self.database.reading() as reader:
@@ -119,7 +119,7 @@ class JobEnvironment:
 
     @asynccontextmanager
     async def dispatching(self, command: tuple[str, ...] = BENCHMARK_FORK_SERVER) -> AsyncIterator[Dispatcher]:
-        """Run jobs in workers of a fork server, which has loaded its libraries when the block begins."""
+        """Run jobs in workers of a fork server. Its libraries are loaded before the block begins."""
         executor = ProcessExecutor(command)
         await executor.warm_up()
         kinds = ("noop", "write", "train")
@@ -134,7 +134,7 @@ class JobEnvironment:
 
 
 async def measure_latency(environment: JobEnvironment) -> None:
-    """Print how long a job takes that does nothing, from being accepted to being done."""
+    """Print the time from acceptance to completion of a job that does nothing."""
     durations = []
     async with environment.dispatching() as dispatcher:
         for _ in range(EMPTY_JOBS):
@@ -150,7 +150,7 @@ async def measure_latency(environment: JobEnvironment) -> None:
 
 
 async def measure_overhead(environment: JobEnvironment) -> None:
-    """Print how much longer a training takes as a job than as a bare function in a new process.
+    """Print the overhead of a training as a job over the bare function in a new process.
 
     Both have their libraries loaded when the clock starts. The shortest of several rounds counts, because whatever else
     happens on the machine only makes a round longer.
@@ -195,7 +195,7 @@ def write_training_table(path: Path) -> None:
 
 
 async def measure_cancels(environment: JobEnvironment, count: int) -> None:
-    """Print how long it takes to cancel jobs at random moments of their lives."""
+    """Print the time needed to cancel jobs at random times."""
     generator = random.Random(1)
     durations = []
     async with environment.dispatching() as dispatcher:
@@ -262,7 +262,7 @@ class DispatcherProcess:
 
 
 async def survive_kills(environment: JobEnvironment, count: int) -> None:
-    """Kill processes at random moments while jobs keep coming, and print what became of the jobs."""
+    """Kill processes at random times while jobs are submitted, and print the outcomes of the jobs."""
     generator = random.Random(2)
     dispatcher = DispatcherProcess(environment.settings)
 
@@ -306,7 +306,7 @@ async def events_of(environment: JobEnvironment, job_id: UUID) -> Any:
 
 
 async def count_wrong_jobs(environment: JobEnvironment, job_ids: list[UUID]) -> int:
-    """Return how many of the jobs have not reached a final state exactly once."""
+    """Return the number of jobs that did not reach a final state exactly once."""
     wrong_count = 0
     for job_id in job_ids:
         final_events = [event for event in await events_of(environment, job_id) if event["event"] in FINAL_STATES]
@@ -315,7 +315,7 @@ async def count_wrong_jobs(environment: JobEnvironment, job_ids: list[UUID]) -> 
 
 
 async def count_damaged_artifacts(environment: JobEnvironment, job_ids: list[UUID]) -> int:
-    """Return how many artifacts of the jobs differ from what their workers have written."""
+    """Return the number of job artifacts that differ from the output of their workers."""
     query = sa.select(job_artifacts).where(job_artifacts.c.job_id.in_(job_ids))
     async with environment.database.reading() as reader:
         artifacts = await reader.all(query)
@@ -328,7 +328,7 @@ async def count_damaged_artifacts(environment: JobEnvironment, job_ids: list[UUI
 
 
 async def longest_requeue_delay(environment: JobEnvironment, job_ids: list[UUID], killed_at: list[datetime]) -> float:
-    """Return the longest time, in seconds, from a kill to the moment at which a job returned to the queue."""
+    """Return the longest time in seconds from a kill until a job returned to the queue."""
     longest_seconds = 0.0
     for job_id in job_ids:
         for event in await events_of(environment, job_id):

@@ -1,4 +1,4 @@
-"""A generator of load in a process of its own, so that it does not compete with the process that prints the results.
+"""A load generator in a separate process, so that it does not compete with the process that prints the results.
 
 `python -m benchmarks.load_generator PATTERN AMOUNT …` reads the target as a line of JSON, sends requests in the given
 pattern, and prints what the clients observed as JSON.
@@ -37,13 +37,13 @@ class Pattern(StrEnum):
 
 @dataclass
 class Outcome:
-    """What the clients of one run observed.
+    """The measurements of the clients in one run.
 
     Attributes:
-        seconds: for how long requests were sent or, for the pattern RECOVERY, how long the service took to recover.
+        seconds: the duration of sending or, for the pattern RECOVERY, the time that the service needed to recover.
         latencies: milliseconds from arrival to response, by the status of the response; "cut" is a broken connection.
-        timeouts: how many requests were given up.
-        late_answers: how many answers came after the last request was sent.
+        timeouts: the number of requests that timed out.
+        late_answers: the number of answers after the last request was sent.
     """
 
     seconds: float = 0.0
@@ -76,7 +76,7 @@ class Connection(asyncio.Protocol):
         self._status: asyncio.Future[str] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport, to write to it."""
+        """Store the transport for sending requests."""
         self._transport = cast(asyncio.Transport, transport)
 
     async def send(self, request: bytes) -> str:
@@ -115,7 +115,7 @@ class LoadGenerator:
         self._idle_connections: deque[Connection] = deque()
 
     async def run(self, pattern: Pattern, amounts: list[float]) -> Outcome:
-        """Send requests in this pattern, and return what came back."""
+        """Send requests in the given pattern, and return the outcome."""
         if pattern is Pattern.OPEN:
             await self._send_at_random(*amounts)
         elif pattern is Pattern.CLOSED:
@@ -128,7 +128,7 @@ class LoadGenerator:
         return self.outcome
 
     async def _send_at_random(self, rate: float, seconds: float) -> None:
-        """Send `rate` requests per second at random moments, whether or not earlier ones have been answered."""
+        """Send `rate` requests per second at random times, without waiting for earlier responses."""
         generator = random.Random(1)
         began_at = time.perf_counter()
 
@@ -166,9 +166,9 @@ class LoadGenerator:
         self.outcome.seconds = time.perf_counter() - began_at
 
     async def _send_until_recovered(self, normal_milliseconds: float) -> None:
-        """Send requests after an overload, until several in a row take at most twice the normal time.
+        """Send requests after an overload until several consecutive ones take at most twice the normal time.
 
-        The service has recovered at the moment of the first one of these.
+        The service counts as recovered at the first of these requests.
         """
         began_at = time.perf_counter()
         good_in_a_row = 0
@@ -186,7 +186,7 @@ class LoadGenerator:
     async def _send_one(self, arrival: float) -> str:
         """Send one request, on an idle connection or else on a new one, and return the status of the response.
 
-        The latency counts from `arrival`, the moment at which the request should have been sent.
+        The latency is measured from `arrival`, the time at which the request was due.
         """
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
@@ -209,20 +209,20 @@ class LoadGenerator:
 
 
 class GeneratorProcess:
-    """A load generator at work in a process of its own."""
+    """A running load generator in a separate process."""
 
     def __init__(self, port: int, request: bytes, pattern: Pattern, *amounts: float) -> None:
         command = [sys.executable, "-m", "benchmarks.load_generator", pattern, *map(str, amounts)]
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe would hold a long outcome back
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self._output)
 
-        # The request holds a token, which does not belong on a command line.
+        # The request contains a token, which must not appear on a command line.
         assert self._process.stdin
         self._process.stdin.write(json.dumps([port, request.decode()]).encode() + b"\n")
         self._process.stdin.flush()
 
     def wait(self) -> Outcome:
-        """Wait until the generator has ended, and return what its clients observed."""
+        """Wait for the end of the generator, and return its outcome."""
         self._process.communicate()
         with self._output:
             self._output.seek(0)
@@ -230,7 +230,7 @@ class GeneratorProcess:
 
 
 def main() -> None:
-    """Be the process of a load generator."""
+    """Run a load generator as configured on the command line and standard input."""
     pattern, *amounts = sys.argv[1:]
     port, request = json.loads(sys.stdin.readline())
     generator = LoadGenerator(port, request.encode())

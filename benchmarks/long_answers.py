@@ -1,4 +1,4 @@
-"""A million items answered: streamed, as the product does it, beside one `msgspec.json.encode` of the same items.
+"""Responses with a million items: streamed by the product, compared with one `msgspec.json.encode` call.
 
 Each way ranks the same records in a process of its own, behind the product's HTTP server, and is read over loopback, in
 turns. Memory is how far a process's peak rises, at its first long answer, above what it held before.
@@ -47,7 +47,7 @@ ENCODING_HEADER: Final = "X-Encoding-Seconds"
 
 
 def generate_catalog_rows(count: int) -> Iterator[CatalogRow]:
-    """Yield this number of different records, generated in blocks because all rows together would need much memory."""
+    """Yield `count` different records, generated in blocks to limit the memory use."""
     numbers = itertools.count(1)
     block_starts = range(0, count, BLOCK_ROWS)
     for seed, block_start in enumerate(block_starts):
@@ -57,7 +57,7 @@ def generate_catalog_rows(count: int) -> Iterator[CatalogRow]:
 
 
 def to_record(row: dict[str, Any], number: int) -> DatasetRecord:
-    """Return the record of a database row under another number."""
+    """Convert a database row to a record with another id."""
     fields = {name: value for name, value in row.items() if name in DatasetRecord.__struct_fields__}
     fields |= {"id": number, "attributes": {name: row[name] for name in ATTRIBUTE_NAMES}, "content_bytes": 0}
     return DatasetRecord(**fields, labels=RecordLabels.from_metadata(row["metadata"]))
@@ -69,7 +69,7 @@ async def stream_response(ranking: RankingResult) -> Response:
 
 
 async def encode_at_once(ranking: RankingResult) -> Response:
-    """Return a response whose items were encoded at once; a header tells how many seconds the encoder alone took."""
+    """Return a response with items encoded at once, and the seconds of the encoder in a header."""
     items = ranking.items(ranking.ranked.records())
     started_at = time.perf_counter()
     body = msgspec.json.encode(items)
@@ -113,7 +113,7 @@ def serve(snapshot: Path, responder_name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a reader observed of one answer, in seconds since it was asked for.
+    """The measurements of one answer, in seconds since the request.
 
     `encoding_seconds` is what the encoder alone took, or NaN if the answer was streamed.
     """
@@ -136,7 +136,7 @@ class AnsweringProcess:
         self.read_answer(WARM_UP_ITEMS)
 
     def read_answer(self, item_count: int) -> Answer:
-        """Request this number of items, read the whole answer, and return how long it took."""
+        """Request the given number of items, read the whole answer, and return its measurements."""
         asked_at = time.perf_counter()
         connection = http.client.HTTPConnection(self.address)
         connection.request("GET", f"/{item_count}")
@@ -157,7 +157,7 @@ class AnsweringProcess:
         return Answer(first_item_seconds, total_seconds, size_bytes, encoding_seconds)
 
     def measure_memory_growth(self, item_count: int) -> float:
-        """Return by how many MiB the peak of the process's memory rises above its present size, for one answer."""
+        """Return the increase of the process's peak memory for one answer in MiB."""
         Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")  # forgets the peak so far
         size_before = self._memory_kib("VmRSS")
         self.read_answer(item_count)
@@ -202,7 +202,7 @@ def compare(snapshot: Path, item_count: int, rounds: int) -> None:
 
 
 def print_times(streamed_answers: list[Answer], one_shot_answers: list[Answer]) -> None:
-    """Print the rows with the times of whole answers and of their first items, and what takes the time."""
+    """Print table rows with the times of whole answers, of first items and of the encoder."""
     streamed_total = statistics.median(answer.total_seconds for answer in streamed_answers)
     one_shot_total = statistics.median(answer.total_seconds for answer in one_shot_answers)
     total_ratio = statistics.median(
@@ -235,7 +235,7 @@ def verdict(ratio: float, target: float) -> str:
 
 
 def main() -> None:
-    """Build a catalog and compare; or serve one of the two ways, for the comparison."""
+    """Build a catalog and run the comparison, or serve one of its two variants."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)

@@ -1,4 +1,4 @@
-"""Overload: useful answers, waiting and refusals at multiples of capacity, and one user's load beside another's list.
+"""Overload: answers, latencies and refusals at multiples of the capacity, and fairness between users.
 
 `python -m benchmarks.overload [--seconds 6] [--records 5000] [--limit 1000] [--loads 0.5 1 2 5 10]`. Rankings with full
 explanations (of `--limit` places) are asked of the whole product by a load generator in a process of its own. Requests
@@ -34,7 +34,7 @@ RECOVERY_TARGET_SECONDS: Final = 1.0
 
 @dataclass(frozen=True)
 class LoadTest:
-    """The product under load from a greedy user, beside whom another user asks for lists."""
+    """The product under load from one user, while another user requests lists."""
 
     server: ServerProcess
     greedy_user: User
@@ -52,13 +52,13 @@ class LoadTest:
         return encode_request("POST", f"{RANKING_PATH}{self.ranking_limit}", SCORE_BODY, token=self.greedy_user.token)
 
     def apply(self, pattern: Pattern, *amounts: float) -> tuple[Outcome, float]:
-        """Send rankings in a pattern; return what the clients observed, and the CPU seconds that the product used."""
+        """Send rankings in a pattern, and return the outcome and the CPU seconds of the product."""
         cpu_seconds_before = self.server.cpu_seconds()
         outcome = GeneratorProcess(self.port, self.ranking_request, pattern, *amounts).wait()
         return outcome, self.server.cpu_seconds() - cpu_seconds_before
 
     def measure_capacity(self, seconds: float) -> float:
-        """Return how many answers per second a few connections get that send without a pause."""
+        """Return the answers per second of a few connections that send without pauses."""
         outcome, _ = self.apply(Pattern.CLOSED, CAPACITY_CONNECTIONS, seconds)
         return len(outcome.answers) / outcome.seconds
 
@@ -83,7 +83,7 @@ def print_loads(test: LoadTest, loads: list[float], seconds: float) -> None:
 
 
 def print_load(test: LoadTest, load: float, normal_milliseconds: float, seconds: float) -> None:
-    """Apply a load, and print its row; the capacity is measured right before and after it."""
+    """Apply a load, and print its row. The capacity is measured directly before and after it."""
     capacity_before = test.measure_capacity(seconds / 2)
     outcome, cpu_seconds = test.apply(Pattern.OPEN, load * capacity_before, seconds)
     recovery, _ = test.apply(Pattern.RECOVERY, normal_milliseconds)
@@ -111,7 +111,7 @@ def print_load(test: LoadTest, load: float, normal_milliseconds: float, seconds:
 
 
 def print_fairness(test: LoadTest, seconds: float) -> None:
-    """Print how one user's list fares beside another user's rankings and lists on many connections."""
+    """Print the latencies of one user's lists during another user's load on many connections."""
     list_request = encode_request("GET", LIST_PATH, token=test.other_user.token)
     greedy_list_request = encode_request("GET", f"{LIST_PATH}&sort_by=dataset_name", token=test.greedy_user.token)
     greedy_requests = {"nothing": None, "rankings": test.ranking_request, "lists": greedy_list_request}
@@ -143,7 +143,7 @@ def percentile(latencies: list[float], share: float) -> float:
 
 
 def verdict(value: float, target: float, *, at_least: bool = False) -> str:
-    """Return the cell of a value and whether it reaches its target; a dash if nothing was measured."""
+    """Format a value and its verdict, or return a dash if nothing was measured."""
     if math.isnan(value):
         return "–"
 

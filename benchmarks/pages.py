@@ -1,4 +1,4 @@
-"""From the moment a slider rests to the new picture, beside the API call that the picture needs.
+"""The time from the last move of a slider to the updated picture, compared with its API call.
 
 100 000 records, one browser, each of the three pictures: the API call is made from the same browser over the same
 server, in turn with the picture. Neither uses weights that were asked for before, for answers are remembered. The pause
@@ -56,7 +56,7 @@ MEASURE_CALL: Final = """async ([token, percentages]) => {
 
 
 def measure_view(page: Page, user: User, weights: dict[str, int], view: str, rounds: int) -> tuple[float, float]:
-    """Return the median milliseconds that a new picture takes, and those of the API call that it needs.
+    """Return the median times of an updated picture and of its API call in milliseconds.
 
     Pictures and calls are taken in turn. Each has a weight of its own for the year, so that none comes from a cache.
     """
@@ -75,7 +75,7 @@ def measure_view(page: Page, user: User, weights: dict[str, int], view: str, rou
 
 
 def open_signed_in_page(browser: Browser, address: str, user: User) -> Page:
-    """Return a page of the product on which the user has signed in, and which shows a picture."""
+    """Sign in, and return a page of the product with a picture."""
     page = browser.new_page(base_url=address)
     page.goto("/app/sign-in")
     page.fill("[name=email]", user.email)

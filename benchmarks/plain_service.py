@@ -93,7 +93,7 @@ class RankedDataset(BaseModel):
 
 
 class Weight(BaseModel):
-    """How much one criterion counts."""
+    """The weight of one criterion."""
 
     criterion_name: str
     weight: float
@@ -213,7 +213,7 @@ async def store_ready_items(items: list[dict[str, Any]]) -> None:
 
 @app.post("/ready", response_model=list[RankedDataset])
 async def return_ready_items(request: ScoringRequest, limit: int = 20) -> Any:
-    """Return the stored ranking: what it costs to read a request and to send a response, and nothing else."""
+    """Return the stored ranking, to measure only the cost of reading a request and sending a response."""
     return ready_items[:limit]
 
 
@@ -250,7 +250,7 @@ async def score_datasets(request: ScoringRequest, limit: int = 20) -> Any:
 
 
 def known_ethics(row: sa.RowMapping, ethical_score: float) -> dict[str, Any]:
-    """Return how many ethical attributes of a record are known, and between which bounds its ethical score is."""
+    """Return the number of known ethical attributes of a record, and the bounds of its ethical score."""
     known_count = sum(row[name] is not None for name in ETHICAL)
     unknown_share = (len(ETHICAL) - known_count) / len(ETHICAL)
     return {"known": known_count, "ethical_interval": (ethical_score, ethical_score + unknown_share)}

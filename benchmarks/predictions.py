@@ -1,4 +1,4 @@
-"""How long a prediction takes over HTTP, for one row and for a thousand.
+"""The latency of predictions over HTTP for one row and for a thousand rows.
 
 `python -m benchmarks predictions` serves the product, trains a model of each algorithm and one by the default search on
 a table of the demo catalog, and prints the time of predictions with it: the first one, for which a process has to load
@@ -56,7 +56,7 @@ def train(client: httpx2.Client, dataset_id: int, target: str, algorithm: str | 
 
 
 def measure_milliseconds(client: httpx2.Client, path: str, requests: Sequence[Rows]) -> list[float]:
-    """Send prediction requests one after the other, and return how long each took."""
+    """Send prediction requests one after the other, and return their durations."""
     durations = []
     for rows in requests:
         started_at = time.perf_counter()
@@ -67,7 +67,7 @@ def measure_milliseconds(client: httpx2.Client, path: str, requests: Sequence[Ro
 
 
 def summarize(durations: list[float]) -> str:
-    """Return the median and the 95th percentile of some durations."""
+    """Return the median and the 95th percentile of durations."""
     percentile_95 = statistics.quantiles(durations, n=20)[-1]
     return f"{statistics.median(durations):6.1f} / {percentile_95:6.1f}"
 

@@ -1,4 +1,4 @@
-"""The product, or another server, in a process of its own; and users of the product."""
+"""The product or another server in a separate process, and users of the product."""
 
 import asyncio
 import os
@@ -27,10 +27,10 @@ STOP_SECONDS: Final = 30.0
 
 
 class ServerProcess:
-    """A server in a process of its own."""
+    """A server in a separate process."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], address: str) -> None:
-        """Start the server; the process inherits no settings of the product from this one.
+        """Start the server without inheriting settings of the product.
 
         It may keep its modules as bytecode, as an installation has them: to compile them takes longer than to start.
         """
@@ -122,7 +122,7 @@ def running_product(record_count: int, **settings: str) -> Iterator[ServerProces
 
 @contextmanager
 def catalog_folder(record_count: int) -> Iterator[Path]:
-    """Provide a temporary data folder whose database has this number of records, or none at all if it is 0."""
+    """Provide a temporary data folder with a database of the given number of records, or none for 0."""
     with tempfile.TemporaryDirectory() as folder:
         data_dir = Path(folder)
         if record_count:

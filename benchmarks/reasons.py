@@ -76,7 +76,7 @@ def measure_ranking(view: View, workload: Workload) -> None:
 
 
 def largest_point_error(view: View, workload: Workload) -> float:
-    """Return by how much the points of any record of the catalog differ from its score."""
+    """Return the maximum difference between the sum of the points and the score of a record."""
     assert workload.weights is not None
     ranking = view.rank((), workload.weights, skip=0, limit=None)
 

@@ -26,7 +26,7 @@ _CLOSE_HEADER: Final = re.compile(rb"\r\nconnection: close\r\n", re.IGNORECASE)
 
 @dataclass(slots=True)
 class Tally:
-    """What all clients have seen so far."""
+    """The responses that all clients have received so far."""
 
     answers: int = 0
     other_answers: int = 0
@@ -92,7 +92,7 @@ class Client:
 
 
 async def restart_under_load(data_dir: Path, restart_count: int) -> Tally:
-    """Restart the product again and again while clients use it, and return what the clients saw."""
+    """Restart the product repeatedly while clients use it, and return the responses of the clients."""
     port = free_port()
     product = await asyncio.to_thread(start_product, data_dir, port=port)
     user = await asyncio.to_thread(register_user, product.address)

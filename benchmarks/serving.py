@@ -1,4 +1,4 @@
-"""List and score through the whole product, beside a plain FastAPI + SQLAlchemy service, in CPU time a request.
+"""The CPU time per request of the whole product, compared with a plain FastAPI and SQLAlchemy service.
 
 Both serve the same 10 000 records from the same database file; blocks of requests alternate between them in one run,
 and the CPU time is the server process's own, threads included. The "ready answer" is FastAPI with a model of the body
@@ -48,7 +48,7 @@ class Servers:
 
     @classmethod
     def start(cls, data_dir: Path, stack: ExitStack) -> "Servers":
-        """Start the three servers one after the other; `stack` stops them."""
+        """Start the three servers one after the other, and register them in `stack` to be stopped."""
         product = start_product(data_dir)
         stack.callback(product.stop)
         selection = start_product(data_dir, "selection")
@@ -87,7 +87,7 @@ class RequestingConnection(asyncio.Protocol):
         self._send_next()
 
     def data_received(self, data: bytes) -> None:
-        """Send the next request once the response is complete; a response other than 200 ends the benchmark."""
+        """Send the next request after a complete response. A status other than 200 ends the benchmark."""
         self.received += data
         if is_complete_response(self.received):
             assert self.received.startswith(b"HTTP/1.1 200"), self.received[:1000]
@@ -110,7 +110,7 @@ class RequestingConnection(asyncio.Protocol):
 
 
 async def send_all(address: str, requests: Iterator[bytes], connection_count: int) -> None:
-    """Send the requests over a few connections at once, and return when all of them are answered."""
+    """Send the requests over a few parallel connections, and wait for all responses."""
     loop = asyncio.get_running_loop()
     host, port = host_and_port(address)
     finished: list[asyncio.Future[None]] = [loop.create_future() for _ in range(connection_count)]
@@ -124,7 +124,7 @@ async def send_all(address: str, requests: Iterator[bytes], connection_count: in
 def measure_cpu_microseconds(
     server: ServerProcess, requests: Iterator[bytes], block_seconds: float, connection_count: int
 ) -> float:
-    """Return the CPU time per request, over a block of requests that takes the server about `block_seconds`.
+    """Return the CPU time per request, measured over about `block_seconds`.
 
     The number of requests in a block is not known beforehand, so blocks grow until one of them takes long enough.
     """
@@ -163,7 +163,7 @@ def requests_with_new_weights(target: str, token: str) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two ways to answer the same question: that of the product, and a baseline.
+    """A comparison between the product and a baseline for the same request.
 
     `target_ratio` is how many times as much CPU time a request should cost the baseline; 0 if there is no target.
     """
@@ -176,7 +176,7 @@ class Comparison:
 
 
 def comparisons(servers: Servers) -> list[Comparison]:
-    """Return what is compared with what, for a user who has just registered."""
+    """Return the comparisons for a newly registered user."""
     user = register_user(servers.product.address)
     prepare_ready_answer(servers, user)
 

@@ -1,4 +1,4 @@
-"""What response times reveal about the records, projects, jobs, files and sessions of other users.
+"""Tests whether response times reveal records, projects, jobs, files or sessions of other users.
 
 One user owns private resources; another asks for them, and for ids that never existed, in random order over one
 connection. The figure is the area under the ROC curve (AUC) of telling the two apart by the time of one response: 0.5
@@ -36,20 +36,20 @@ _VARYING_HEADERS: Final = re.compile(rb"\r\n(date|x-request-id):[^\r]*", re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """Ids of one kind: those of the owner's resources, and as many that never existed."""
+    """Ids of one kind: the owner's resources, and the same number of ids that never existed."""
 
     foreign: list[Any]
     missing: list[Any]
 
     @classmethod
-    def of_uuids(cls, foreign: list[Any]) -> "Ids":
-        """Return these ids together with random UUIDs, which nothing has."""
+    def from_uuids(cls, foreign: list[Any]) -> "Ids":
+        """Create ids from existing UUIDs and random UUIDs that nothing has."""
         return cls(foreign=foreign, missing=[str(uuid4()) for _ in range(OWNED_RESOURCES)])
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One way to name a resource: method, path and body; `{}` in the path, or the argument of `body`, is the id."""
+    """A request for a resource. The id replaces `{}` in the path, or is the argument of `body`."""
 
     name: str
     ids: Ids
@@ -64,7 +64,7 @@ class Route:
 
 
 class TimedConnection:
-    """A connection that is kept open, on which responses are timed."""
+    """A persistent connection that measures response times."""
 
     def __init__(self, address: str) -> None:
         self._socket = socket.create_connection(host_and_port(address))
@@ -85,7 +85,7 @@ class TimedConnection:
 
 
 def area_under_curve(missing_times: NDArray[np.int64], foreign_times: NDArray[np.int64]) -> float:
-    """Return the probability that a foreign id takes longer than a missing one; equal times count half.
+    """Return the probability that a foreign id takes longer than a missing one. Equal times count half.
 
     This is the area under the ROC curve of guessing from one response time which of the two an id is.
     """
@@ -160,25 +160,25 @@ def create_records(owner: httpx2.Client) -> tuple[Ids, Ids]:
     first_missing_number = records[-1]["id"] + 1
     missing_numbers = list(range(first_missing_number, first_missing_number + OWNED_RESOURCES))
     numbers = Ids(foreign=[record["id"] for record in records], missing=missing_numbers)
-    return numbers, Ids.of_uuids([record["dataset_id"] for record in records])
+    return numbers, Ids.from_uuids([record["dataset_id"] for record in records])
 
 
 def create_projects(owner: httpx2.Client) -> Ids:
     """Create projects, and return their ids."""
     project = {"name": "private", "choice_reason": "r"}
     projects = [owner.post("/projects", json=project).raise_for_status().json() for _ in range(OWNED_RESOURCES)]
-    return Ids.of_uuids([project["id"] for project in projects])
+    return Ids.from_uuids([project["id"] for project in projects])
 
 
 def upload_files(owner: httpx2.Client) -> Ids:
     """Upload small files, and return their ids."""
     content = b"a,b\n1,2\n"
     files = [owner.post("/files?name=t.csv", content=content).raise_for_status().json() for _ in range(OWNED_RESOURCES)]
-    return Ids.of_uuids([file["id"] for file in files])
+    return Ids.from_uuids([file["id"] for file in files])
 
 
 def create_jobs(owner: httpx2.Client, table: Any) -> Ids:
-    """Start trainings and cancel all but the first, so that none of them runs beside the measurements."""
+    """Start trainings and cancel all except the first, so that none runs during the measurements."""
     request = {"dataset_id": table["id"], "target": table["metadata"]["target"], "budget": {"max_trials": 1}}
 
     job_ids: list[str] = []
@@ -194,11 +194,11 @@ def create_jobs(owner: httpx2.Client, table: Any) -> Ids:
 
     while not all(owner.get(f"/ml/jobs/{job_id}").raise_for_status().json()["done"] for job_id in job_ids):
         time.sleep(0.5)
-    return Ids.of_uuids(job_ids)
+    return Ids.from_uuids(job_ids)
 
 
 def all_routes(owner: httpx2.Client) -> Iterator[Route]:
-    """Create resources of every kind, and yield each route that takes the id of one of them."""
+    """Create resources of every kind, and yield all routes with their ids."""
     records = owner.get("/datasets/?limit=1000").raise_for_status().json()
     table = next(record for record in records if "target" in (record["metadata"] or {}))
     numbers, uuids = create_records(owner)
@@ -212,11 +212,11 @@ def all_routes(owner: httpx2.Client) -> Iterator[Route]:
     yield from project_routes(projects, numbers, table["id"])
     yield from job_routes(jobs, projects)
     yield Route("DELETE file", files, "DELETE", "/files/{}")
-    yield Route("DELETE session", Ids.of_uuids([session_id]), "DELETE", "/users/me/sessions/{}")
+    yield Route("DELETE session", Ids.from_uuids([session_id]), "DELETE", "/users/me/sessions/{}")
 
 
 def dataset_routes(id_kind: str, ids: Ids) -> Iterator[Route]:
-    """Yield the routes that take the id of a record, which is a number or a UUID."""
+    """Yield the routes with the id of a record, which is a number or a UUID."""
     yield Route(f"GET dataset by {id_kind}", ids, "GET", "/datasets/{}")
     yield Route(f"GET evidence by {id_kind}", ids, "GET", "/datasets/{}/evidence")
     yield Route(f"lifts by {id_kind}", ids, "POST", "/datasets/{}/lifts", lambda _: {})
@@ -227,7 +227,7 @@ def dataset_routes(id_kind: str, ids: Ids) -> Iterator[Route]:
 
 
 def project_routes(projects: Ids, record_numbers: Ids, table_id: int) -> Iterator[Route]:
-    """Yield the routes that take the id of a project, or that of the record which a project has chosen."""
+    """Yield the routes with the id of a project, or of the record chosen in a project."""
     project = {"name": "x"}
     training = {"dataset_id": table_id, "target": "x"}
 
@@ -244,7 +244,7 @@ def project_routes(projects: Ids, record_numbers: Ids, table_id: int) -> Iterato
 
 
 def job_routes(jobs: Ids, projects: Ids) -> Iterator[Route]:
-    """Yield the routes that take the id of a job, and the list of a project's jobs."""
+    """Yield the routes with the id of a job, and the list of a project's jobs."""
     yield Route("GET job", jobs, "GET", "/ml/jobs/{}")
     yield Route("cancel job", jobs, "POST", "/ml/jobs/{}/cancel")
     yield Route("DELETE job", jobs, "DELETE", "/ml/jobs/{}")

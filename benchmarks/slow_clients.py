@@ -1,4 +1,4 @@
-"""Clients that keep a connection busy without ever finishing, and what everybody else notices of them.
+"""Clients that occupy connections without finishing, and their effect on other users.
 
 130 and then 900 sockets of each kind come from 127.0.0.2: headers that never end, a body of one byte every four
 seconds, an answer that is never read, and half of a second request. Meanwhile a few users on 127.0.0.1 ask for lists
@@ -28,14 +28,14 @@ SOCKET_COUNTS: Final = (130, 900)
 
 
 class SteadyUsers:
-    """A few users who send requests at a steady rate, however long the responses take."""
+    """A few users who send requests at a steady rate, regardless of response times."""
 
     def __init__(self, address: str, token: str) -> None:
         self.host, self.port = host_and_port(address)
         self.request = encode_request("GET", f"/api/v1/datasets/?{LIST_QUERY}", token=token)
 
     async def send_for(self, seconds: float) -> list[float]:
-        """Send requests for this time, and return how long each response took, in milliseconds.
+        """Send requests for the given time, and return their latencies in milliseconds.
 
         A response counts from the moment at which its request was due, even if the one before it was late.
         """
@@ -44,7 +44,7 @@ class SteadyUsers:
         return [latency for latencies in latencies_by_user for latency in latencies]
 
     async def _send_as_one_user(self, seconds: float, *, first_delay: float) -> list[float]:
-        """Send one user's requests on a connection of their own, and return the milliseconds that each one took."""
+        """Send one user's requests on a separate connection, and return their latencies in milliseconds."""
         loop = asyncio.get_running_loop()
         reader, writer = await asyncio.open_connection(self.host, self.port)
 
@@ -76,7 +76,7 @@ async def _read_response(reader: asyncio.StreamReader) -> bytearray:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The users' p99 in milliseconds, in quiet and beside slow sockets; and what became of these."""
+    """The users' p99 latency in milliseconds with and without slow sockets, and the fate of the sockets."""
 
     quiet_p99: float
     attacked_p99: float
@@ -104,7 +104,7 @@ class Measurement:
 
 
 async def measure(users: SteadyUsers, kind: str, socket_count: int) -> Measurement:
-    """Measure the users' latencies before, beside and after slow sockets of one kind."""
+    """Measure the users' latencies before, during and after the attack of one kind of slow sockets."""
     quiet_latencies = await users.send_for(ATTACK_SECONDS / 2)
 
     arguments = [kind, str(socket_count), users.host, str(users.port)]

@@ -1,4 +1,4 @@
-"""The slow sockets of `slow_clients.py`, in a process of their own, which imports nothing that takes time to load."""
+"""The slow sockets of `slow_clients.py`, in a separate process that starts quickly."""
 
 import argparse
 import contextlib
@@ -18,7 +18,7 @@ POLL_MILLISECONDS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Slowness:
-    """A way of being slow: what is sent at first, what is sent every four seconds, and how much may be received."""
+    """A kind of slow client: its first bytes, the bytes every four seconds, and its receive limit."""
 
     first_bytes: bytes
     drip: bytes
@@ -58,7 +58,7 @@ class SlowSockets:
         self._opened_at[client.fileno()] = time.monotonic()
 
     def note_closed(self) -> None:
-        """Wait a moment, and note how long those sockets lasted that the server has closed."""
+        """Wait briefly, and record the lifetimes of sockets that the server has closed."""
         for descriptor, _ in self._poll.poll(POLL_MILLISECONDS):
             self.lifetimes.append(time.monotonic() - self._opened_at[descriptor])
             self._poll.unregister(descriptor)
@@ -72,7 +72,7 @@ class SlowSockets:
 
 
 def attack(host: str, port: int, slowness: Slowness, count: int) -> None:
-    """Open slow sockets and keep them going, until the server has closed all of them or the time is over.
+    """Keep slow sockets open until the server has closed all of them or the time is over.
 
     Prints how many sockets are still open at the end, and after how many seconds the last of the others was closed.
     """

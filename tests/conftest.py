@@ -1,4 +1,4 @@
-"""Fixtures for all tests: a real database of each kind, and the whole service in each topology."""
+"""Fixtures for all tests: real databases of each kind, and the whole service in each topology."""
 
 import asyncio
 import contextlib
@@ -22,14 +22,14 @@ from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
 from touchstone.services.selection.catalog import live_catalog
 
-# The tests create many small databases, whose reserves for a full disk would together fill this one.
+# The service reserves disk space for each database. The reserves of many test databases would fill the disk.
 os.environ.setdefault("TOUCHSTONE_RESERVE_BYTES", "0")
 DATABASES = ("sqlite", "postgresql")
 TOPOLOGIES = ("embedded", "split")
 CATALOG_SECONDS = 120.0
 POSTGRES_BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-# The files whose tests take longest, slowest first: several workers begin with them, so that none of them runs alone at
-# the end of a run.
+# The slowest test files in descending order of duration. They are started first, so that no worker is left with a slow
+# file at the end of a run.
 SLOWEST_FILES = (
     "hostile/test_schema.py",
     "docs/test_docs_examples.py",
@@ -51,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Repeat a test on each database, in each topology, or in enough combinations of both."""
+    """Parametrize tests over databases, topologies, or combinations of both."""
     values_by_name = {
         name: metafunc.config.getoption(option).split(",")
         for name, option in (("database_kind", "databases"), ("topology", "topologies"))
@@ -66,9 +66,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def combine_variants(databases: Sequence[str], topologies: Sequence[str], *, every: bool) -> list[tuple[str, str]]:
-    """Return combinations in which each database and each topology occurs, or every combination.
+    """Return combinations that cover each database and each topology, or all combinations.
 
-    How a backend is reached and where it stores its rows do not depend on each other (decision 0054).
+    Covering is enough because the two choices are independent of each other (decision 0054).
     """
     if every or len(databases) != len(topologies):
         return list(product(databases, topologies))
@@ -76,21 +76,21 @@ def combine_variants(databases: Sequence[str], topologies: Sequence[str], *, eve
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the slowest files."""
+    """Run the slowest files first."""
     items.sort(key=_order_of_file)
 
 
 def _order_of_file(item: pytest.Item) -> int:
-    """Return the position of a test's file among the slowest files, which come before all others."""
+    """Return the sort key of a test: the index of its file in `SLOWEST_FILES`, or a larger number."""
     name = item.path.relative_to(Path(__file__).parent).as_posix()
     return SLOWEST_FILES.index(name) if name in SLOWEST_FILES else len(SLOWEST_FILES)
 
 
-def missing(what: str) -> None:
-    """Skip a test that lacks something on this machine, or fail where nothing may be missing."""
+def skip_or_fail(missing_requirement: str) -> None:
+    """Skip a test because a requirement is not met on this machine, or let it fail in continuous integration."""
     if os.environ.get("CI") == "true":
-        pytest.fail(f"{what} is missing, and CI=true allows no skipping")
-    pytest.skip(f"{what} is missing on this machine")
+        pytest.fail(f"{missing_requirement} is missing, and CI=true allows no skipping")
+    pytest.skip(f"{missing_requirement} is missing on this machine")
 
 
 @pytest.fixture(scope="session")
@@ -100,7 +100,7 @@ def anyio_backend() -> tuple[str, dict[str, Any]]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _loaded_catalogs() -> Iterator[None]:
-    """Let every backend that a test opens wait until its catalog is loaded, even if workers share few processors."""
+    """Raise the time limit for loading a catalog, because parallel workers share few processors."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live_catalog, "OPEN_SECONDS", CATALOG_SECONDS)
         yield
@@ -114,13 +114,13 @@ def postgresql_server() -> Iterator[str]:
         yield configured_url
         return
     if not POSTGRES_BINARIES:
-        missing("PostgreSQL (TEST_POSTGRESQL_URL, or Debian's package postgresql)")
-    # initdb refuses to run as root, so the cluster belongs to the user that the package has created.
+        skip_or_fail("PostgreSQL (TEST_POSTGRESQL_URL, or Debian's package postgresql)")
+    # initdb refuses to run as root, so the cluster is owned by the user that Debian's package creates.
     as_postgres = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     folder = Path(tempfile.mkdtemp(prefix="touchstone-pg-", dir="/tmp"))
     if as_postgres:
         shutil.chown(folder, "postgres")
-    port = _free_port()
+    port = free_port()
     initdb = [
         *as_postgres,
         str(POSTGRES_BINARIES[-1] / "initdb"),
@@ -133,7 +133,7 @@ def postgresql_server() -> Iterator[str]:
     ]
     subprocess.run([*initdb, "--no-sync", "-E", "UTF8", "--locale=C"], check=True, capture_output=True, cwd="/")
     pg_ctl = [*as_postgres, str(POSTGRES_BINARIES[-1] / "pg_ctl"), "-D", str(folder / "data"), "-w"]
-    # Nothing in this cluster outlives the run, so it need not wait for the disk.
+    # The cluster is deleted after the run, so it does not need to wait for the disk.
     options = f"-h 127.0.0.1 -p {port} -k {folder} -c max_connections=300 -c fsync=off -c full_page_writes=off"
     subprocess.run(
         [*pg_ctl, "-l", str(folder / "log"), "-o", options, "start"], check=True, capture_output=True, cwd="/"
@@ -156,7 +156,7 @@ def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: P
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Create a database file with the current schema, which tests copy, because migrating takes longer."""
+    """Create a database file with the current schema. Tests copy it because migrations take longer."""
     file = tmp_path_factory.mktemp("template") / "touchstone.db"
     _migrate(f"sqlite:///{file}")
     return file
@@ -164,7 +164,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def postgresql_template(postgresql_server: str) -> Iterator[str]:
-    """Create a PostgreSQL database with the current schema, which tests copy, and return its name."""
+    """Create a PostgreSQL database with the current schema for tests to copy, and return its name."""
     with _postgresql_database(postgresql_server) as url:
         _migrate(url)
         yield url.rpartition("/")[2]
@@ -172,7 +172,7 @@ def postgresql_template(postgresql_server: str) -> Iterator[str]:
 
 @pytest.fixture
 def settings(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
-    """Return settings of a service without the demo catalog, on a database with the current schema."""
+    """Return the settings of a service without the demo catalog, with an up-to-date database."""
     with _prepared_settings(database_kind, request, tmp_path) as prepared_settings:
         yield prepared_settings
 
@@ -181,14 +181,14 @@ def settings(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path)
 def module_settings(
     database_kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Settings]:
-    """Return settings as `settings` does, for a service that the tests of a module share."""
+    """Return settings like the fixture `settings`, for a service shared by the tests of a module."""
     with _prepared_settings(database_kind, request, tmp_path_factory.mktemp("module")) as prepared_settings:
         yield prepared_settings
 
 
 @pytest.fixture
 async def database(settings: Settings) -> AsyncIterator[Database]:
-    """Open the database under test, which has the current schema."""
+    """Open the up-to-date database under test."""
     database = Database(settings.effective_database_url)
     yield database
     await database.close()
@@ -196,14 +196,15 @@ async def database(settings: Settings) -> AsyncIterator[Database]:
 
 @pytest.fixture
 async def service(settings: Settings, topology: str) -> AsyncIterator[Any]:
-    """Open the whole product: in one process, or with a real HTTP connection to its selection backend."""
+    """Open the whole product, either in one process or with its backends behind HTTP servers."""
     from tests.serving import running  # noqa: PLC0415 - tests of single packages run without the whole product
 
     async with running(settings, topology) as service:
         yield service
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a loopback port that is currently free."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
@@ -211,7 +212,7 @@ def _free_port() -> int:
 
 @contextlib.contextmanager
 def _postgresql_database(server: str, *, template: str = "template1") -> Iterator[str]:
-    """Create a database that is a copy of a template, and drop it at the end of the block."""
+    """Create a database from a template, and drop it at the end of the block."""
     name = f"t_{secrets.token_hex(6)}"
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
@@ -222,7 +223,7 @@ def _postgresql_database(server: str, *, template: str = "template1") -> Iterato
 
 @contextlib.contextmanager
 def _prepared_settings(database_kind: str, request: pytest.FixtureRequest, folder: Path) -> Iterator[Settings]:
-    """Copy the template of a kind of database, and return settings of a service on the copy."""
+    """Copy the template database of the given kind, and return the settings of a service that uses the copy."""
     if database_kind == "sqlite":
         file = folder / "touchstone.db"
         shutil.copyfile(request.getfixturevalue("sqlite_template"), file)
@@ -235,13 +236,13 @@ def _prepared_settings(database_kind: str, request: pytest.FixtureRequest, folde
 
 
 def _settings(database_url: str, folder: Path) -> Settings:
-    """Return settings of a service without the demo catalog."""
+    """Return the settings of a service without the demo catalog."""
     return Settings.load(
         {
             "TOUCHSTONE_DATABASE_URL": database_url,
             "TOUCHSTONE_DATA_DIR": str(folder / "data"),
             "TOUCHSTONE_DEMO": "false",
-            # On a busy machine, even a small file may take longer to measure than a request usually waits.
+            # On a busy machine, profiling even a small file may exceed the usual wait of a request.
             "TOUCHSTONE_PROFILE_WAIT_SECONDS": "60",
         }
     )
@@ -255,6 +256,6 @@ def _migrate(database_url: str) -> None:
         await prepare_schema(database)
         await database.close()
 
-    # The event loop of the tests belongs to this thread, so the migration gets a thread of its own.
+    # This thread already runs the event loop of the tests, so the migration needs a separate thread.
     with ThreadPoolExecutor(max_workers=1) as executor:
         executor.submit(asyncio.run, migrate()).result()

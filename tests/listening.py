@@ -29,4 +29,5 @@ async def listening(app: ASGIApp, *, limits: ConnectionLimits | None = None) -> 
 
 
 def _no_signals() -> Any:
+    """Replace uvicorn's signal handlers, which would interfere with the test runner."""
     return nullcontext()

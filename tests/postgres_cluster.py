@@ -1,4 +1,4 @@
-"""A PostgreSQL server for a single test, which may stop and start it again."""
+"""A PostgreSQL server for a single test that stops and restarts it."""
 
 import os
 import shutil
@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.conftest import POSTGRES_BINARIES, _free_port, missing
+from tests.conftest import POSTGRES_BINARIES, free_port, skip_or_fail
 
 
 class PostgresCluster:
-    """A private cluster on a fixed port of loopback, in a folder of its own."""
+    """A private cluster in a separate folder, on a fixed loopback port."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder
@@ -20,11 +20,11 @@ class PostgresCluster:
 
     @property
     def url(self) -> str:
-        """Return the URL of its database `postgres`."""
+        """The URL of the database `postgres`."""
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def create(self) -> None:
-        """Create its files; they belong to the user of the package, because initdb refuses to run as root."""
+        """Create the files of the cluster, owned by the user `postgres`, because initdb refuses to run as root."""
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres")
         self._run("initdb", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
@@ -35,7 +35,7 @@ class PostgresCluster:
         self._run("pg_ctl", "-w", "-l", str(self.folder / "log"), "-o", options, "start")
 
     def stop(self) -> None:
-        """Stop the server at once, as a crash would."""
+        """Stop the server immediately, as in a crash."""
         self._run("pg_ctl", "-w", "-m", "immediate", "stop")
 
     def _run(self, program: str, *arguments: str) -> None:
@@ -46,10 +46,10 @@ class PostgresCluster:
 
 @contextmanager
 def postgres_cluster() -> Iterator[PostgresCluster]:
-    """Start a cluster, and remove it at the end whatever its state."""
+    """Create and start a cluster, and stop and remove it at the end of the block."""
     if not POSTGRES_BINARIES:
-        missing("PostgreSQL (Debian's package postgresql)")
-    cluster = PostgresCluster(Path(tempfile.mkdtemp(prefix="touchstone-pg-", dir="/tmp")), _free_port())
+        skip_or_fail("PostgreSQL (Debian's package postgresql)")
+    cluster = PostgresCluster(Path(tempfile.mkdtemp(prefix="touchstone-pg-", dir="/tmp")), free_port())
     cluster.create()
     cluster.start()
     try:

@@ -1,4 +1,4 @@
-"""The whole service for tests: opened in this process, in either topology, or behind a real HTTP server."""
+"""The whole service for tests, opened in this process in either topology."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -23,14 +23,14 @@ class Service:
     settings: Settings
 
     def client(self, token: str | None = None, **headers: str) -> httpx2.AsyncClient:
-        """Return an HTTP client of the public API, which is signed in if there is a token."""
+        """Return an HTTP client of the public API, signed in if a token is given."""
         if token:
             headers["Authorization"] = f"Bearer {token}"
         transport = httpx2.ASGITransport(self.app, raise_app_exceptions=False)
         return httpx2.AsyncClient(transport=transport, base_url="http://touchstone.test", headers=headers, timeout=60)
 
     async def register(self, email: str, password: str = "correct horse battery") -> httpx2.AsyncClient:
-        """Return a client that is signed in as a new user."""
+        """Register a user, and return a signed-in client."""
         async with self.client() as guest:
             registration = await guest.post("/api/v1/auth/register", json={"email": email, "password": password})
             assert registration.status_code == 201, registration.text
@@ -40,7 +40,7 @@ class Service:
 
 @asynccontextmanager
 async def running(settings: Settings, topology: str) -> AsyncIterator[Service]:
-    """Open the whole product, and close it at the end of the block."""
+    """Open the whole product in the given topology, and close it at the end of the block."""
     if topology == "embedded":
         async with open_product(settings) as app:
             yield Service(app, settings)

@@ -1,4 +1,4 @@
-"""The product as a process of its own, as a user starts it, which tests can kill, stop and start again."""
+"""The product as a separate process, which tests can start, stop and kill."""
 
 import os
 import re
@@ -17,7 +17,7 @@ PASSWORD = "correct horse battery"
 
 
 def sign_in(address: str) -> dict[str, str]:
-    """Return the headers of a user, who is registered first if necessary."""
+    """Register a user if necessary, and return headers with an access token."""
     account = {"email": "writer@example.org", "password": PASSWORD}
     with httpx2.Client(base_url=address, timeout=30) as client:
         client.post("/api/v1/auth/register", json=account)
@@ -26,7 +26,7 @@ def sign_in(address: str) -> dict[str, str]:
 
 
 class ServingProcess:
-    """`touchstone serve [part]` on a free port of loopback."""
+    """A process of `touchstone serve [part]` on a free loopback port."""
 
     def __init__(self, folder: Path, part: str | None = None, /, **variables: str) -> None:
         self.folder = folder
@@ -37,7 +37,7 @@ class ServingProcess:
         self.output_lines: list[str] = []
 
     def environment(self) -> Mapping[str, str]:
-        """Return the environment of the process, in which the only variables of the product are its settings."""
+        """Return the environment of the process, without inherited variables of the product."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHSTONE_")}
         defaults = {
             "TOUCHSTONE_PORT": "0",
@@ -50,15 +50,19 @@ class ServingProcess:
         return inherited | defaults | self.variables
 
     def start(self, *prefix: str) -> "ServingProcess":
-        """Start the process, possibly under a tracer as `prefix`, and wait until its catalog is loaded."""
+        """Start the process and wait until its catalog is loaded.
+
+        Args:
+            prefix: the command of a tracer, if the process is to run under one.
+        """
         command = [*prefix, sys.executable, "-m", "touchstone", "serve", *([self.part] if self.part else [])]
         log_path = self.folder.parent / f"{self.folder.name}.log"
         with log_path.open("a") as log:
             self.process = subprocess.Popen(
                 command, env=self.environment(), stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
             )
-        # If the process hung before it printed its address, reading its output would never end. The other processes of
-        # its group may have inherited the output, so they are killed as well.
+        # Without the watchdog, reading the output of a hung process would never end. The whole process group is killed,
+        # because its other processes may have inherited the output.
         watchdog = threading.Timer(START_SECONDS, os.killpg, (self.process.pid, signal.SIGKILL))
         watchdog.start()
         try:
@@ -72,7 +76,7 @@ class ServingProcess:
         return self
 
     def _wait_for_address(self) -> None:
-        """Read what the process prints until it says where it answers, or until it has ended."""
+        """Read the output of the process until it prints its address or ends."""
         assert self.process is not None
         assert self.process.stdout is not None
         self.address = ""
@@ -90,11 +94,11 @@ class ServingProcess:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """Kill the process, and all that it has started, as a power failure would."""
+        """Kill the process and its children without warning, as in a power failure."""
         self._signal(signal.SIGKILL)
 
     def stop(self, signal_number: int = signal.SIGTERM) -> int | None:
-        """Send SIGTERM or another signal, wait for the end, and return the exit status."""
+        """Send a signal, wait for the end of the process, and return its exit status."""
         self._signal(signal_number)
         return self.process.returncode if self.process else None
 

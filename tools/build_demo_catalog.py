@@ -1,10 +1,10 @@
-"""Build the demo catalog that the package carries, from a folder of collected metadata documents.
+"""Build the demo catalog of the package from a folder of collected metadata documents.
 
     python -m tools.build_demo_catalog --from FOLDER
 
-FOLDER holds `metadata/` (cards, Data Packages, catalogs…) and `tables/`. The same folder gives the same bytes. Nothing
-is invented: every flag and number is a claim with a verbatim quote that was found in its document, or was computed from
-a table; what no document states stays unknown. Needed only to renew the catalog, never to run the service.
+FOLDER contains `metadata/` (cards, Data Packages, catalogs…) and `tables/`. The build is reproducible. Every flag and
+number is a claim with a verbatim quote from a document, or was computed from a table; values that no document states
+stay unknown. The tool is only needed to renew the catalog.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import msgspec
 from tools.demo_catalog.documents import DocumentCollection, Excerpts, read_documents
 from tools.demo_catalog.entries import make_names_unique, merge_descriptions
 from tools.demo_catalog.measured_tables import attach_tables
-from tools.demo_catalog.records import drop_repeated_objectives, finish_record
+from tools.demo_catalog.records import build_record, drop_repeated_objectives
 from tools.demo_catalog.tables import read_tables
 from tools.demo_catalog.variants import link_variants
 from touchstone.demo.packaged_records import CATALOG_FILE, EXCERPTS_FILE, PackagedRecord, SourceExcerpts
@@ -29,7 +29,13 @@ DEMO_FOLDER: Final = Path(__file__).parents[1] / "src" / "touchstone" / "demo"
 
 @dataclass(frozen=True)
 class DemoCatalog:
-    """The finished catalog, the passages that hold its quotes, and what was left out, by the reason."""
+    """The finished catalog.
+
+    Attributes:
+        records: the records in the order of the file.
+        excerpts: the passages that contain the quotes, by the digest of their source file.
+        dropped: the number of items that were left out, by the reason.
+    """
 
     records: list[PackagedRecord]
     excerpts: Excerpts
@@ -37,7 +43,7 @@ class DemoCatalog:
 
 
 def main() -> None:
-    """Write the catalog, its excerpts and its tables into the package, and print what was left out."""
+    """Write the catalog, its excerpts and its tables to the package, and print the reasons for omissions."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--from", dest="folder", type=Path, required=True, help="the folder of collected documents")
     folder: Path = parser.parse_args().folder
@@ -56,7 +62,12 @@ def main() -> None:
 
 
 def build_catalog(folder: Path, tables_folder: Path) -> DemoCatalog:
-    """Return the catalog in the order of its sources and keys; copy its tables into a folder."""
+    """Build the catalog, sorted by source and key, and copy its tables.
+
+    Args:
+        folder: the folder of collected documents and tables.
+        tables_folder: the folder for the copies of the tables.
+    """
     collection: DocumentCollection = read_documents(folder / "metadata")
     entries = merge_descriptions(collection.datasets)
     attach_tables(entries, read_tables(folder), folder / "tables", tables_folder)
@@ -71,11 +82,11 @@ def build_catalog(folder: Path, tables_folder: Path) -> DemoCatalog:
         if entry.descriptions
     )
     entries.sort(key=lambda entry: (entry.source_key, entry.key))
-    return DemoCatalog([finish_record(entry) for entry in entries], collection.excerpts, dropped)
+    return DemoCatalog([build_record(entry) for entry in entries], collection.excerpts, dropped)
 
 
 def write_lines(path: Path, objects: Iterable[msgspec.Struct]) -> None:
-    """Write objects as JSON Lines."""
+    """Write objects to a file in the JSON Lines format."""
     with path.open("wb") as file:
         for value in objects:
             file.write(msgspec.json.encode(value) + b"\n")

@@ -1,9 +1,9 @@
-"""Generate a Python and a TypeScript client from the OpenAPI document, and refuse any warning.
+"""Generate a Python and a TypeScript client from the OpenAPI document, and fail on any warning.
 
     make .venv/.clients && .venv/bin/python tools/check_clients.py
 
-The Python generator comes with the environment `.venv/clients`. The TypeScript generator is fetched by npx; without
-npx it is skipped with a message, which is an error when the variable `CI` is set.
+The Python generator is installed in the environment `.venv/clients`. npx downloads the TypeScript generator. If npx is
+not installed, this step is skipped with a message, or fails if the variable `CI` is set.
 """
 
 import asyncio
@@ -25,17 +25,21 @@ PACKAGE: Final = "generated_client"
 
 
 def is_installed() -> bool:
-    """Return whether the environment with the Python generator exists."""
+    """Return whether the Python generator is installed."""
     return (ENVIRONMENT / "openapi-python-client").exists()
 
 
 def generate_python(document: Path, folder: Path) -> Path:
-    """Generate a Python client from an OpenAPI document as a package in `folder`, and return the path of the package.
+    """Generate a Python client package from an OpenAPI document, and return its path.
 
-    The package runs with the Python of `ENVIRONMENT`, which has its dependencies.
+    The package needs the Python of `ENVIRONMENT`, which has its dependencies.
+
+    Args:
+        document: the OpenAPI document.
+        folder: the folder for the new package.
 
     Raises:
-        RuntimeError: the generator warned or failed; the message is its output.
+        RuntimeError: the generator warned or failed. The message is its output.
     """
     generator = str(ENVIRONMENT / "openapi-python-client")
     package = folder / PACKAGE
@@ -45,14 +49,18 @@ def generate_python(document: Path, folder: Path) -> Path:
 
 
 def generate_typescript(document: Path, folder: Path) -> Path:
-    """Generate TypeScript declarations from an OpenAPI document in `folder`, and return their path.
+    """Generate TypeScript declarations from an OpenAPI document, and return their path.
+
+    Args:
+        document: the OpenAPI document.
+        folder: the folder for the new file.
 
     Raises:
-        RuntimeError: the generator warned or failed; the message is its output.
+        RuntimeError: the generator warned or failed. The message is its output.
     """
     declarations = folder / "client.d.ts"
     output = _run(["npx", "--yes", TYPESCRIPT_GENERATOR, str(document), "--output", str(declarations)], folder)
-    # npm itself warns about the settings of the machine that it runs on.
+    # Warnings of npm itself concern the settings of this machine.
     warnings = [line for line in output.splitlines() if "warn" in line.lower() and not line.startswith("npm ")]
     if warnings:
         raise RuntimeError("\n".join(warnings))
@@ -60,12 +68,12 @@ def generate_typescript(document: Path, folder: Path) -> Path:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    """Run a generator in `folder` and return its output.
+    """Run a generator in a folder, and return its output.
 
     Raises:
-        RuntimeError: the generator failed; the message is its output.
+        RuntimeError: the generator failed. The message is its output.
     """
-    # The Python generator formats its code with the formatter that it finds on the path.
+    # The Python generator formats its code with the formatter on the path.
     path = f"{ENVIRONMENT}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     environment = {**os.environ, "PATH": path, "NO_COLOR": "1"}
 
@@ -85,7 +93,7 @@ def _run(command: list[str], folder: Path) -> str:
 
 
 def main() -> int:
-    """Generate both clients in a temporary folder, print the result of each, and return the exit status."""
+    """Generate both clients in a temporary folder, print the results, and return the exit status."""
     if not is_installed():
         print("The Python generator is missing: run `make .venv/.clients` first.")
         return 2

@@ -1,8 +1,8 @@
-"""Read all documents below a folder, and print a table by standard: documents, imported, rejected by reason.
+"""Read all documents in a folder tree, and print the imports and rejections for each standard.
 
     python -m tools.check_readers PATH [--verbose]
 
-The exit code is 1 if a document is neither imported nor rejected with a reason, or if a quote is not in its source.
+The exit status is 1 if a quote does not appear in its source.
 """
 
 import sys
@@ -19,7 +19,10 @@ NO_STANDARD = "(none)"
 
 
 def read_folder(folder: Path) -> Iterator[tuple[Path, SourceDocument, Reading]]:
-    """Yield every file below a folder with what was read from it; the other files in its folder are companions."""
+    """Read every file in a folder tree, and yield its relative path, the document and the result.
+
+    Other files in the same folder are companions, unless there are too many of them.
+    """
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
@@ -32,19 +35,19 @@ def read_folder(folder: Path) -> Iterator[tuple[Path, SourceDocument, Reading]]:
 
 
 def searchable_text(source: SourceDocument) -> str:
-    """Return the text of a document and its companions, as it is written and as it is decoded from JSON or YAML."""
+    """Return the raw text and the decoded strings of a document and its companions."""
     companions = [SourceDocument(content, name) for name, content in source.companions.items()]
     return "\n".join(text for part in (source, *companions) for text in document_texts(part))
 
 
 def missing_quotes(text: str, document: DatasetDocument) -> list[str]:
-    """Return the quotes and sections of a document that do not stand in its source."""
+    """Return the quotes and sections of a document that do not appear in the text of its source."""
     quotes = [claim.quote for claim in document.claims] + [section.text for section in document.sections]
     return [quote for quote in quotes if quote not in text]
 
 
 def main() -> int:
-    """Print the table and the quotes that are not in their sources, and return the exit status."""
+    """Print the table and the missing quotes, and return the exit status."""
     folder = Path(sys.argv[1])
     is_verbose = "--verbose" in sys.argv
     document_counts: Counter[str] = Counter()

@@ -1,6 +1,6 @@
-"""Write the reference pages in `docs/reference/` from the tables that the code itself reads.
+"""Generate reference pages in `docs/reference/` from tables in the code.
 
-`python tools/make_reference.py` writes them; a test compares them with what it would write.
+A test verifies that the pages are up to date. Run `python tools/make_reference.py` to renew them.
 """
 
 import inspect
@@ -44,25 +44,25 @@ FOLDER: Final = Path(__file__).parent.parent / "docs" / "reference"
 
 
 def format_table(header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
-    """Return a Markdown table."""
+    """Format a Markdown table."""
     separator = tuple("---" for _ in header)
     lines = [_format_row(row) for row in (header, separator, *rows)]
     return "\n".join(lines) + "\n"
 
 
 def _format_row(cells: tuple[object, ...]) -> str:
-    """Return a row of a Markdown table, in which a cell can contain neither a vertical bar nor a line break."""
+    """Format a row of a Markdown table, escaping vertical bars and replacing line breaks."""
     escaped_cells = [str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells]
     return f"| {' | '.join(escaped_cells)} |"
 
 
 def code_list(names: Iterable[str]) -> str:
-    """Return names as code, separated by commas."""
+    """Format names as code, separated by commas."""
     return ", ".join(f"`{name}`" for name in names)
 
 
 def settings_page() -> str:
-    """Return the page of the settings: each with its default and meaning."""
+    """Return the page of settings with their defaults and meanings."""
     settings = []
     for name, field in Settings.model_fields.items():
         default = "" if field.default in (None, (), "") else f"`{field.default}`"
@@ -72,7 +72,8 @@ def settings_page() -> str:
     return (
         "# Settings\n\n"
         "A service reads its settings from environment variables when it starts. "
-        "If a name is unknown or a value is invalid, it prints a line that says so, and does not start.\n\n"
+        "If a name is unknown or a value is invalid, it prints a line that says so, and does not start. "
+        "An empty value is invalid, except for a list.\n\n"
         + format_table(("Variable", "Default", "Meaning"), settings)
         + "\n## Variables of the command line\n\n"
         "Commands that connect to a server read these variables. Servers ignore them.\n\n"
@@ -81,7 +82,7 @@ def settings_page() -> str:
 
 
 def errors_page() -> str:
-    """Return the page of the errors: each with its status and its sentences."""
+    """Return the page of errors with their statuses and messages."""
     errors = [(error.status, f"`{error.code}`", *MESSAGES[error.code], error.__doc__) for error in ERRORS]
 
     return (
@@ -114,7 +115,7 @@ def attributes_page() -> str:
 
 
 def _describe_bounds(attribute: Attribute) -> str:
-    """Return the bounds of a number in words; the only one without a fixed maximum is the year."""
+    """Return the bounds of a number as a string, or an empty string. Only the year has no fixed maximum."""
     if attribute.minimum is None:
         return ""
     maximum = "next year" if attribute.maximum is None else attribute.maximum
@@ -122,7 +123,7 @@ def _describe_bounds(attribute: Attribute) -> str:
 
 
 def filters_page() -> str:
-    """Return the page of the filters and of the keys to sort by."""
+    """Return the page of filters and sort keys."""
     filters = [
         (
             f"`{row.parameter.name}`",
@@ -174,7 +175,7 @@ def gates_page() -> str:
 
 
 def criteria_page() -> str:
-    """Return the page of the twelve criteria and of the weight profiles."""
+    """Return the page of the twelve criteria and the weight profiles."""
     criteria = [
         (f"`{criterion.name}`", criterion.kind, criterion.label_en, criterion.formula_en) for criterion in CRITERIA
     ]
@@ -195,7 +196,7 @@ def criteria_page() -> str:
 
 
 def codebook_page() -> str:
-    """Return the page of the rules by which documents show the ethical criteria."""
+    """Return the page of the codebook for the ethical criteria."""
     general_rules = [f"- {english}\n" for _, english in GENERAL_RULES]
     criteria = [
         (f"`{rule.name}`", rule.definition[1], rule.when_true[1], rule.when_false[1], rule.not_evidence[1])
@@ -233,7 +234,7 @@ def routes_page() -> str:
 
 
 def request_fields(definition: type[Struct], prefix: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield the dotted name, the possible values and the default of each field of a request, nested ones included."""
+    """Yield the dotted name, possible values and default of each field of a request, including nested fields."""
     for field in msgspec.structs.fields(definition):
         name = prefix + field.name
         field_type = field.type
@@ -253,7 +254,7 @@ def request_fields(definition: type[Struct], prefix: str = "") -> Iterator[tuple
 
 
 def jobs_page() -> str:
-    """Return the page of the states of a job, and of the algorithms, metrics and methods that a request may name."""
+    """Return the page of job states, and of the algorithms, metrics and methods in requests."""
     states = [
         (f"`{state}`", code_list(sorted(next_states)) or "final", "yes" if state in FINAL_STATES else "")
         for state, next_states in MOVES.items()
@@ -282,7 +283,7 @@ def jobs_page() -> str:
 
 
 def exports_page() -> str:
-    """Return the page of the formats in which a dataset is exported: which field is made from what."""
+    """Return the page of export formats with the sources of their fields."""
     formats = [
         (
             f"`{export_format.key}`",

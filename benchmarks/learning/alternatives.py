@@ -103,7 +103,7 @@ def fit_flaml(train: pd.DataFrame, values: Values, test: pd.DataFrame, classific
 def _lost_balanced_accuracy(
     validation: Any, truth: Any, estimator: Any, _labels: Any, _train: Any, _train_truth: Any, *_rest: Any, **_more: Any
 ) -> tuple[float, dict[str, float]]:
-    """Return 1 less the balanced accuracy, which FLAML minimises."""
+    """Return 1 less the balanced accuracy, which FLAML minimizes."""
     loss = 1 - balanced_accuracy_score(truth, estimator.predict(validation))
     return loss, {"loss": loss}
 

@@ -36,7 +36,7 @@ _JUDGED_SIZE: Final = 10_000_000  # the size that targets and limits are about, 
 REPEATS: Final = 15
 PAIRS: Final = 301  # of measurements in turns
 TARGETS: Final = {"W1": 100.0, "W2": 60.0, "W3": 40.0, "W4": 3.5, "W5": 12.0}
-"""How many times faster than the best engine each workload must be; the others must not be slower."""
+"""The required speed-up of each workload over the best engine. Other workloads must not be slower."""
 LIMITS: Final = {
     "growth of W1 from a tenth of the records": 3.0,
     "growth of W2 from a tenth of the records": 3.0,
@@ -48,7 +48,7 @@ LIMITS: Final = {
     "W1 with 10 000 fresh records against none": 1.1,
     "W2 with 10 000 fresh records against none": 1.1,
 }
-"""What must not be exceeded at ten million records; growth is reported if both sizes are measured in one run."""
+"""Limits at ten million records. Growth is only reported if both sizes are measured in one run."""
 _LARGEST_FULL_ORDER: Final = 1_000_000  # W4 asks for all rows in order, up to this size
 _LEAF_WORDS: Final = 16
 _FRESH_ROWS: Final = 10_000
@@ -57,7 +57,7 @@ _PLOT: Final = Path("docs/pictures/ranking.svg")
 _STORED_TIMES: Final = Path("var/benchmarks/ranking.json")
 
 Measurements = dict[str, float]
-"""By name, what was measured once for a size, such as seconds, bytes or ratios."""
+"""Values measured once for a size, such as seconds, bytes or ratios, by name."""
 
 
 def median_ms(action: Callable[[], Any], repeats: int = REPEATS) -> float:
@@ -73,14 +73,14 @@ def median_ms(action: Callable[[], Any], repeats: int = REPEATS) -> float:
 
 
 def measure_once_ms(view: View, workload: Workload) -> float:
-    """Return the wall time that a single answer of the index takes, in milliseconds."""
+    """Return the wall time of a single query of the index in milliseconds."""
     start = time.perf_counter()
     answer(view, workload)
     return (time.perf_counter() - start) * 1000
 
 
 def answer(view: View, workload: Workload) -> Ints:
-    """Return the ids with which the index answers a workload."""
+    """Return the ids in the result of a workload."""
     if workload.weights is None:
         page = view.sort(workload.query, workload.sort_column, descending=True, skip=0, limit=workload.limit)
         return view.ids(page.positions)
@@ -108,7 +108,7 @@ def measure_engine(ask: Ask, view: View, workloads: tuple[Workload, ...]) -> dic
 
 
 def build_catalog(size: int, folder: Path) -> tuple[Catalog, Any, Measurements]:
-    """Return an indexed catalog, the same records as an Arrow table, and what it took to build and open the index."""
+    """Return an indexed catalog, its records as an Arrow table, and the cost of building and opening the index."""
     segment = generate_segment(size)
     table = to_arrow(segment)
 
@@ -132,7 +132,7 @@ def build_catalog(size: int, folder: Path) -> tuple[Catalog, Any, Measurements]:
 
 
 def measure_tail(catalog: Catalog) -> Measurements:
-    """Add ten thousand fresh records beside the index, and return how much slower they make the first two workloads."""
+    """Add ten thousand records outside the index, and return the slowdown of the first two workloads."""
     view_without_tail = catalog.view
     rng = np.random.default_rng(3)
     fresh_rows = [_fresh_row(10**9 + number, rng) for number in range(_FRESH_ROWS)]
@@ -143,7 +143,7 @@ def measure_tail(catalog: Catalog) -> Measurements:
 
     catalog.apply(upserts=fresh_rows, deleted=())
     for workload in WORKLOADS[:2]:
-        # The two views are measured in turns, so that a busy moment of the machine affects both.
+        # The two views are measured alternately, so that other load on the machine affects both.
         pairs = [
             (measure_once_ms(view_without_tail, workload), measure_once_ms(catalog.view, workload))
             for _ in range(PAIRS)
@@ -157,7 +157,7 @@ def measure_tail(catalog: Catalog) -> Measurements:
 
 
 def _fresh_row(id_: int, rng: np.random.Generator) -> CatalogRow:
-    """Return a record with random facts, of which most are not known."""
+    """Return a record with random attributes, most of them unknown."""
     year = int(rng.integers(1990, 2025))
     citations = int(rng.integers(0, 50))
     flag = bool(rng.random() < 0.5)
@@ -254,7 +254,7 @@ def limited_ratios(times: TimesByEngine, measurements: Measurements) -> Measurem
 
 
 def growth(smaller: TimesByEngine, larger: TimesByEngine) -> Measurements:
-    """Return how much more the first two workloads cost Touchstone for ten times as many records."""
+    """Return the growth factors of the first two workloads for ten times as many records."""
     ratios = {}
     for workload in WORKLOADS[:2]:
         name = f"growth of {workload.name[:2]} from a tenth of the records"
@@ -263,7 +263,7 @@ def growth(smaller: TimesByEngine, larger: TimesByEngine) -> Measurements:
 
 
 def _print_times(engine: str, times: dict[str, float]) -> None:
-    """Print the times of one engine as soon as they are known, because a run takes long."""
+    """Print the times of one engine immediately, because a complete run takes long."""
     print(
         f"  {engine}: " + ", ".join(f"{name[:2]} {milliseconds:.2f}" for name, milliseconds in times.items()),
         flush=True,
@@ -284,7 +284,7 @@ def print_report(size: int, times: TimesByEngine, measurements: Measurements) ->
 
 
 def _workload_row(size: int, workload: str, times: TimesByEngine) -> str:
-    """Return the row of a table with the times of one workload; an engine that does not answer it has an empty cell."""
+    """Format a table row with the times of one workload. Engines that do not support it have an empty cell."""
     cells = [f"{engine_times[workload]:.3f}" if workload in engine_times else "" for engine_times in times.values()]
 
     best_engine = min(engine_times[workload] for engine, engine_times in times.items() if engine in ENGINES)
@@ -297,7 +297,7 @@ def _workload_row(size: int, workload: str, times: TimesByEngine) -> str:
 
 
 def _limit_cell(size: int, name: str, value: float) -> str:
-    """Return the limit of a measurement with a verdict at the size that limits are about; empty without a limit."""
+    """Format the limit of a measurement with a verdict, or return an empty string if there is no limit."""
     limit = LIMITS.get(name)
     if limit is None:
         return ""
@@ -328,7 +328,7 @@ def main() -> None:
 
 
 def _store_times(size: int, times: TimesByEngine) -> None:
-    """Store the times of one size beside those of earlier runs, so that sizes can be measured one at a time."""
+    """Add the times of one size to the results of earlier runs, so that sizes can be measured separately."""
     _STORED_TIMES.parent.mkdir(parents=True, exist_ok=True)
     stored_times = json.loads(_STORED_TIMES.read_text()) if _STORED_TIMES.exists() else {}
     stored_times[str(size)] = times

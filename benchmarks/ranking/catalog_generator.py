@@ -149,7 +149,7 @@ Generator = np.random.Generator
 
 
 def generate_segment(size: int, seed: int = 7) -> Segment:
-    """Return a catalog of `size` records; the same seed always makes the same catalog."""
+    """Generate a catalog of `size` records, which depends only on the seed."""
     rng = np.random.default_rng(seed)
     quality = rng.beta(2, 4, size)  # a hidden property, on which numbers and flags depend
     columns: dict[str, NDArray[Any]] = _numbers(rng, size, quality) | _flags(rng, size, quality)
@@ -188,7 +188,7 @@ def build_index(segment: Segment, leaf_words: int) -> CatalogIndex:
 
 
 def add_evidence(segment: Segment, documented_share: float, reviewed_share: float, seed: int = 8) -> Segment:
-    """Return the same catalog with evidence about some records; a reviewed record counts as documented, too.
+    """Add evidence to random shares of the records. A reviewed record also counts as documented.
 
     Of such a record, the evidence supports two thirds of the values that it shows.
     """
@@ -214,7 +214,7 @@ def add_evidence(segment: Segment, documented_share: float, reviewed_share: floa
 
 
 def _skewed_choices(rng: Generator, choice_count: int, size: int, power: float = 1.1) -> NDArray[np.int64]:
-    """Return random indices below `choice_count`, of which the first are by far the most frequent (Zipf's law)."""
+    """Return random indices below `choice_count` with the frequencies of Zipf's law."""
     frequencies = 1.0 / np.arange(1, choice_count + 1) ** power
     cumulative_shares = np.cumsum(frequencies / frequencies.sum())
     return np.searchsorted(cumulative_shares, rng.random(size)).clip(0, choice_count - 1)
@@ -234,7 +234,7 @@ def _vocabulary(values: list[Any], folded_forms: list[Any]) -> CodeVocabulary:
 
 
 def _with_unknowns(rng: Generator, values: NDArray[Any], unknown_share: float) -> NDArray[np.float64]:
-    """Return numbers of which a random share is replaced by NaN, which means "not known"."""
+    """Replace a random share of numbers by NaN, which means "unknown"."""
     is_unknown = rng.random(len(values)) < unknown_share
     return np.where(is_unknown, np.nan, values.astype(np.float64))
 
@@ -278,7 +278,7 @@ def _flags(rng: Generator, size: int, quality: NDArray[np.float64]) -> dict[str,
 def _word_lists(
     rng: Generator, size: int, words: tuple[str, ...], *, second_word_share: float
 ) -> tuple[NDArray[np.int32], CodeVocabulary]:
-    """Return lists of one word, or of two in a share of the records; a tenth of the lists is not known.
+    """Return lists of one word, or of two for a share of the records. A tenth of the lists is unknown.
 
     The code of a list is made of the numbers of its two words, where number 0 of the second stands for none.
     """
@@ -299,7 +299,7 @@ def _word_lists(
 
 
 def _names(rng: Generator, size: int) -> tuple[NDArray[np.int32], CodeVocabulary]:
-    """Return names of three words and an edition; a third of the records share theirs with others.
+    """Return names of three words and an edition. A third of the records have a name that is not unique.
 
     The parts of a name are numbers at first, combined into a single one, so that equal names are found without texts.
     Names of edition 0 begin with an accented word instead of the first one.
@@ -324,7 +324,7 @@ def _names(rng: Generator, size: int) -> tuple[NDArray[np.int32], CodeVocabulary
 
 
 def _ids_and_times(rng: Generator, size: int) -> dict[str, NDArray[Any]]:
-    """Return ids in the order of arrival; records come in imports of about a thousand that share their times."""
+    """Return ids in the order of arrival. Records arrive in imports of about a thousand with equal timestamps."""
     imports = np.sort(rng.integers(0, max(1, size // 1000), size))
     return {
         "id": np.arange(1, size + 1),

@@ -1,4 +1,4 @@
-"""Ready-made engines over the same records, each given what suits it: finished criteria, folded names, domains as bits.
+"""Existing engines with the same records in optimized form: precomputed criteria, folded names, domains as bits.
 
 That is more than fair: none of them has to compute a criterion, fold a text or look into a list.
 """
@@ -57,7 +57,7 @@ def _domain_bits(segment: Segment) -> Ints:
 
 
 def to_sql(workload: Workload) -> str:
-    """Return the question in SQL over the table `t`; a list brings the number of all matches along as a column."""
+    """Return a workload as SQL for the table `t`. A list includes the total number of matches as a column."""
     conditions = workload.sql_conditions
     limit = "" if workload.limit is None else f" LIMIT {workload.limit}"
 
@@ -81,7 +81,7 @@ def duckdb_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
 
 @contextmanager
 def polars_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
-    """Run Polars' streaming engine, asked in expressions of its own instead of SQL."""
+    """Run Polars' streaming engine with Polars expressions instead of SQL."""
     records = pl.from_arrow(table).lazy()
 
     def ask(workload: Workload) -> Ids:
@@ -111,7 +111,7 @@ def _polars_score(weights: Weights) -> pl.Expr:
 
 
 def _polars_conditions(workload: Workload) -> list[pl.Expr]:
-    """Return the SQL conditions of a workload, of which there are only a few forms, as Polars expressions."""
+    """Convert the SQL conditions of a workload, which have only a few forms, to Polars expressions."""
     expressions = [pl.lit(value=True)]
     for condition in workload.sql_conditions.split(" AND "):
         left, operator, right = condition.rsplit(" ", 2)
@@ -158,7 +158,7 @@ def chdb_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
 
 @contextmanager
 def sqlite_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
-    """Run SQLite in memory, with indexes on what is filtered and sorted."""
+    """Run SQLite in memory, with indexes for the filters and sort keys."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"CREATE TABLE t ({', '.join(table.column_names)})")
         placeholders = ", ".join("?" * table.num_columns)
@@ -171,7 +171,7 @@ def sqlite_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
 
 @contextmanager
 def postgresql_engine(table: pa.Table, folder: Path) -> Iterator[Ask]:
-    """Run PostgreSQL in a private cluster on a unix socket, with indexes on what is filtered and sorted."""
+    """Run PostgreSQL in a private cluster on a Unix socket, with indexes for the filters and sort keys."""
     with (
         _postgresql_cluster(folder / "pg") as socket,
         psycopg.connect(host=str(socket), user="postgres", autocommit=True) as connection,

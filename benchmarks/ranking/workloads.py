@@ -48,7 +48,7 @@ class Workload:
 
 
 def _domain_bits(*domains: str) -> int:
-    """Return an integer in which the bits of some domains are set."""
+    """Return a bit mask of the given domains."""
     return sum(1 << DOMAINS.index(domain) for domain in domains)
 
 

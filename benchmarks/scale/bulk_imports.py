@@ -37,7 +37,7 @@ class BulkSummary(msgspec.Struct):
 
 
 def measure_bulk_imports(catalog: MeasuredCatalog, folder: Path, record_count: int) -> None:
-    """Print how many records per second the product imports; fail if it does not import all of them."""
+    """Print the import rates of the product in records per second. Missing records are an error."""
     print_heading(f"Bulk import of {record_count:,} records into {catalog.label}")
     http_lines = folder / "http.jsonl"
     command_line_lines = folder / "command-line.jsonl"
@@ -63,14 +63,14 @@ def measure_bulk_imports(catalog: MeasuredCatalog, folder: Path, record_count: i
 
 
 def _measure_database(catalog: MeasuredCatalog, first_id: int, record_count: int) -> float:
-    """Return how many rows per second can be inserted into the database without the product."""
+    """Return the insert rate of the database without the product, in rows per second."""
     began_at = time.perf_counter()
     catalog.database.insert_rows(first_id, record_count)
     return record_count / (time.perf_counter() - began_at)
 
 
 def _measure_http(server: ServerProcess, user: User, lines: Path, record_count: int) -> float:
-    """Return how many records per second are imported over HTTP."""
+    """Return the import rate over HTTP in records per second."""
     seconds, summary = _time_import(server, user, lines)
     if summary.made != record_count:
         raise SystemExit(f"not all records were imported: {summary}")
@@ -78,7 +78,7 @@ def _measure_http(server: ServerProcess, user: User, lines: Path, record_count: 
 
 
 def _measure_repetition(server: ServerProcess, user: User, lines: Path, record_count: int) -> float:
-    """Return how many records per second are processed when an import is repeated, which changes nothing."""
+    """Return the rate of a repeated import, which changes nothing, in records per second."""
     seconds, summary = _time_import(server, user, lines)
     if summary.unchanged != record_count:
         raise SystemExit(f"the repeated import changed records: {summary}")
@@ -86,7 +86,7 @@ def _measure_repetition(server: ServerProcess, user: User, lines: Path, record_c
 
 
 def _time_import(server: ServerProcess, user: User, lines: Path) -> tuple[float, BulkSummary]:
-    """Import a file of JSON Lines over HTTP, and return how many seconds it took, and the summary."""
+    """Import a JSON Lines file over HTTP, and return the duration in seconds and the summary."""
     began_at = time.perf_counter()
     summary = send_lines(server.address, user.token, lines)
     return time.perf_counter() - began_at, summary
@@ -110,7 +110,7 @@ def send_lines(address: str, token: str, lines: Path) -> BulkSummary:
 
 
 def _measure_command_line(server: ServerProcess, user: User, lines: Path, record_count: int) -> float:
-    """Return how many records per second are imported with the command line, including the start of the command."""
+    """Return the import rate of the command line in records per second, including its start."""
     with tempfile.TemporaryDirectory() as configuration_folder:
         settings = {"XDG_CONFIG_HOME": configuration_folder, "TOUCHSTONE_URL": server.address}
         environment = os.environ | settings

@@ -17,7 +17,7 @@ class CatalogDatabase(Protocol):
 
     @property
     def url(self) -> str:
-        """The URL of the database, as the product takes it."""
+        """The URL of the database in the format of the settings."""
 
     def fill(self, record_count: int) -> None:
         """Replace all records with `record_count` generated ones."""
@@ -35,7 +35,7 @@ class CatalogDatabase(Protocol):
         """Read the columns in `INDEXED_COLUMNS` of all records as fast as the database can, and discard them."""
 
     def change_records(self, count: int) -> None:
-        """Change the citations of some records, as another process would."""
+        """Change the citations of several records, as another process would."""
 
     def insert_rows(self, first_id: int, count: int) -> None:
         """Insert generated rows as fast as the database can, for comparison with a bulk import."""

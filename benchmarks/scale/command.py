@@ -94,11 +94,11 @@ class ScaleRun:
         measure_bulk_imports(self.catalog, self.folder, self.bulk_records)
 
     def mixed(self) -> None:
-        """Measure single writes beside a bulk import."""
+        """Measure single writes during a bulk import."""
         measure_single_writes(self.catalog, self.folder, self.bulk_records)
 
     def _prepared_catalog(self, record_count: int) -> MeasuredCatalog:
-        """Return a catalog with `record_count` records, which are generated unless an earlier run has left them."""
+        """Return a catalog with `record_count` records, generated now or by an earlier run."""
         name = f"scale_{record_count}"
         if self._server_url is None:
             folder = self.folder / f"sqlite-{record_count}"
@@ -161,13 +161,13 @@ def _interrupt(*_: object) -> None:
 
 
 def _print_machine() -> None:
-    """Print the size of the machine on which the figures are measured."""
+    """Print the hardware of this machine."""
     memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     print(f"{os.cpu_count()} cores, {memory_bytes / 2**30:.0f} GiB of memory, Python {platform.python_version()}")
 
 
 def _measure_part(run: ScaleRun, part: str) -> bool:
-    """Measure one part, and return whether it succeeded; the error of a part that fails is printed."""
+    """Measure one part, print its error if it fails, and return whether it succeeded."""
     try:
         PARTS[part](run)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the other parts can still be measured

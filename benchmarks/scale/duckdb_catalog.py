@@ -1,4 +1,4 @@
-"""The same records in DuckDB, for comparison of its facets and pages with those of the product."""
+"""The same records in DuckDB, to compare its facets and pages with the product."""
 
 import time
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ class DuckDbCatalog:
             self._connection.unregister("batch")
 
     def facet_milliseconds(self) -> float:
-        """Return how long DuckDB takes to count all facets of the filtered records."""
+        """Return the time that DuckDB needs to count all facets of the filtered records."""
         statements = _facet_statements()
         began_at = time.perf_counter()
         for statement in statements:
@@ -59,7 +59,7 @@ class DuckDbCatalog:
         return (time.perf_counter() - began_at) * 1000
 
     def page_milliseconds(self, sort_column: str, page: int, page_size: int) -> float:
-        """Return how long DuckDB takes for a page of all public records, sorted by a column in descending order."""
+        """Return the time that DuckDB needs for a page of all public records in descending order of a column."""
         statement = (
             f"SELECT id FROM records WHERE visibility = 'public' ORDER BY {sort_column} DESC NULLS LAST, id "
             f"LIMIT {page_size} OFFSET {(page - 1) * page_size}"
@@ -87,7 +87,7 @@ def _facet_statements() -> list[str]:
 
 @contextmanager
 def duckdb_catalog(folder: Path, record_count: int) -> Iterator[DuckDbCatalog]:
-    """Provide the generated records in a DuckDB file, which is kept for later runs."""
+    """Provide the generated records in a DuckDB file, which later runs reuse."""
     connection = duckdb.connect(folder / "records.duckdb", config={"memory_limit": _MEMORY_LIMIT})
     with closing(connection):
         catalog = DuckDbCatalog(connection)

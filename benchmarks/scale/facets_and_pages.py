@@ -25,11 +25,11 @@ _DUCKDB_COLUMNS: Final = {
 
 
 def measure_facets_and_pages(catalog: MeasuredCatalog) -> None:
-    """Print how long facets and a count under filters take, and deep pages for every sort key."""
+    """Print the times of facets, of a filtered count, and of deep pages for every sort key."""
     print_heading(f"Facets and pages, {catalog.label}")
 
     with duckdb_catalog(catalog.folder, catalog.record_count) as duckdb, catalog.serving() as server:
-        # The product closes connections over which nothing is sent for a while, as when DuckDB is measured.
+        # The product closes connections that are idle, as they are while DuckDB is measured.
         duckdb_time = statistics.median(duckdb.facet_milliseconds() for _ in range(5))
         with QuestionSender(server.address, sign_in(server)) as sender:
             _measure_facets(sender, duckdb_time)
@@ -37,7 +37,7 @@ def measure_facets_and_pages(catalog: MeasuredCatalog) -> None:
 
 
 def _measure_facets(sender: QuestionSender, duckdb_time: float) -> None:
-    """Print the times of facets and of a filtered count; DuckDB takes `duckdb_time` milliseconds for the facets."""
+    """Print the times of facets and of a filtered count, with `duckdb_time` in milliseconds for comparison."""
     facets_time = _median_milliseconds(sender, [_facets_request(number) for number in range(_REPEATS)])
     print_figure(
         Figure(
@@ -56,7 +56,7 @@ def _measure_facets(sender: QuestionSender, duckdb_time: float) -> None:
 
 
 def _facets_request(number: int) -> Request:
-    """Return the request for facets under three filters, one of which differs for each number."""
+    """Return the request for facets under three filters, which vary with `number`."""
     return get(f"facets?domain=health,natural-language-processing&year_min=2015&instances_number_min={1000 + number}")
 
 
@@ -66,7 +66,7 @@ def _count_request(number: int) -> Request:
 
 
 def _measure_pages(sender: QuestionSender, duckdb: DuckDbCatalog) -> None:
-    """Print how long deep pages take for some sort keys, compared with DuckDB, and for the slowest of all keys."""
+    """Print the times of deep pages for several sort keys, compared with DuckDB, and for the slowest key."""
     medians = {key: _median_milliseconds(sender, _page_requests(key)) for key in sorted(SORT_KEYS)}
     for key, column in _DUCKDB_COLUMNS.items():
         duckdb_time = statistics.median(duckdb.page_milliseconds(column, _PAGE, _PAGE_SIZE) for _ in range(5))
@@ -92,7 +92,7 @@ def _page_requests(key: str) -> list[Request]:
 
 
 def _slowest(milliseconds_by_key: Mapping[str, float]) -> str:
-    """Return the key that takes longest."""
+    """Return the slowest sort key."""
     return max(milliseconds_by_key, key=lambda key: milliseconds_by_key[key])
 
 

@@ -55,7 +55,7 @@ class MeasuredCatalog:
         return f"{self.record_count:,} records"
 
     def prepare(self) -> None:
-        """Generate the records, or remove what an earlier run has added to the same records."""
+        """Generate the records, or restore the records of an earlier run."""
         asyncio.run(_upgrade_schema(self.database.url))
         state = {"records": self.record_count, "generator": GENERATOR_VERSION}
         state_file = self.folder / "complete.json"
@@ -105,7 +105,7 @@ class MeasuredCatalog:
             stop(server)
 
     def _wait_for_changes(self, server: ServerProcess) -> None:
-        """Wait until the product knows the newest record; it applies changes in the order in which they were made."""
+        """Wait until the product has applied the newest change. Changes are applied in order."""
         last_id = self.database.last_public_id()
         newest_first = f"{server.address}/api/v1/datasets/?sort_by=id&sort_order=desc&limit=1"
         user = sign_in(server)
@@ -118,7 +118,7 @@ class MeasuredCatalog:
         raise SystemExit("the changes since the snapshot were not applied in time")
 
     def wait_for_snapshot(self) -> None:
-        """Wait until no process builds or saves the index, for which it holds a lock beside the file."""
+        """Wait until no process holds the lock for building or saving the index."""
         for lock_file in self.data_dir.glob("catalog-*.lock"):
             with lock_file.open("rb") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
@@ -140,7 +140,7 @@ def sign_in(server: ServerProcess) -> User:
 
 
 def wait_for_words(server: ServerProcess) -> None:
-    """Wait until words can be searched, which is the last thing that a first start prepares."""
+    """Wait until words can be searched, which is the last step of a first start."""
     user = sign_in(server)
     deadline = time.monotonic() + WORDS_SECONDS
     while time.monotonic() < deadline:
@@ -153,7 +153,7 @@ def wait_for_words(server: ServerProcess) -> None:
 
 
 async def _upgrade_schema(url: str) -> None:
-    """Create the schema of a database, or bring that of an earlier run up to date."""
+    """Create the schema of a database, or upgrade the schema of an earlier run."""
     database = Database(url)
     try:
         await upgrade_schema(database)

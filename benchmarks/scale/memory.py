@@ -29,7 +29,7 @@ class Memory:
 
 
 def measure_memory(pid: int, data_dir: Path) -> Memory:
-    """Return how much memory a process uses; `data_dir` is the folder with the files that it maps."""
+    """Return the memory use of a process. `data_dir` is the folder of its mapped files."""
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     return Memory(
         private=_bytes_of(rollup, "Anonymous"),
@@ -39,7 +39,7 @@ def measure_memory(pid: int, data_dir: Path) -> Memory:
 
 
 def peak_resident_bytes(pid: int) -> int:
-    """Return the largest resident memory of a process so far, which includes pages of mapped files."""
+    """Return the peak resident memory of a process, including pages of mapped files."""
     return _bytes_of(Path(f"/proc/{pid}/status").read_text(), "VmHWM")
 
 
@@ -79,7 +79,7 @@ def sampled_peak(pid: int) -> Iterator[PeakSampler]:
 
 
 def _bytes_of(report: str, member: str) -> int:
-    """Return an amount from a file such as `/proc/PID/status` in bytes; its line reads, for example, `Pss:  12 kB`."""
+    """Return a value from a file such as `/proc/PID/status` in bytes. A line looks like `Pss:  12 kB`."""
     match = re.search(rf"^{member}:\s+(\d+) kB$", report, re.MULTILINE)
     assert match is not None, member
     return int(match[1]) * _KIBIBYTE

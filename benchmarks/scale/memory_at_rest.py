@@ -18,7 +18,7 @@ _SECOND_PROCESS_SHARE: Final = 20.0
 
 
 def measure_memory_at_rest(catalog: MeasuredCatalog) -> None:
-    """Print the memory of a process before and after some requests, and how much a second process adds."""
+    """Print the memory of a process before and after requests, and the additional memory of a second process."""
     print_heading(f"Memory at rest, {catalog.label}")
     record_count = catalog.record_count
     private_target = Target((_PRIVATE_BYTES_PER_RECORD * record_count + _PRIVATE_FIXED_BYTES) / MEGABYTE)
@@ -40,7 +40,7 @@ def measure_memory_at_rest(catalog: MeasuredCatalog) -> None:
 
 
 def _ask_questions(server: ServerProcess) -> None:
-    """Send rankings with and without filters, so that the product allocates what it needs to rank."""
+    """Send rankings with and without filters, so that the product allocates its working memory."""
     with QuestionSender(server.address, sign_in(server)) as sender:
         for number in range(_QUESTIONS):
             sender.ask(ranking(number))
@@ -48,7 +48,7 @@ def _ask_questions(server: ServerProcess) -> None:
 
 
 def _added_bytes(catalog: MeasuredCatalog, first_pid: int, bytes_of_first: int) -> int:
-    """Return how much memory a second process adds to the memory of the first one."""
+    """Return the additional memory of a second process."""
     second_server = catalog.launch()
     try:
         second_server.wait_until_ready(READY_PATH, START_SECONDS)

@@ -1,4 +1,4 @@
-"""Single writes during a bulk import: how long they take, and whether their writer sees them at once."""
+"""Single writes during a bulk import: their durations, and their immediate visibility to the writer."""
 
 import statistics
 import time
@@ -59,7 +59,7 @@ class SingleWrites:
 
 
 def measure_single_writes(catalog: MeasuredCatalog, folder: Path, record_count: int) -> None:
-    """Print how long single writes take while a bulk import runs."""
+    """Print the durations of single writes during a bulk import."""
     print_heading(f"Single writes during a bulk import of {record_count:,} records into {catalog.label}")
     lines = folder / "mixed.jsonl"
     # The part `bulk` imports twice as many records, with smaller numbers.
@@ -80,7 +80,7 @@ def measure_single_writes(catalog: MeasuredCatalog, folder: Path, record_count: 
 
 
 def _write_without_import(client: httpx2.Client) -> SingleWrites:
-    """Create and change some records while the product does nothing else."""
+    """Create and change records while the product is otherwise idle."""
     writes = SingleWrites()
     for number in range(_QUIET_WRITES):
         writes.write_once(client, number)

@@ -44,17 +44,17 @@ class _Indexes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PostgresCatalog:
-    """The catalog in the PostgreSQL database at a URL; its user is a superuser."""
+    """A catalog in a PostgreSQL database, accessed as a superuser."""
 
     database_url: str
 
     @property
     def url(self) -> str:
-        """The URL of the database, as the product takes it."""
+        """The URL of the database in the format of the settings."""
         return self.database_url
 
     def fill(self, record_count: int) -> None:
-        """Replace all records with generated ones, which two processes write; the indexes are built afterwards."""
+        """Replace all records with generated ones in two processes, and build the indexes afterwards."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute("TRUNCATE datasets, dataset_deletions, versions CASCADE")
             indexes = _drop_indexes(connection)
@@ -119,7 +119,7 @@ class PostgresCatalog:
             )
 
     def insert_rows(self, first_id: int, count: int) -> None:
-        """Copy generated rows into a table like `datasets`, with all its indexes, which is dropped afterwards."""
+        """Copy generated rows into a temporary copy of the table `datasets` with all its indexes."""
         with psycopg.connect(self.url) as connection:
             connection.execute("CREATE TABLE datasets_copy (LIKE datasets INCLUDING ALL)")
             _copy_batches(connection, "datasets_copy", first_id, count)

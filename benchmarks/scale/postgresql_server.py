@@ -56,14 +56,14 @@ class PrivateServer:
         self._run("pg_ctl", "-w", "-t", "600", "-m", "fast", "stop")
 
     def _create(self) -> None:
-        """Create the files of the server, as the user `postgres` if this user is root, which initdb refuses."""
+        """Create the files of the server, as the user `postgres` if run by root, because initdb refuses root."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres")
         self._run("initdb", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
 
     def _run(self, program: str, *arguments: str, check: bool = True) -> None:
-        """Run a program of PostgreSQL on the files of the server; with `check`, it must not fail."""
+        """Run a PostgreSQL program on the files of the server. With `check`, a failure raises an exception."""
         binaries = sorted(_BINARIES.glob("*/bin"))
         if not binaries:
             raise SystemExit("PostgreSQL is missing (Debian's package postgresql, or --database postgresql://…)")

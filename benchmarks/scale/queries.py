@@ -12,7 +12,7 @@ _QUESTIONS: Final = {"W1, top 20": ranking, "W2, four filters, top 20": filtered
 
 
 def measure_queries(catalog: MeasuredCatalog, small_catalog: MeasuredCatalog) -> None:
-    """Print how long the top 20 takes, and how much longer than in a small catalog."""
+    """Print the time of the top 20, and the growth over a small catalog."""
     print_heading(f"Rankings over HTTP, {catalog.label}")
 
     with (

@@ -1,4 +1,4 @@
-"""Requests to a catalog, each of which differs a little from the others, so that no response comes from a cache."""
+"""Slightly varying requests to a catalog, so that no response comes from a cache."""
 
 import json
 import socket
@@ -21,7 +21,7 @@ _FILTERS: Final = {
 
 
 class Request(NamedTuple):
-    """An HTTP request; its target is the path with the query."""
+    """An HTTP request. The target is the path with the query string."""
 
     method: str
     target: str
@@ -29,13 +29,13 @@ class Request(NamedTuple):
 
 
 def ranking(number: int) -> Request:
-    """Return the request for the top 20 by three criteria (W1); the weights depend on `number`."""
+    """Return the request for the top 20 by three criteria (W1) with weights that depend on `number`."""
     weights = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
     return scoring_request({}, weights, number)
 
 
 def filtered_ranking(number: int) -> Request:
-    """Return the request for the top 20 by six criteria under four filters (W2); the weights depend on `number`."""
+    """Return the request for the top 20 by six criteria and four filters (W2) with weights that depend on `number`."""
     weights = {
         "ethical_score": 0.3,
         "technical_score": 0.2,
@@ -48,7 +48,7 @@ def filtered_ranking(number: int) -> Request:
 
 
 def scoring_request(filters: dict[str, Any], weights: dict[str, float], number: int) -> Request:
-    """Return a scoring request in which `number` changes the weight of the ethical score a little."""
+    """Return a scoring request in which `number` slightly changes the weight of the ethical score."""
     varied_weights = {**weights, "ethical_score": weights["ethical_score"] + number * _WEIGHT_STEP}
     weight_list = [{"criterion_name": name, "weight": weight} for name, weight in varied_weights.items()]
     body = json.dumps({"filters": filters, "weights": weight_list}).encode()
@@ -76,7 +76,7 @@ class QuestionSender:
         self._socket.close()
 
     def ask(self, request: Request) -> bytes:
-        """Send a request, and return the body of the response; end the run if the product refuses it."""
+        """Send a request, and return the response body. An error response ends the run."""
         request_bytes = encode_request(request.method, request.target, request.body, token=self._token)
         self._socket.sendall(request_bytes)
         response = self._receive_response()
@@ -99,14 +99,14 @@ class QuestionSender:
         return bytes(response)
 
     def milliseconds(self, request: Request) -> float:
-        """Return how many milliseconds it takes until the response to a request is complete."""
+        """Return the milliseconds until the response to a request is complete."""
         began_at = time.perf_counter()
         self.ask(request)
         return (time.perf_counter() - began_at) * 1000
 
 
 def medians_in_turn(senders: Sequence[QuestionSender], question: Callable[[int], Request], repeats: int) -> list[float]:
-    """Return the median milliseconds of each sender; they take turns, so that a busy machine affects all of them."""
+    """Return the median milliseconds of each sender. They alternate, so that other load affects all of them."""
     for sender in senders:
         sender.ask(question(0))
 

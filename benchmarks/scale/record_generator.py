@@ -60,7 +60,7 @@ class _Metadata(msgspec.Struct):
 
 
 class RecordGenerator:
-    """Generates the rows of a catalog; the rows of a batch depend only on the seed, the first id and the count."""
+    """A generator of catalog rows. A batch depends only on the seed, the first id and the number of rows."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -77,7 +77,7 @@ class RecordGenerator:
             yield self.batch(batch_first_id, batch_count)
 
     def batch(self, first_id: int, count: int) -> pa.RecordBatch:
-        """Return `count` rows of the table `datasets`, in which JSON and UUIDs are texts."""
+        """Return `count` rows of the table `datasets`, with JSON and UUIDs as strings."""
         rng = np.random.default_rng([self.seed, first_id])
         ids = np.arange(first_id, first_id + count)
         description = self._descriptions(rng, count)
@@ -103,7 +103,7 @@ class RecordGenerator:
         return pa.RecordBatch.from_pydict(columns)
 
     def _attributes(self, rng: Generator, count: int) -> dict[str, pa.Array]:
-        """Return the attributes, and the evidence for those of some records.
+        """Return the attributes of all records, and the evidence about a share of them.
 
         Each attribute is drawn independently of the others. If a record has evidence, however, this evidence and the
         attributes that it is about come from one record of the demo catalog, because they have to agree.
@@ -147,7 +147,7 @@ class RecordGenerator:
         return pa.array(documented_evidence + reviewed_evidence)
 
     def _names(self, rng: Generator, demo_names: pa.Array) -> pa.Array:
-        """Return names that consist of a name of the demo catalog, a place and a number; some are not unique."""
+        """Return names that consist of a demo name, a place and a number. Not all of them are unique."""
         beginnings = pc.utf8_slice_codeunits(demo_names, 0, _MAX_DEMO_NAME)
         editions = _as_texts(rng.integers(1, 20, len(demo_names)))
         return pc.binary_join_element_wise(beginnings, self._places(rng, len(demo_names)), editions, " ")
@@ -170,7 +170,7 @@ class RecordGenerator:
         return self._place_names.take(pa.array(indices))
 
     def _metadata(self, rng: Generator, ids: NDArray[np.int64]) -> pa.Array:
-        """Return the metadata as JSON: a source with a key, labels, and for some records a measurement of the file."""
+        """Return the metadata as JSON: a source with a key, labels, and for a share of the records a file profile."""
         count = len(ids)
         source_openings = _draw(rng, self._source_openings, count)
         labels = _draw(rng, self._labels, count)
@@ -252,7 +252,7 @@ def _json_text(value: Any) -> str:
 
 
 def _draw(rng: Generator, values: pa.Array, count: int) -> pa.Array:
-    """Return random values of an array, all of which are equally frequent."""
+    """Return uniformly distributed random values of an array."""
     indices = rng.integers(0, len(values), count)
     return values.take(pa.array(indices))
 
@@ -271,7 +271,7 @@ def _skewed_choices(rng: Generator, choice_count: int, count: int) -> NDArray[np
 
 
 def _random_hexadecimals(rng: Generator, count: int, byte_count: int) -> pa.Array:
-    """Return random texts of hexadecimal digits, each of which stands for `byte_count` bytes."""
+    """Return random strings of hexadecimal digits that encode `byte_count` bytes each."""
     digit_count = 2 * byte_count
     digits = rng.bytes(count * byte_count).hex().encode()
     offsets = np.arange(0, (count + 1) * digit_count, digit_count, dtype=np.int32)
@@ -279,7 +279,7 @@ def _random_hexadecimals(rng: Generator, count: int, byte_count: int) -> pa.Arra
 
 
 def _owner_and_visibility(rng: Generator, count: int) -> dict[str, pa.Array]:
-    """Return the owners of the records, a few of whom own most records, and who may see each record."""
+    """Return the owner and the visibility of each record. A few owners have most of the records."""
     owner_ids = pa.array([f"{number:032x}" for number in range(1, _OWNER_COUNT + 1)])
     owner_indices = _skewed_choices(rng, _OWNER_COUNT, count)
     owner = owner_ids.take(pa.array(owner_indices))
@@ -292,7 +292,7 @@ def _owner_and_visibility(rng: Generator, count: int) -> dict[str, pa.Array]:
 
 
 def _source_digests(owners: pa.Array, metadata: pa.Array) -> pa.Array:
-    """Return what identifies the records as imported ones."""
+    """Return the import keys of the records."""
     decode = msgspec.json.Decoder(_Metadata).decode
     digests: list[str] = []
     for owner, metadata_text in zip(owners.to_pylist(), metadata.to_pylist(), strict=True):
@@ -303,7 +303,7 @@ def _source_digests(owners: pa.Array, metadata: pa.Array) -> pa.Array:
 
 
 def _data_files(rng: Generator, ids: NDArray[np.int64]) -> dict[str, pa.Array]:
-    """Return the path and the type of the data file; both are empty for records without a file."""
+    """Return the paths and types of the data files, or empty strings for records without a file."""
     has_file = pa.array(rng.random(len(ids)) < _DATA_FILE_SHARE)
     file_type = _draw(rng, pa.array(["csv", "parquet", "json"]), len(ids))
     file_path = pc.binary_join_element_wise("bench/", _as_texts(ids), ".", file_type, "")
@@ -325,7 +325,7 @@ def _vary_numbers(rng: Generator, values: pa.Array, *, is_fixed: NDArray[np.bool
 
 
 def _times(ids: NDArray[np.int64]) -> dict[str, pa.Array]:
-    """Return the times at which the records were imported; a thousand records at a time have the same."""
+    """Return the import timestamps of the records, which are equal for each thousand records."""
     import_numbers = ids // _RECORDS_PER_IMPORT
     seconds = int(_FIRST_IMPORT.timestamp()) + import_numbers * _SECONDS_BETWEEN_IMPORTS
     times = pa.array(seconds * 1_000_000, pa.timestamp("us", tz="UTC"))

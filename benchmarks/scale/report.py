@@ -60,5 +60,5 @@ def print_heading(title: str) -> None:
 
 
 def print_figure(figure: Figure) -> None:
-    """Print a figure at once, because a run takes a long time."""
+    """Print a figure immediately, because a complete run takes long."""
     print(figure.table_row(), flush=True)

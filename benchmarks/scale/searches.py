@@ -27,7 +27,7 @@ _SEARCHES: Final = {
 
 
 def measure_searches(catalog: MeasuredCatalog) -> None:
-    """Print how long rankings at each level of assurance and searches for words take."""
+    """Print the times of rankings at each assurance and of word searches."""
     with catalog.serving() as server, QuestionSender(server.address, sign_in(server)) as sender:
         print_heading(f"Assurance, top 20 over HTTP, {catalog.label}")
         for name, question in _RANKINGS.items():
@@ -39,7 +39,7 @@ def measure_searches(catalog: MeasuredCatalog) -> None:
 
 
 def _random_ranking(number: int) -> Request:
-    """Return the request for the top 20 by all criteria, whose random weights depend on `number`."""
+    """Return the request for the top 20 by all criteria with random weights seeded by `number`."""
     rng = random.Random(number)
     weights = {name: rng.random() for name in CRITERION_NAMES}
     return scoring_request({}, weights, number)
@@ -53,7 +53,7 @@ _RANKINGS: Final[Mapping[str, Callable[[int], Request]]] = {
 
 
 def _measure_assurances(sender: QuestionSender, name: str, question: Callable[[int], Request]) -> None:
-    """Print how long the same rankings take at each level of assurance, asked in turns."""
+    """Print the times of the same rankings at each assurance, measured alternately."""
     times: dict[Assurance, list[float]] = {assurance: [] for assurance in Assurance}
     for number in range(_REPEATS):
         for assurance in Assurance:
@@ -75,7 +75,7 @@ def _at_assurance(request: Request, assurance: Assurance) -> Request:
 
 
 def _measure_words(sender: QuestionSender, name: str, words: str) -> None:
-    """Print how long a search takes the first time, and later in a list, by relevance and within a ranking."""
+    """Print the times of a first search, and of later ones in a list, by relevance and in a ranking."""
     first_time = sender.milliseconds(get(f"?limit=20&q={quote(words)}"))
     match_count = json.loads(sender.ask(get(f"facets?q={quote(words)}")))["total_count"]
 

@@ -32,11 +32,11 @@ class SqliteCatalog:
 
     @property
     def url(self) -> str:
-        """The URL of the database, as the product takes it."""
+        """The URL of the database in the format of the settings."""
         return f"sqlite:///{self.path}"
 
     def fill(self, record_count: int) -> None:
-        """Replace all records with generated ones; the indexes are built afterwards."""
+        """Replace all records with generated ones, and build the indexes afterwards."""
         with closing(self._connect()) as connection:
             connection.execute("PRAGMA synchronous = OFF")
             definitions = dict(connection.execute(_INDEXES).fetchall())
@@ -99,7 +99,7 @@ class SqliteCatalog:
             connection.execute("COMMIT")
 
     def insert_rows(self, first_id: int, count: int) -> None:
-        """Insert generated rows into a table like `datasets`, with all its indexes, which is dropped afterwards."""
+        """Insert generated rows into a temporary copy of the table `datasets` with all its indexes."""
         with closing(self._connect()) as connection:
             (table_definition,) = connection.execute(
                 "SELECT sql FROM sqlite_master WHERE name = 'datasets' AND type = 'table'"
@@ -113,7 +113,7 @@ class SqliteCatalog:
             connection.execute("DROP TABLE datasets_copy")
 
     def _connect(self) -> sqlite3.Connection:
-        """Open a connection on which transactions begin and end explicitly."""
+        """Open a connection with explicit transactions."""
         return sqlite3.connect(self.path, isolation_level=None)
 
 

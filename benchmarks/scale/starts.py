@@ -24,7 +24,7 @@ _SNAPSHOT_GROWTH: Final = 1.2
 
 
 def measure_first_start(catalog: MeasuredCatalog) -> None:
-    """Print how long the first start takes, compared with reading the same columns, and how much memory it needs."""
+    """Print the memory use and duration of the first start, compared with only reading the columns."""
     print_heading(f"First start, {catalog.label}")
     reading_seconds = _measure_reading(catalog)
 
@@ -57,7 +57,7 @@ def _print_peak(name: str, sampler: PeakSampler, catalog: MeasuredCatalog) -> No
 
 
 def _measure_reading(catalog: MeasuredCatalog) -> float:
-    """Return how many seconds the database needs to read the columns, after a first time that fills the caches."""
+    """Return the seconds needed to read the columns from the database with filled caches."""
     catalog.database.read_columns()
 
     began_at = time.perf_counter()
@@ -66,7 +66,7 @@ def _measure_reading(catalog: MeasuredCatalog) -> float:
 
 
 def measure_snapshot_starts(catalog: MeasuredCatalog, smaller_catalog: MeasuredCatalog) -> None:
-    """Print how long a start from the snapshot takes, compared with a catalog that has a tenth of the records."""
+    """Print the duration of a start from the snapshot, compared with a catalog of a tenth of the size."""
     print_heading(f"Start from the snapshot, {catalog.label}")
     smaller_seconds = _median_start_seconds(smaller_catalog)
     seconds = _median_start_seconds(catalog)
@@ -82,7 +82,7 @@ def measure_snapshot_starts(catalog: MeasuredCatalog, smaller_catalog: MeasuredC
 
 
 def _median_start_seconds(catalog: MeasuredCatalog) -> float:
-    """Return the median time from the start of a process until it is ready, over some starts from the snapshot."""
+    """Return the median time until a process is ready, over several starts from the snapshot."""
     with catalog.serving():
         pass  # now there is a complete snapshot
     return statistics.median(_start_seconds(catalog) for _ in range(_SNAPSHOT_STARTS))

@@ -8,7 +8,7 @@ from benchmarks.search.scale import measure_scale
 
 
 def main() -> None:
-    """Measure the search at some sizes, write the sheet for judges, or print the precision of judged results."""
+    """Measure the search at the given sizes, write the sheet for judges, or print the precision."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks search", description=main.__doc__)
     commands = parser.add_subparsers(dest="command")
     scale = commands.add_parser("scale", help="build time, memory and query times next to other engines")

@@ -61,7 +61,7 @@ QUESTIONS: Final = (
 
 
 def generate_words(size: int, seed: int = 9) -> DecodedWords:
-    """Return the words of generated records: as frequent as in the demo catalog, and one of its own in each name."""
+    """Return the words of generated records with the frequencies of the demo catalog and a unique word per name."""
     frequencies = word_frequencies()
     words = [*frequencies, *(f"r{number:x}" for number in range(size))]
     chunks = list(_generate_chunks(size, np.array(list(frequencies.values())), np.random.default_rng(seed)))
@@ -71,7 +71,7 @@ def generate_words(size: int, seed: int = 9) -> DecodedWords:
 def _generate_chunks(
     size: int, frequencies: NDArray[np.int64], rng: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint8]]]:
-    """Yield for some records at a time how many words each has, and the numbers and weights of their words."""
+    """Yield the word counts, word numbers and word weights of the records in batches."""
     vocabulary_size = len(frequencies)
     cumulative_shares = np.cumsum(frequencies) / frequencies.sum()
     place_weights = np.array([3] * _NAME_WORDS + [1] * _DESCRIPTION_WORDS + [3])
@@ -98,7 +98,7 @@ def _generate_chunks(
 
 
 def build_catalog(size: int) -> Catalog:
-    """Return an indexed catalog with words, and print what the index of the words took."""
+    """Return an indexed catalog with words, and print the cost of its word index."""
     columns = build_index(generate_segment(size), _LEAF_WORDS).columns
     words = generate_words(size)
     gc.collect()
@@ -115,7 +115,7 @@ def build_catalog(size: int) -> Catalog:
 
 
 def measure_large(sizes: list[int]) -> None:
-    """Print the times of all questions about catalogs of some sizes."""
+    """Print the times of all queries of catalogs of the given sizes."""
     for size in sizes:
         view = build_catalog(size).view
         print("| search | matches | " + " | ".join(question.name for question in QUESTIONS) + " |")
@@ -140,7 +140,7 @@ def _measure(view: View, question: Question, text: str) -> str:
 
 
 def _forget_matches(view: View, text: str) -> Query:
-    """Return a search for a text, of which a view remembers nothing.
+    """Return a search that is not in the cache of a view.
 
     The index forgets its words over other searches, and the spaces behind the text differ from those before, because
     the view remembers how many records match a query.

@@ -30,7 +30,7 @@ Judgements = dict[str, dict[str, bool]]  # whether records are relevant, by need
 
 
 def load_catalog() -> tuple[Catalog, list[PackagedRecord]]:
-    """Return the demo catalog, and its records; the id of a record is its index among them."""
+    """Return the demo catalog and its records. The id of a record is its index."""
     records = list(read_records())
     return Catalog.build(_to_row(number, record) for number, record in enumerate(records)), records
 
@@ -65,7 +65,7 @@ def search_by_substrings(records: list[PackagedRecord], text: str) -> list[str]:
 
 
 def _searched_text(record: PackagedRecord) -> str:
-    """Return everything in which words are searched, folded."""
+    """Return the folded text of all searched fields."""
     metadata = record.metadata
     labels = [*(metadata.get("tags") or ()), *(record.attributes["domain"] or ()), *(record.attributes["task"] or ())]
     return fold("\n".join([record.name, record.attributes["objective"] or "", record.description, *labels]))
@@ -100,7 +100,7 @@ def write_judgement_sheet() -> None:
 
 
 def _shown_record(record: PackagedRecord) -> dict[str, Any]:
-    """Return what a judge reads of a record."""
+    """Return the description of a record for the judges."""
     return {
         "dataset_id": record.dataset_id,
         "name": record.name,
@@ -112,7 +112,7 @@ def _shown_record(record: PackagedRecord) -> dict[str, Any]:
 
 
 def print_precision() -> None:
-    """Print for each need how many of the first ten results are relevant, and the means of both searches."""
+    """Print the number of relevant results among the first ten for each need, and the means of both searches."""
     judgements: Judgements = json.loads(_JUDGEMENTS.read_text())
     needs = json.loads(_NEEDS.read_text())
     results = find_results()
@@ -157,7 +157,7 @@ def print_second_judgement(results: dict[str, Results], judgements: Judgements) 
 
 
 def cohen_kappa(pairs: Sequence[tuple[bool, bool]]) -> float:
-    """Return by how much two judges agree beyond chance (Cohen, 1960): 1 for always, 0 for no more than chance."""
+    """Return Cohen's kappa of two judges: 1 for perfect agreement, 0 for agreement by chance."""
     first_share = sum(first for first, _ in pairs) / len(pairs)
     second_share = sum(second for _, second in pairs) / len(pairs)
     by_chance = first_share * second_share + (1 - first_share) * (1 - second_share)

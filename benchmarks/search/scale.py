@@ -63,7 +63,7 @@ class Engine(Protocol):
 
 
 class Measurement(NamedTuple):
-    """What building an engine took."""
+    """The cost of building an engine."""
 
     engine: Engine
     seconds: float
@@ -71,7 +71,7 @@ class Measurement(NamedTuple):
 
 
 def generate_texts(count: int) -> Iterator[GeneratedText]:
-    """Yield records whose words are as frequent as in the demo catalog; each name also has a word of its own."""
+    """Yield records with the word frequencies of the demo catalog. Each name also contains a unique word."""
     frequencies = word_frequencies()
     words, weights = list(frequencies), list(frequencies.values())
     generator = random.Random(0)
@@ -83,7 +83,7 @@ def generate_texts(count: int) -> Iterator[GeneratedText]:
 
 
 def word_frequencies() -> Counter[str]:
-    """Return how often each word occurs in the descriptions of the demo catalog, and one that is rare everywhere."""
+    """Return the word frequencies in the descriptions of the demo catalog, and a word that is rare everywhere."""
     frequencies = Counter(word for record in read_records() for word in split_words(record.description))
     frequencies["glaciology"] = 1
     return frequencies
@@ -106,7 +106,7 @@ class TouchstoneEngine:
 
     def _records_with(self, query_word: QueryWord) -> Words:
         """Return a bitmap of the records that contain a word of a query."""
-        return self._index.contain(query_word, self._word_count)
+        return self._index.records_with_word(query_word, self._word_count)
 
     def find_best(self, text: str) -> int:
         """Find the most relevant matches, and return their number."""
@@ -136,7 +136,7 @@ def build_touchstone(count: int, _folder: Path) -> Measurement:
 
 
 def _index_words(texts: list[GeneratedText]) -> WordIndex:
-    """Return the word index of some texts."""
+    """Return the word index of the given texts."""
     writer = RecordWordsWriter()
     writer.extend(weigh_words(text.name, (None, text.description), (), ()) for text in texts)
     every_record = np.arange(len(texts))
@@ -144,7 +144,7 @@ def _index_words(texts: list[GeneratedText]) -> WordIndex:
 
 
 def array_bytes(index: WordIndex) -> int:
-    """Return how many bytes all arrays of an index take."""
+    """Return the size of all arrays of an index in bytes."""
     sizes: list[int] = []
 
     def add(array: Any) -> int:
@@ -242,7 +242,7 @@ _BUILDERS: Final[dict[str, Callable[[int, Path], Measurement]]] = {
 
 
 def measure_scale(counts: list[int]) -> None:
-    """Print build time, memory and query times of all engines at some sizes."""
+    """Print the build time, memory and query times of all engines at the given sizes."""
     for count in counts:
         print(f"\n{count:,} records of {_WORDS_PER_TEXT + 4} words\n")
         print("| | " + " | ".join(_BUILDERS) + " |\n|---|" + "---:|" * len(_BUILDERS))
@@ -272,7 +272,7 @@ def _measure_engine(build: Callable[[int, Path], Measurement], count: int) -> li
 
 
 def _median_time(search: Callable[[str], int], text: str) -> tuple[float, int]:
-    """Return the median time of a search in milliseconds, and what it returned."""
+    """Return the median time of a search in milliseconds, and its result."""
     times = []
     match_count = 0
     for _ in range(_REPETITIONS):

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from tests.listening import listening
 from touchstone.core.settings import Settings, SettingsError
@@ -49,6 +50,14 @@ def test_a_part_that_is_not_told_where_selection_is_does_not_start(name: str, tm
     """All other services depend on the selection service."""
     with pytest.raises(SettingsError, match=f"^TOUCHSTONE_SELECTION_URL: {name} needs the address"):
         open_service(name, Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path)}))
+
+
+def test_the_whole_product_warns_of_the_addresses_that_it_ignores(tmp_path: Path) -> None:
+    """Only separate services use the addresses of other services."""
+    addresses = {"TOUCHSTONE_SELECTION_URL": "http://127.0.0.1:9", "TOUCHSTONE_TRAINING_URL": "unix:/run/training"}
+    with capture_logs() as entries:
+        open_service(None, Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path), **addresses}))
+    assert [(entry["log_level"], entry["variable"]) for entry in entries] == [("warning", name) for name in addresses]
 
 
 KEY, OTHER_KEY = "k" * 40, "o" * 40

@@ -3,6 +3,8 @@
 import bz2
 import gzip
 import json
+import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -122,6 +124,16 @@ def test_exports_may_be_compressed(tmp_path: Path) -> None:
 
     result = run("catalog", "export", "-", "--format", "parquet", "--name", "Compressed")
     assert pq.read_table(pa.BufferReader(result.stdout_bytes))["name"].to_pylist() == ["Compressed"]
+
+
+def test_records_may_come_from_a_pipe(tmp_path: Path) -> None:
+    """A named pipe is read like the standard input."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=[lines_of([record("piped", 1)]).decode()])
+    writer.start()
+    assert counts_of(run_json("import", "--bulk", str(pipe))) == (1, 0, 0, 0)
+    writer.join()
 
 
 def test_files_that_cannot_be_imported(tmp_path: Path) -> None:

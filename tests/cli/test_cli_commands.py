@@ -1,7 +1,10 @@
 """The command line with a running product."""
 
+import contextlib
 import json
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +13,11 @@ import pytest
 
 from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
+from touchstone.cli.command_context import CommandContext
+from touchstone.cli.file_output import open_output
 from touchstone.cli.saved_sign_ins import SavedSignIns
 from touchstone.cli.tables import replace_control_characters
+from touchstone.client import Tokens, Touchstone
 from touchstone.core.settings import Settings
 
 
@@ -68,6 +74,64 @@ def test_a_catalog_survives_export_and_import(me: str, tmp_path: Path) -> None:
             assert (report["records"], report[status]) == (2, 2)
             assert [item["status"] for item in report["results"]] == [status, status]
         assert run("catalog", "export", "-", "--format", file_format, "--visibility", "private").stdout == before
+
+
+@pytest.mark.parametrize("file_name", ["catalog.csv.gz", "catalog.jsonl.gz"])
+def test_compressed_records_are_exported_and_imported(me: str, tmp_path: Path, file_name: str) -> None:
+    """Both commands that import records read what the export has compressed."""
+    run_json("catalog", "add", "Compressed", "--visibility", "private")
+    file = tmp_path / file_name
+    exported = run_json("catalog", "export", str(file), "--name", "Compressed")["exported"]
+    assert file.read_bytes().startswith(b"\x1f\x8b")
+    assert run_json("catalog", "import", str(file))["unchanged"] == exported
+    if ".jsonl" in file_name:
+        assert run_json("import", str(file))["unchanged"] == exported
+
+    file.write_bytes(file.read_bytes()[:-12])
+    truncated = run("catalog", "import", str(file))
+    assert (truncated.exit_code, "not a complete gzip file" in truncated.output) == (2, True)
+    result = run("catalog", "export", str(tmp_path / "catalog.parquet.gz"))
+    assert (result.exit_code, "compressed already" in result.output) == (2, True)
+
+
+@pytest.mark.parametrize("file_name", ["keep.parquet", "keep.csv", "keep.jsonl.gz"])
+def test_a_failed_export_leaves_the_file_as_it_was(me: str, tmp_path: Path, file_name: str) -> None:
+    """Only a complete export replaces a file."""
+    file = tmp_path / file_name
+    file.write_text("kept")
+    assert run("catalog", "export", str(file), "--ethical-score-min", "500").exit_code == 1
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(file_name, "kept")]
+
+
+def test_a_written_file_replaces_the_old_one_at_the_end(tmp_path: Path) -> None:
+    """A failure in the middle leaves the old file, and permissions and links are kept."""
+    file = tmp_path / "card.md"
+    file.write_text("old")
+    file.chmod(0o600)
+    link = tmp_path / "link.md"
+    link.symlink_to(file)
+
+    with contextlib.suppress(RuntimeError), open_output(link) as output:
+        output.write(b"half")
+        raise RuntimeError
+    assert file.read_text() == "old"
+
+    with open_output(link) as output:
+        output.write(b"new")
+    assert (file.read_text(), link.is_symlink(), stat.S_IMODE(file.stat().st_mode)) == ("new", True, 0o600)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_columns_and_weights_are_given_once(me: str, tmp_path: Path) -> None:
+    """Of two values for the same name, none is silently dropped."""
+    file = tmp_path / "twice.csv"
+    file.write_text("name,year,year\nA,2000,2001\n")
+    for arguments, message in (
+        (("catalog", "import", str(file)), "there are 2 columns year"),
+        (("rank", "--weight", "year=1", "--weight", "year=2"), "criterion 'year' is given twice"),
+    ):
+        result = run(*arguments)
+        assert (result.exit_code, message in result.output) == (2, True), result.output
 
 
 def test_a_dataset_is_exported_in_a_metadata_standard(me: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,6 +227,23 @@ def test_ranking_takes_filters_and_weights(me: str) -> None:
     assert [item["dataset_name"] for item in unsplit_ranking["datasets"]] == ["new"]
 
 
+@pytest.mark.parametrize("width", [80, 200])
+def test_explained_rankings_show_names_and_gates(me: str, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """On a narrow terminal, the points of many criteria have tables of their own, and nothing is cut."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    run_json("catalog", "add", "Censuses", "--visibility", "private")
+    criteria = ("ethical_score", "technical_score", "popularity_score", "year", "citations", "documentation")
+    weights = [argument for criterion in criteria for argument in ("--weight", f"{criterion}=1")]
+    result = run("rank", "--name", "Censuses", *weights, "--gate", "year_min=2000", "--explain", "--table")
+    assert result.exit_code == 0, result.output
+    assert "Censuses" in result.stdout
+    assert "unknown:" in result.stdout
+    assert "Place" in result.stdout
+    assert "…" not in result.stdout
+    assert result.stdout.count("Place") == (1 if width == 200 else 3)
+    assert all(f"+ {criterion.partition('_')[0]}" in result.stdout for criterion in criteria)
+
+
 def test_tables_show_texts_as_they_are(me: str) -> None:
     """Markup, control characters are shown literally, and unknown values are visible."""
     name = "[red]x[/red] \x1b[31mred"
@@ -223,6 +304,74 @@ def test_what_goes_wrong_is_said_once_with_its_status(me: str, arguments: list[s
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "1e400"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("rank", "--weight", "year={}"),
+        ("train", "1", "--target", "x", "--test-size", "{}"),
+        ("train", "1", "--target", "x", "--cost-fp", "{}"),
+        ("evidence", "add", "1", "year", "{}"),
+    ],
+    ids=lambda arguments: arguments[-2],
+)
+def test_numbers_are_finite(me: str, arguments: tuple[str, ...], number: str) -> None:
+    """JSON has no infinity, so an infinite number is wrong usage."""
+    result = run(*(argument.format(number) for argument in arguments))
+    assert (result.exit_code, result.exception.__class__) == (2, SystemExit), result.output
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:abc", "http://[::1", "http://127.0.0.1:70000", "ftp://x"])
+def test_an_address_that_is_none_is_wrong_usage(me: str, url: str) -> None:
+    """The message repeats the address."""
+    result = run("project", "list", "--url", url)
+    assert (result.exit_code, "is not an address" in result.output) == (2, True), result.output
+
+
+def test_only_signing_in_changes_the_default_server(me: str, address: str) -> None:
+    """A renewal of tokens at another server does not make it the server of later commands."""
+    other_address = address.replace("127.0.0.1", "localhost")
+    saved = SavedSignIns.load()
+    tokens = Tokens(access_token="expired", token_type="bearer", expires_in=60)
+    CommandContext(other_address, as_json=True, client=Touchstone(other_address)).save_sign_in("me@example.org", tokens)
+    assert SavedSignIns.load().url == address
+    assert other_address in SavedSignIns.load().sign_ins
+    saved.save()
+
+
+def test_a_session_that_cannot_be_saved_is_a_warning(me: str, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Signing in succeeds even if no file can be written."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/proc")
+    result = run("login", "--url", address, "--email", "me@example.org", "--password", PASSWORD)
+    assert (result.exit_code, "the session cannot be saved" in result.stderr) == (0, True), result.output
+
+
+def test_a_wrong_password_is_no_reason_to_sign_in_first(me: str, address: str) -> None:
+    """Who is signing in is not told to sign in."""
+    result = run("login", "--url", address, "--email", "me@example.org", "--password", "wrong")
+    assert (result.exit_code, "Sign in first" in result.output) == (3, False)
+
+
+@pytest.mark.parametrize("dataset", ["", ".", ".."])
+def test_an_id_that_is_none_is_named(me: str, dataset: str) -> None:
+    """An empty id is not the address of the list."""
+    result = run("catalog", "show", dataset)
+    assert (result.exit_code, "is not an id or a name" in result.output) == (1, True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+def test_a_full_disk_and_other_encodings_are_one_line(me: str) -> None:
+    """A process that cannot write its output, or whose arguments are not text, ends without a traceback."""
+    command = [sys.executable, "-m", "touchstone"]
+    with Path("/dev/full").open("wb") as full:
+        listing = subprocess.run([*command, "catalog", "list"], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (listing.returncode, listing.stderr.count(b"\n")) == (1, 1)
+    assert b"the output cannot be written" in listing.stderr
+
+    addition = subprocess.run([*command, "catalog", "add", b"\xff"], capture_output=True, check=False)
+    assert (addition.returncode, addition.stderr) == (2, b"touchstone: '\\udcff' is not UTF-8 text\n")
+
+
 def test_the_server_may_come_from_the_environment(
     me: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,6 +419,36 @@ def test_accounts_are_managed_in_the_database(me: str, address: str) -> None:
         accounts = {account["email"]: account for account in run_json("user", "list", "--json")}
         assert accounts["reader@example.org"]["is_curator"] is is_curator
     assert "Token" in run("user", "reset", "other@example.org").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("bad",), "email: "),
+        (("b@example.org", "--locale", "de"), "locale: "),
+        (("b@example.org", "--pseudo", "x" * 5000), "pseudo: "),
+        (("b@example.org", "--given-name", ""), "given_name: "),
+    ],
+)
+def test_an_account_is_valid_however_it_is_created(me: str, arguments: tuple[str, ...], message: str) -> None:
+    """The command line accepts only what a registration accepts, and stores nothing else."""
+    result = run("user", "create", *arguments)
+    assert (result.exit_code, message in result.output) == (2, True), result.output
+    assert arguments[0] not in run("user", "list", "--json").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [("user", "list"), ("user", "deactivate", "me@example.org"), ("doctor",), ("doctor", "--catalog")]
+)
+def test_a_missing_database_is_not_created(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong data folder is named, and nothing is written there."""
+    folder = tmp_path / "data"
+    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(folder))
+    result = run(*arguments)
+    assert (result.exit_code, str(folder) in result.stderr) == (2, True), result.output
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize(

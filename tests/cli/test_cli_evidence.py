@@ -51,6 +51,9 @@ def test_a_claim_is_proposed_accepted_confirmed_and_withdrawn(address: str) -> N
 
     sign_in(address, "grace@example.org")
     run_json("evidence", "withdraw", dataset_id, claim["id"][:8])
+    listing = run_json("evidence", "list", dataset_id, "--attribute", "informed_consent")
+    assert (listing["dataset_id"], listing["declared_by"]["pseudo"]) == (int(dataset_id), "ada")
+    assert list(listing["attributes"]) == ["informed_consent"]
     table = run("evidence", "list", dataset_id, "--table").stdout
     assert "withdrawn" in table
     assert "grace" in table
@@ -65,6 +68,7 @@ def test_a_claim_is_proposed_accepted_confirmed_and_withdrawn(address: str) -> N
         (["evidence", "review", "1", "00000000-0000-0000-0000-000000000000", "praise"], 2, "accept, confirm or reject"),
         (["evidence", "withdraw", "1", "ffff"], 2, "0 claims"),
         (["evidence", "list", "999999"], 1, "touchstone: "),
+        (["evidence", "list", "1", "--attribute", "colour"], 2, "informed_consent"),
         (["rank", "--assurance", "hearsay"], 1, "hearsay"),
     ],
 )

@@ -146,6 +146,9 @@ def test_a_report_is_written_to_a_file(address: str, tmp_path: Path, monkeypatch
     assert digest in run("project", "report", project_id, "-o", "-").output
     result = run("project", "verify-report", "mine.json")
     assert (result.exit_code, digest in result.output) == (0, True)
+    piped_result = run("project", "verify-report", "-", text=(tmp_path / "mine.json").read_text())
+    assert (piped_result.exit_code, digest in piped_result.output) == (0, True)
+    assert run("project", "verify-report", "missing.json").exit_code == 2
     (tmp_path / "forged.json").write_text((tmp_path / "mine.json").read_text().replace("My report", "Your report"))
     forged_result = run("project", "verify-report", "forged.json")
     assert (forged_result.exit_code, "has been changed" in forged_result.output) == (1, True)

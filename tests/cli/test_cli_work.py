@@ -80,7 +80,7 @@ def test_datasets_are_compared(exam: str, tmp_path: Path) -> None:
     targets = ("--target-of", f"{exam}=passed", "--target-of", f"{match_id}=won")
     result = run("compare-models", exam, match_id, *targets, "--algorithm", "linear", "--trials", "1", "--table")
     assert result.exit_code == 0, result.output
-    assert "gives the best model" in result.stdout
+    assert "give equally good models" in " ".join(result.stdout.split())
     assert "Match" in result.stdout
 
     refusal = run("compare-models", exam, match_id, "--target", "passed")
@@ -132,6 +132,11 @@ def test_files_are_downloaded(training: dict[str, Any], tmp_path: Path) -> None:
     assert report["bytes"] == path.stat().st_size > 0
     result = run("jobs", "download", "train", training["id"], "model_card.md", "--to", str(tmp_path))
     assert (result.exit_code, str(tmp_path) in result.stderr) == (2, True)
+
+    assert run("jobs", "download", "train", training["id"], "missing.md", "--to", str(path)).exit_code == 1
+    assert report["bytes"] == path.stat().st_size
+    printed = run("jobs", "download", "train", training["id"], "model_card.md", "--to", "-")
+    assert printed.stdout_bytes == path.read_bytes()
 
 
 def test_a_job_that_fails_says_why(exam: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.client.scripted import KINDS, Caller, Script, refusal
 from touchstone.client import Dataset, RefusedLine, TouchstoneError
+from touchstone.client.bulk_calls import bulk_import_calls
 from touchstone.client.export_calls import ExportedRecords
 
 RECORD = {"id": 1, "dataset_id": str(UUID(int=1)), "name": "A\u2028B\x85", "dataset_name": "A\u2028B\x85"}
@@ -135,3 +136,16 @@ def test_an_answer_without_an_end_is_unreadable() -> None:
         with pytest.raises(TouchstoneError) as problem:
             Caller("sync", Script(answer))("import_bulk", [{"name": "A"}])
         assert problem.value.code == "unreadable"
+
+
+def test_records_may_be_lines_of_text() -> None:
+    """Lines of a text file are records, too."""
+    [call] = bulk_import_calls(['{"name": "é"}\n', '{"name": "b"}'])
+    assert call.content == '{"name": "é"}\n{"name": "b"}\n'.encode()
+
+
+@pytest.mark.parametrize("source", ["records.jsonl", b"{}", {"name": "x"}])
+def test_a_single_record_or_a_path_as_text_is_no_source(source: Any) -> None:
+    """A text would be taken apart into its characters."""
+    with pytest.raises(TypeError, match="Path or an iterable of records"):
+        list(bulk_import_calls(source))

@@ -2,6 +2,7 @@
 
 import inspect
 import io
+from collections.abc import AsyncIterator, Iterator
 
 import httpx2
 import msgspec
@@ -108,6 +109,100 @@ def test_answers_of_something_else_are_unreadable(kind: str, status: int, text: 
 
 
 @for_both_kinds
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("delete_dataset", (5,)),
+        ("get_me", ()),
+        ("get_artifact", ("train", "x", "model.skops")),
+        ("export_to_file", (io.BytesIO(),)),
+        ("export_records", ()),
+        ("events", (typed_job(JOB),)),
+    ],
+)
+def test_redirects_are_no_success(kind: str, name: str, arguments: tuple[object, ...]) -> None:
+    """A redirect, which comes from something else than the service, is an error that names its target."""
+    redirect = httpx2.Response(301, headers={"location": "https://elsewhere.org/"}, html="<html>moved")
+    with pytest.raises(TouchstoneError, match=r"301 .*https://elsewhere\.org/") as problem:
+        Caller(kind, Script(redirect))(name, *arguments)
+    assert (problem.value.status, problem.value.code) == (301, "unreadable")
+
+
+@for_both_kinds
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("delete_dataset", (5,)),
+        ("get_artifact", ("train", "x", "model.skops")),
+        ("export_dataset", (5,)),
+        ("export_to_file", (io.BytesIO(),)),
+        ("export_records", ()),
+        ("download", (typed_job(JOB), "model.skops", io.BytesIO())),
+        ("events", (typed_job(JOB),)),
+    ],
+)
+def test_web_pages_are_not_taken_for_files(kind: str, name: str, arguments: tuple[object, ...]) -> None:
+    """The sign-in page of a network has the status 200, too, but is neither data nor a confirmation."""
+    with pytest.raises(TouchstoneError) as problem:
+        Caller(kind, Script(httpx2.Response(200, html="<html>Please sign in")))(name, *arguments)
+    assert problem.value.code == "unreadable"
+
+
+@for_both_kinds
+def test_files_may_be_web_pages_by_their_name(kind: str) -> None:
+    """A report in HTML is a web page, as its name says."""
+    headers = {"content-disposition": 'attachment; filename="report.html"'}
+    report = Caller(kind, Script(httpx2.Response(200, html="<html>", headers=headers)))("get_report", "x")
+    assert (report.name, report.media_type) == ("report.html", "text/html")
+
+
+@for_both_kinds
+@pytest.mark.parametrize("segment", ["", ".", ".."])
+def test_ids_that_would_change_the_path_are_not_sent(kind: str, segment: str) -> None:
+    """An empty id would be the address of the whole list, for example."""
+    with pytest.raises(TouchstoneError, match="is not an id or a name") as problem:
+        Caller(kind, Script())("get_dataset", segment)
+    assert problem.value.status == 404
+
+
+@for_both_kinds
+def test_a_created_record_has_its_version(kind: str) -> None:
+    """With the ETag of a new record, the first change can be conditional, too."""
+    created = httpx2.Response(201, json={"id": 1, **DATASET}, headers={"etag": '"v1"'})
+    script = Script(created, ok({"id": 1, **DATASET}))
+    caller = Caller(kind, script)
+    dataset = caller("create_dataset", "x")
+    caller("update_dataset", 1, etag=dataset.etag, year=2020)
+    assert script.requests[1].headers["if-match"] == '"v1"'
+
+
+@for_both_kinds
+def test_lists_are_read_to_their_end(kind: str) -> None:
+    """Lists that are longer than one response are read with several calls."""
+    choice = {"id": ME["id"], "at": "2026-01-01T00:00:00Z"}
+    project = {"id": ME["id"], "user_id": ME["id"], "name": "x", "created_at": choice["at"], "updated_at": choice["at"]}
+    script = Script(ok([project] * 1000), ok([project] * 5), ok([choice] * 1000), ok([]), ok([choice] * 3))
+    caller = Caller(kind, script)
+    assert len(caller("list_projects")) == 1005
+    assert len(caller("list_choices", "x")) == 1000
+    assert len(caller("list_choices", "x", skip=2, limit=3)) == 3
+    assert [request.url.query for request in script.requests] == [
+        b"skip=0&limit=1000",
+        b"skip=1000&limit=1000",
+        b"skip=0&limit=1000",
+        b"skip=1000&limit=1000",
+        b"skip=2&limit=3",
+    ]
+
+
+@for_both_kinds
+def test_idempotency_keys_are_plain_text(kind: str) -> None:
+    """A header cannot carry every character, which is said before anything is sent."""
+    with pytest.raises(ValueError, match="printable ASCII"):
+        Caller(kind, Script())("train", 1, "y", idempotency_key="é")
+
+
+@for_both_kinds
 def test_refusals_carry_what_the_service_said(kind: str) -> None:
     """The exception contains the status, the code, the sentence and the single errors."""
     with pytest.raises(TouchstoneError) as problem:
@@ -194,6 +289,14 @@ def test_events_go_on_where_a_connection_broke(kind: str) -> None:
 
 
 @for_both_kinds
+def test_a_stream_without_further_events_has_ended(kind: str) -> None:
+    """After its last event, the stream of a finished job is empty, which is no error."""
+    script = Script(httpx2.Response(204))
+    assert Caller(kind, script)("events", typed_job(JOB), after="9") == []
+    assert script.requests[0].headers["last-event-id"] == "9"
+
+
+@for_both_kinds
 def test_a_job_that_cannot_be_followed_is_an_error(kind: str) -> None:
     """If an event stream is refused, the error of the service is raised."""
     with pytest.raises(TouchstoneError) as problem:
@@ -208,6 +311,26 @@ def test_artifacts_are_written_as_they_come(kind: str) -> None:
     file = io.BytesIO()
     assert Caller(kind, script)("download", typed_job(JOB), "model.skops", file) == 100_000
     assert file.getvalue() == b"x" * 100_000
+
+
+@for_both_kinds
+def test_a_download_that_breaks_off_is_an_error(kind: str) -> None:
+    """If the server closes the connection early, the error is the same as for every other call."""
+
+    class BrokenStream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            yield b"x"
+            raise httpx2.RemoteProtocolError("closed early")
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield b"x"
+            raise httpx2.RemoteProtocolError("closed early")
+
+    with pytest.raises(TouchstoneError) as problem:
+        Caller(kind, Script(httpx2.Response(200, stream=BrokenStream())))(
+            "download", typed_job(JOB), "model.skops", io.BytesIO()
+        )
+    assert problem.value.code == "unreachable"
 
 
 @for_both_kinds

@@ -10,12 +10,14 @@ import httpx2
 import pytest
 import structlog
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.listening import listening
 from touchstone.core.metrics import REGISTRY
 from touchstone.core.settings import Settings
+from touchstone.http.app import create_app
 from touchstone.http.middleware import BodyPaths, EdgeMiddleware
+from touchstone.http.routing import strict_router
 
 
 class ManyBehaviours:
@@ -102,7 +104,7 @@ async def respond(send: Send, body: bytes, *, content_type: bytes = b"text/plain
 
 
 def edge(
-    app: ManyBehaviours, tmp_path: Path, *, upload_paths: Collection[str] = ("/echo/large",), **changes: Any
+    app: ASGIApp, tmp_path: Path, *, upload_paths: Collection[str] = ("/echo/large",), **changes: Any
 ) -> EdgeMiddleware:
     """Return the middleware around an application, with changed settings, and with these paths for uploads."""
     variables = {f"TOUCHSTONE_{name.upper()}": str(value) for name, value in changes.items()}
@@ -262,6 +264,28 @@ async def test_the_response_to_an_unexpected_exception_has_no_details(tmp_path: 
         assert (response.status_code, response.json()["code"]) == (500, "internal_error")
         assert "secret" not in response.text
         assert response.headers["x-request-id"] == "my-request-1"
+
+
+async def test_a_defect_of_a_backend_is_reported_in_the_usual_form(tmp_path: Path) -> None:
+    """The handlers of a part of the service answer like the rest of it, and the log still gets the traceback."""
+    router = strict_router()
+
+    @router.get("/broken")
+    async def fail() -> None:
+        raise ValueError("a secret detail")
+
+    with structlog.testing.capture_logs() as entries:
+        async with client(edge(create_app("backend", router), tmp_path)) as http:
+            response = await http.get("/broken", headers={"accept-language": "en"})
+
+    assert (response.status_code, response.headers["content-type"]) == (500, "application/json")
+    assert response.json() == {
+        "detail": "Internal error; please report the request id",
+        "code": "internal_error",
+        "errors": [],
+    }
+    [failure] = [entry for entry in entries if entry["event"] == "request failed"]
+    assert failure["exc_info"] is True
 
 
 @pytest.mark.parametrize("request_id", ["short", "a" * 65, "with space", "\x1b[31mred---"])

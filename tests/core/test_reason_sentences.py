@@ -54,6 +54,38 @@ def test_a_rank_is_explained_by_its_points_and_by_what_is_unknown() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("score", "highest_score", "beginning", "ending"),
+    [
+        (0.5586, 0.55904, "a score of 0.559:", "to 0.56 at most."),
+        (0.5596, 0.55995, "a score of 0.5596:", "to 0.56 at most."),
+        (0.5, 0.854086, "a score of 0.5:", "to 0.855 at most."),
+        (0.5, 0.9 + 1e-16, "a score of 0.5:", "to 0.9 at most."),
+        (0.00012345, 0.9, "a score of 0.000123:", "to 0.9 at most."),
+        (0.5, 0.5 + 1e-16, "a score of 0.5:", "adds 0.5."),
+    ],
+)
+def test_a_score_and_the_highest_one_can_be_told_apart(
+    score: float, highest_score: float, beginning: str, ending: str
+) -> None:
+    """The highest score is rounded up, so that it is a true limit, and a score above zero is not written as zero."""
+    facts = RankFacts("A", 1, 0, 2, score, [LabeledPoints(ETHICAL, score)], highest_score=highest_score)
+    sentence = rank_sentence(facts, "en")
+    assert beginning in sentence
+    assert sentence.endswith(ending)
+
+
+def test_small_points_are_not_written_as_zero() -> None:
+    """Points below half a thousandth keep their significant digits, also in differences."""
+    points = [LabeledPoints(ETHICAL, 0.5), LabeledPoints(TECHNICAL, 0.000123456), LabeledPoints(NOVELTY, 1e-9)]
+    assert "adds 0.5, “Technical” 0.000123 and “Novelty” 1e−9." in rank_sentence(
+        RankFacts("A", 1, 0, 2, 0.5, points), "en"
+    )
+    differences = [LabeledPoints(TECHNICAL, 0.0002), LabeledPoints(ETHICAL, -0.0001)]
+    sentence = comparison_sentence(ComparisonFacts("A", "B", 0.5002, 0.5001, differences, None), "en")
+    assert "“Technical” (+0.0002), although “B” is better in “Ethical” (−0.0001)" in sentence
+
+
 def test_a_tie_is_mentioned() -> None:
     """A dataset that shares its score does not claim a place of its own."""
     facts = RankFacts("A", 22, 1, 312, 0.5, [LabeledPoints(ETHICAL, 0.5)])
@@ -125,6 +157,18 @@ def test_datasets_with_one_score_are_not_ranked_by_merit() -> None:
     facts = ComparisonFacts("A", "B", 0.73, 0.73, [], None)
     assert comparison_sentence(facts, "en") == (
         "“A” and “B” have the same score (0.73): their order is merely alphabetical."
+    )
+
+
+def test_scores_that_differ_by_a_rounding_error_are_equal() -> None:
+    """No criterion explains such an order, and no weight is said to reverse it."""
+    differences = [LabeledPoints(ETHICAL, 0.1), LabeledPoints(NOVELTY, -0.1)]
+    facts = ComparisonFacts("A", "B", 0.1 + 0.2, 0.3, differences, WeightChange(ETHICAL, 0.1, 0.1))
+    assert comparison_sentence(facts, "en") == (
+        "“A” and “B” have the same score (0.3) up to a rounding error, which alone decides their order."
+    )
+    assert with_ordinary_spaces(comparison_sentence(facts, "fr")) == (
+        "« A » et « B » ont le même score (0,3) à une erreur d’arrondi près, qui seule décide de leur ordre."
     )
 
 
@@ -202,6 +246,40 @@ def test_a_shared_rank_is_named_as_one() -> None:
     facts = TargetRankFacts("A", 5, 3, [consent], 3, place=3)
     assert target_rank_sentence(facts, "en") == (
         "“A” shares rank 3 with others, and would come before them if “Informed consent” (yes) were established."
+    )
+
+
+OUTSIDE = "“A” does not pass the filters or requirements of the ranking; among the datasets that do, it would "
+CONSENT = EstablishedValue(("Consentement éclairé", "Informed consent"), True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "ending"),
+    [
+        (TargetRankFacts("A", 1, 10, [], 1, place=1, is_ranked=False), "be at rank 1."),
+        (
+            TargetRankFacts("A", 12, 10, [CONSENT], 3, place=12, is_ranked=False),
+            "rise from rank 12 to rank 3 if “Informed consent” (yes) were established.",
+        ),
+        (
+            TargetRankFacts("A", 12, 3, None, None, place=12, is_ranked=False),
+            "be at rank 12, and would not reach rank 3, whatever were established about it.",
+        ),
+        (
+            TargetRankFacts("A", 5, 3, [CONSENT], 3, place=3, is_ranked=False),
+            "share rank 3 with others, and come before them if “Informed consent” (yes) were established.",
+        ),
+        (
+            TargetRankFacts("A", 5, 3, None, None, place=3, is_ranked=False),
+            "share rank 3 with others, and not come before them, whatever were established about it.",
+        ),
+    ],
+)
+def test_a_dataset_outside_of_the_ranking_would_have_a_rank(facts: TargetRankFacts, ending: str) -> None:
+    """The sentence does not call a dataset ranked that the filters leave out."""
+    assert target_rank_sentence(facts, "en") == OUTSIDE + ending
+    assert with_ordinary_spaces(target_rank_sentence(facts, "fr")).startswith(
+        "« A » ne passe pas les filtres ou les exigences du classement ; parmi ceux qui les passent, il "
     )
 
 

@@ -23,7 +23,7 @@ from touchstone.http.connection_limits import (
     ConnectionLimits,
     RefusalBudget,
 )
-from touchstone.http.listener import listener_address
+from touchstone.http.listener import listener_address, open_listener
 from touchstone.http.server import serve
 
 APP = PlainTextResponse("ok")
@@ -98,6 +98,59 @@ async def test_a_port_in_use_is_reported_in_one_line(tmp_path: Path) -> None:
         settings = Settings.load({"TOUCHSTONE_PORT": port, "TOUCHSTONE_DATA_DIR": str(tmp_path)})
         with pytest.raises(SettingsError, match=r"TOUCHSTONE_PORT: cannot listen on 127\.0\.0\.1"):
             await serve(nullcontext(APP), settings, ready=print)
+
+
+def unix_settings(path: Path) -> Settings:
+    """Return the settings of a server that listens on a unix socket at this path."""
+    return Settings.load({"TOUCHSTONE_HOST": f"unix:{path}"})
+
+
+def test_the_socket_of_a_process_that_has_ended_is_replaced(tmp_path: Path) -> None:
+    """A process that is killed leaves its socket behind, and the next start needs the same path."""
+    path = tmp_path / "socket"
+    open_listener(unix_settings(path)).close()
+    assert path.is_socket()
+    with open_listener(unix_settings(path)), socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(path))
+
+
+def test_the_socket_of_a_running_server_is_left_alone(tmp_path: Path) -> None:
+    """A second server does not start, even if the first one has no room for further connections."""
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as server, contextlib.ExitStack() as clients:
+        server.bind(str(path))
+        server.listen(0)
+        for _ in range(3):
+            with pytest.raises(SettingsError, match=f"^TOUCHSTONE_HOST: .* unix:{path}: it is already in use$"):
+                open_listener(unix_settings(path))
+            client = clients.enter_context(socket.socket(socket.AF_UNIX))
+            client.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                client.connect(str(path))
+    assert path.is_socket()
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "folder"])
+def test_a_file_is_not_replaced_by_a_socket(kind: str, tmp_path: Path) -> None:
+    """A mistyped path must not cost the operator a file."""
+    path, target = tmp_path / "path", tmp_path / "target"
+    target.write_text("content")
+    if kind == "file":
+        path.write_text("content")
+    elif kind == "link":
+        path.symlink_to(target)
+    else:
+        path.mkdir()
+    with pytest.raises(SettingsError, match=f"^TOUCHSTONE_HOST: .* unix:{path}: a file is in the way$"):
+        open_listener(unix_settings(path))
+    assert kind == "folder" or path.read_text() == "content"
+
+
+def test_a_socket_that_cannot_be_opened_is_named_without_a_port(tmp_path: Path) -> None:
+    """The line says what is wrong with the path."""
+    for path, reason in ((tmp_path / "missing" / "s", "No such file"), (tmp_path / ("s" * 108), "AF_UNIX path too lo")):
+        with pytest.raises(SettingsError, match=f"^TOUCHSTONE_HOST: cannot listen on unix:{path}: {reason}"):
+            open_listener(unix_settings(path))
 
 
 def test_the_address_of_a_listener_is_written_as_people_use_it(tmp_path: Path) -> None:

@@ -34,16 +34,19 @@ def test_an_invalid_setting_is_reported_in_one_line(variables: dict[str, str], l
     assert "\n" not in str(failure.value)
 
 
-def test_lists_are_split_and_other_variables_are_ignored() -> None:
+def test_lists_are_split_and_other_variables_are_ignored(tmp_path: Path) -> None:
     """Data roots are separated by colons and origins by commas, and variables without our prefix are ignored."""
+    folders = (tmp_path / "a", tmp_path / "b")
+    for folder in folders:
+        folder.mkdir()
     settings = Settings.load(
         {
-            "TOUCHSTONE_DATA_ROOTS": "/a:/b",
+            "TOUCHSTONE_DATA_ROOTS": f"{folders[0]}:{folders[1]}",
             "TOUCHSTONE_CORS_ORIGINS": "https://a.example, http://localhost:3000",
             "PATH": "/bin",
         }
     )
-    assert settings.data_roots == (Path("/a"), Path("/b"))
+    assert settings.data_roots == folders
     assert settings.cors_origins == ("https://a.example", "http://localhost:3000")
 
 
@@ -66,3 +69,59 @@ def test_the_environment_is_read_by_default(monkeypatch: pytest.MonkeyPatch, tmp
 def test_a_listener_that_only_this_machine_reaches_is_local(host: str, is_local: bool) -> None:
     """Loopback addresses and unix sockets are local, all other addresses are not."""
     assert Settings.load({"TOUCHSTONE_HOST": host}).listens_locally is is_local
+
+
+@pytest.mark.parametrize("variable", ["HOST", "METRICS_HOST", "DATA_DIR", "DEMO", "RAY_ADDRESS", "SIGNING_KEY"])
+def test_an_empty_value_is_refused(variable: str) -> None:
+    """Otherwise an empty host would stand for all addresses, and an empty folder for the working directory."""
+    for value in ("", " "):
+        with pytest.raises(SettingsError, match=f"^TOUCHSTONE_{variable}: the value is empty"):
+            Settings.load({f"TOUCHSTONE_{variable}": value})
+
+
+def test_an_empty_list_is_the_default() -> None:
+    """Lists may be empty, and they are by default."""
+    variables = ("TOUCHSTONE_DATA_ROOTS", "TOUCHSTONE_CORS_ORIGINS", "TOUCHSTONE_TRUSTED_PROXIES")
+    settings = Settings.load(dict.fromkeys(variables, ""))
+    assert (settings.data_roots, settings.cors_origins, settings.trusted_proxies) == ((), (), ())
+
+
+def test_origins_are_written_as_browsers_send_them() -> None:
+    """An origin has no final slash, and its scheme and host are in lower case."""
+    settings = Settings.load({"TOUCHSTONE_CORS_ORIGINS": "https://App.example.org/, http://localhost:3000"})
+    assert settings.cors_origins == ("https://app.example.org", "http://localhost:3000")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://app.example.org/path",
+        "https://app.example.org//",
+        "https://app.example.org?query",
+        "https://app.example.org#fragment",
+        "https://user@app.example.org",
+        "https://",
+        "app.example.org",
+    ],
+)
+def test_what_is_more_than_an_origin_is_refused(origin: str) -> None:
+    """Browsers send only the scheme, the host and the port, so nothing else can ever match."""
+    with pytest.raises(SettingsError, match=r"^TOUCHSTONE_CORS_ORIGINS: .* is not an origin"):
+        Settings.load({"TOUCHSTONE_CORS_ORIGINS": origin})
+
+
+@pytest.mark.parametrize("variable", ["JOB_MEMORY_BYTES", "PROFILE_MEMORY_BYTES", "UPLOAD_QUOTA_BYTES", "JOB_SECONDS"])
+def test_limits_that_cannot_be_applied_are_refused(variable: str) -> None:
+    """Neither the limits of a process nor the integers of the database go beyond 64 bits."""
+    with pytest.raises(SettingsError, match=f"^TOUCHSTONE_{variable}: "):
+        Settings.load({f"TOUCHSTONE_{variable}": str(2**63)})
+
+
+def test_data_roots_are_absolute_paths_of_existing_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing folder, a relative path and a file are refused, even beside a valid folder."""
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path / "missing", tmp_path / "file", Path("folder")):
+        with pytest.raises(SettingsError, match=f"^TOUCHSTONE_DATA_ROOTS: '{folder}' is not the absolute path"):
+            Settings.load({"TOUCHSTONE_DATA_ROOTS": f"{tmp_path}:{folder}"})

@@ -21,9 +21,9 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-def read(path: str, *roots: Path, **prefixes: Path) -> str:
+def read(path: str, *roots: Path, **named_folders: Path) -> str:
     """Return the content of the file that is opened for a path."""
-    with open_data_file(path, roots, prefixes=prefixes) as file:
+    with open_data_file(path, roots, named_folders=named_folders) as file:
         return file.read().decode()
 
 

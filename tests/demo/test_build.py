@@ -10,7 +10,7 @@ from tools.demo_catalog.domains import find_domains
 from tools.demo_catalog.entries import CatalogEntry, make_names_unique, merge_descriptions
 from tools.demo_catalog.languages import language_codes
 from tools.demo_catalog.quotes import MissingQuoteError, find_source_file, without_e_mail_address
-from tools.demo_catalog.records import finish_record
+from tools.demo_catalog.records import build_record
 from tools.demo_catalog.sources import SOURCES, SourceFile
 from tools.demo_catalog.variants import link_variants
 from touchstone.demo.packaged_records import PackagedRecord
@@ -50,7 +50,7 @@ def build(folder: Path) -> dict[str, PackagedRecord]:
     entries = merge_descriptions(read_documents(folder).datasets)
     make_names_unique(entries)
     link_variants(entries)
-    return {entry.name: finish_record(entry) for entry in entries}
+    return {entry.name: build_record(entry) for entry in entries}
 
 
 def test_a_card_and_a_summary_of_one_dataset_become_one_record(tmp_path: Path) -> None:

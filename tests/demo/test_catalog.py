@@ -17,7 +17,7 @@ from touchstone.core.vocabulary import fold_domain, fold_task
 from touchstone.datafiles.file_profile import FileProfile
 from touchstone.datafiles.profiler import profile_file
 from touchstone.demo.packaged_records import PackagedRecord, read_excerpts, read_records, tables_folder
-from touchstone.metadata.licences import normalise_licence
+from touchstone.metadata.licences import normalize_licence
 from touchstone.metadata.readers.builder import LOADER_NAMES
 
 GREEN_SOURCES = {source.name for source in SOURCES} | {"statsmodels", "scikit-learn"}
@@ -190,8 +190,8 @@ def test_licences_are_those_of_the_datasets(records: list[PackagedRecord]) -> No
     for record in records:
         licence, words = record.metadata.get("licence"), record.metadata.get("licence_text")
         assert (licence is None) == (words is None)
-        if words is not None and normalise_licence(words).spdx is not None:
-            assert licence == normalise_licence(words).spdx
+        if words is not None and normalize_licence(words).spdx is not None:
+            assert licence == normalize_licence(words).spdx
     pmlb_records = [record for record in records if record.metadata["source"]["kind"] == "pmlb"]
     assert len(pmlb_records) > 250
     assert not any(record.metadata.get("licence") == "MIT" for record in pmlb_records)

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.conftest import missing
+from tests.conftest import skip_or_fail
 from tests.serving_process import PASSWORD, ServingProcess, sign_in
 
 MIB = 1024 * 1024
@@ -25,7 +25,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     mount_point.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=64m,mode=700", "tmpfs", str(mount_point)]
     if shutil.which("mount") is None or subprocess.run(command, check=False, capture_output=True).returncode != 0:
-        missing("the right to mount a small file system")
+        skip_or_fail("the right to mount a small file system")
     yield mount_point
     subprocess.run(["umount", "--lazy", mount_point], check=True)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.conftest import missing
+from tests.conftest import skip_or_fail
 from tests.serving_process import ServingProcess, sign_in
 
 WRITER_COUNT = 8
@@ -103,7 +103,7 @@ def test_no_acknowledged_write_is_lost(server: ServingProcess, request: pytest.F
 def test_an_fsync_precedes_each_acknowledgement(tmp_path: Path) -> None:
     """The database's log is synced between the arrival of a write and its response."""
     if not shutil.which("strace"):
-        missing("strace")
+        skip_or_fail("strace")
     trace = tmp_path / "trace"
     server = ServingProcess(tmp_path / "data", TOUCHSTONE_DEMO="false")
     server.start(

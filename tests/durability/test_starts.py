@@ -6,13 +6,16 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from tests.conftest import missing
+from tests.conftest import skip_or_fail
 from tests.serving_process import ServingProcess, sign_in
+from touchstone.core.data_folder import prepare_data_folder
+from touchstone.core.settings import Settings
 from touchstone.database.migrations import required_revision
 
 
@@ -94,6 +97,35 @@ def test_a_folder_that_belongs_to_everybody_is_left_alone(tmp_path: Path) -> Non
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
 
 
+@pytest.mark.usefixtures("_usual_umask")
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    """A data folder that also serves another purpose keeps its permissions, and so do the files of others in it."""
+    folder = tmp_path / "project"
+    folder.mkdir(0o755)
+    for name in ("of-others.key", "of-others.id", "of-others.index", "touchstone.db", "signing.key"):
+        (folder / name).touch(0o644)
+
+    prepare_data_folder(Settings.load({"TOUCHSTONE_DATA_DIR": str(folder)}), str(folder / "touchstone.db"))
+
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())}
+    assert modes == {
+        "project": 0o755,
+        "of-others.key": 0o644,
+        "of-others.id": 0o644,
+        "of-others.index": 0o644,
+        "touchstone.db": 0o600,
+        "signing.key": 0o600,
+    }
+
+
+@pytest.fixture
+def _usual_umask() -> Iterator[None]:
+    """Use the usual umask in this test, and restore the one before, because preparing a folder changes it."""
+    umask_before = os.umask(0o022)
+    yield
+    os.umask(umask_before)
+
+
 def test_a_newer_schema_is_refused_without_copies(database: Path) -> None:
     """However often a start is attempted, no file is added to the folder."""
     with sqlite3.connect(database) as connection:
@@ -159,7 +191,7 @@ def test_a_folder_that_cannot_be_written_is_reported_in_one_line(database: Path)
     folder = database.parent
     mount_process = subprocess.run(["mount", "--bind", folder, folder], check=False, capture_output=True)
     if shutil.which("mount") is None or mount_process.returncode != 0:
-        missing("the right to mount")
+        skip_or_fail("the right to mount")
     try:
         subprocess.run(["mount", "-o", "remount,ro,bind", folder], check=True)
         assert fail_to_start(folder).startswith(f"touchstone: TOUCHSTONE_DATA_DIR: {folder} cannot be used: ")

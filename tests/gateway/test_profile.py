@@ -1,17 +1,21 @@
 """Users manage their own profile, password and picture, and administrators manage other users."""
 
+import asyncio
+import contextlib
 import io
 import struct
 import zlib
 from typing import Any
+from uuid import UUID
 
 import pytest
 from PIL import Image
 
 from tests.gateway.harness import PASSWORD, GatewayHarness
 from touchstone.core.errors import UserNotFound
+from touchstone.database.engine import Reader
 from touchstone.http.backend_auth import CALLER
-from touchstone.services.gateway import accounts, passwords
+from touchstone.services.gateway import accounts, passwords, user_store
 
 ME = "/api/v1/users/me"
 NEW_PASSWORD = "another good phrase"
@@ -266,6 +270,31 @@ async def test_the_last_administrator_stays(harness: GatewayHarness) -> None:
             assert (await root.patch(own_path, json={"is_active": False})).status_code == 200
             assert (await root.get(ME)).status_code == 401
             assert (await second_administrator.get("/api/v1/admin/users")).json()["total_count"] == 2
+
+
+async def test_two_administrators_cannot_deactivate_each_other(
+    harness: GatewayHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of two simultaneous requests is refused, although each of them leaves an administrator on its own."""
+    is_last_administrator = user_store.is_last_administrator
+    both_have_checked = asyncio.Barrier(2)
+
+    async def check_together(connection: Reader, user_id: UUID) -> bool:
+        """Wait after the check for the other request, which can only come this far if it is not locked out."""
+        is_last = await is_last_administrator(connection, user_id)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(both_have_checked.wait(), timeout=1)
+        return is_last
+
+    monkeypatch.setattr(user_store, "is_last_administrator", check_together)
+    emails = ("root@example.org", "second@example.org")
+    users = [
+        await accounts.create_user(harness.database, email=email, password=PASSWORD, is_superuser=True)
+        for email in emails
+    ]
+    requests = [accounts.change_user(harness.database, user.id, is_active=False) for user in users]
+    results = await asyncio.gather(*requests, return_exceptions=True)
+    assert sorted(type(result).__name__ for result in results) == ["LastAdministrator", "UserView"]
 
 
 async def test_administrators_see_all_users(harness: GatewayHarness) -> None:

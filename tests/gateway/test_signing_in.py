@@ -14,6 +14,7 @@ from touchstone.database.engine import Database
 from touchstone.database.tables import refresh_tokens, sessions
 from touchstone.services.gateway import accounts
 from touchstone.services.gateway.app import Gateway
+from touchstone.services.gateway.first_administrator import FIRST_ADMIN, create_first_administrator
 from touchstone.services.gateway.login_throttle import LoginThrottle
 
 LOGIN = "/api/v1/auth/login"
@@ -132,10 +133,27 @@ async def test_closed_registration(settings: Settings, database: Database) -> No
     async with harness.client() as guest:
         answer = await guest.post(REGISTER, json={"email": "ada@example.org", "password": PASSWORD})
     assert (answer.status_code, answer.json()["detail"]) == (403, "Les inscriptions sont fermées")
-    assert not await accounts.has_users(database)
     await harness.user()
-    assert await accounts.has_users(database)
+    assert [user.email for user in (await accounts.list_users(database))[1]] == ["ada@example.org"]
     await gateway.close()
+
+
+@pytest.mark.parametrize("email", ["early@example.org", FIRST_ADMIN])
+async def test_the_first_administrator_does_not_depend_on_other_accounts(database: Database, email: str) -> None:
+    """Whoever has an account before the first start, somebody can administer the installation."""
+    await accounts.create_user(database, email=email, password=PASSWORD)
+    credentials = await create_first_administrator(database)
+    assert credentials is not None
+    assert (await accounts.find_user(database, credentials.email)).is_superuser
+    assert await create_first_administrator(database) is None
+
+
+async def test_an_unknown_stored_locale_is_not_chosen(harness: GatewayHarness) -> None:
+    """An account that an earlier version has stored with a language that does not exist can be read."""
+    await accounts.create_user(
+        harness.database, email="de@example.org", password=PASSWORD, profile=accounts.UserProfile(locale="de")
+    )
+    assert (await accounts.find_user(harness.database, "de@example.org")).locale == "fr"
 
 
 async def test_failed_sign_ins_look_alike(harness: GatewayHarness) -> None:

@@ -232,7 +232,12 @@ async def test_late_dispatcher_keeps_its_own_jobs(harness: JobHarness) -> None:
 
 
 async def test_abandoned_scratch_folders_are_removed(harness: JobHarness) -> None:
-    """A dispatcher regularly removes the scratch folders that no running attempt needs, and no others."""
+    """A dispatcher regularly removes the scratch folders that no running attempt needs, and nothing else."""
+    foreign_entries = {
+        harness.artifact_store.folder / ".scratch" / name for name in (".DS_Store", "a-1", f"{uuid4()}-x", f"{uuid4()}")
+    }
+    for entry in foreign_entries:
+        entry.mkdir(parents=True)
     held_job_id = await harness.enqueue("sleep", seconds=1)
     lost_job_id = await harness.enqueue("sleep", seconds=0.1)
     for worker, lease_seconds in (("elsewhere", 60), ("gone", 0.3)):
@@ -250,7 +255,7 @@ async def test_abandoned_scratch_folders_are_removed(harness: JobHarness) -> Non
         await harness.wait_for_end(lost_job_id)
         while any(folder.exists() for folder in abandoned_folders):
             await asyncio.sleep(0.01)
-    assert list((harness.artifact_store.folder / ".scratch").iterdir()) == [held_folder]
+    assert set((harness.artifact_store.folder / ".scratch").iterdir()) == {held_folder, *foreign_entries}
 
     await harness.artifact_store.delete_job(held_job_id)
     assert not held_folder.exists()

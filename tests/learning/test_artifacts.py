@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.conftest import missing
+from tests.conftest import skip_or_fail
 from tests.learning.small_tables import Progress, csv_file, messy_table, model_of, train
 from touchstone.learning.artifacts import example, model_artifact
 from touchstone.learning.artifacts.example_rows import rows_as_json
@@ -276,7 +276,7 @@ def install(python: Path, requirements: Path) -> None:
         check=False,
     )
     if installation.returncode != 0:
-        missing(f"access to the packages of environment.txt ({installation.stderr[-300:]})")
+        skip_or_fail(f"access to the packages of environment.txt ({installation.stderr[-300:]})")
 
 
 def run_example(python: Path, files: Path, *arguments: Any) -> str:

@@ -20,7 +20,7 @@ from touchstone.learning.charts.svg_converter import ConversionError, SvgConvert
 from touchstone.learning.column_types import ColumnKind
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.explaining.partial_dependence import Dependence
-from touchstone.learning.localized_text import format_apart, format_cell, format_fact, format_signed, localize
+from touchstone.learning.localized_text import format_cell, format_distinctly, format_fact, format_signed, localize
 from touchstone.messages import charts as chart_texts
 from touchstone.messages import labels, model_card, narratives, progress, row_warnings, training_warnings
 
@@ -130,13 +130,13 @@ def test_numbers_are_written_as_the_language_writes_them() -> None:
     assert format_fact(1e-9, "en") == "1.00e-09"
     assert format_signed(2.5) == {"fr": "+2,50", "en": "+2.50"}
     assert format_signed(-2.5) == {"fr": "−2,50", "en": "−2.50"}
-    assert format_apart([1.0901, 1.0899, 0.5]) == [
+    assert format_distinctly([1.0901, 1.0899, 0.5]) == [
         {"fr": "1,0901", "en": "1.0901"},
         {"fr": "1,0899", "en": "1.0899"},
         {"fr": "0,50000", "en": "0.50000"},
     ]
-    assert format_apart([-2.5, 2.5, 2.5])[0] == format_signed(-2.5)
-    assert [text["en"] for text in format_apart([1.0, 1.0 + 1e-12])] == ["1.00", "1.00"]
+    assert format_distinctly([-2.5, 2.5, 2.5])[0] == format_signed(-2.5)
+    assert [text["en"] for text in format_distinctly([1.0, 1.0 + 1e-12])] == ["1.00", "1.00"]
     assert format_cell("57.956") == {"fr": "57,956", "en": "57.956"}
     assert format_cell("-3") == {"fr": "−3", "en": "−3"}
     assert format_cell("2024-05-01") == {"fr": "2024-05-01", "en": "2024-05-01"}

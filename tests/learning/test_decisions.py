@@ -140,7 +140,7 @@ def test_the_chosen_threshold_is_the_best_one(metric: str) -> None:
 
     threshold = choose_threshold(validation, objective, default=0.5)
     values = [
-        objective.measure(validation.decided_by(DecisionRule(candidate).decide(validation.probabilities)))
+        objective.measure(validation.with_predicted(DecisionRule(candidate).decide(validation.probabilities)))
         for candidate in (threshold, *np.linspace(0, 1, 500))
     ]
     assert values[0] == max(values)

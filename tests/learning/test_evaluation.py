@@ -163,6 +163,6 @@ def test_intervals_over_folds_stay_within_the_metric() -> None:
     folds = [Predictions(truth, probabilities.argmax(axis=1), 2, probabilities) for probabilities in (correct, wrong)]
     summary = summarize_folds(Target("y", Task.CLASSIFICATION, truth, truth, ("a", "b")), folds)
     assert (summary["balanced_accuracy"]["low"], summary["balanced_accuracy"]["high"]) == (0.0, 1.0)
-    assert all(METRIC_BY_NAME[name].least <= interval["low"] for name, interval in summary.items())
-    assert all(interval["high"] <= METRIC_BY_NAME[name].most for name, interval in summary.items())
+    assert all(METRIC_BY_NAME[name].lower_bound <= interval["low"] for name, interval in summary.items())
+    assert all(interval["high"] <= METRIC_BY_NAME[name].upper_bound for name, interval in summary.items())
     assert summary["log_loss"]["high"] > 1

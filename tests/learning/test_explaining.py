@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from tests.learning.small_tables import csv_file, explain, messy_table, model_of, train
 from touchstone.learning.artifacts import model_artifact
-from touchstone.learning.column_types import from_dates, from_numbers, from_texts
+from touchstone.learning.column_types import from_dates, from_numbers, from_strings
 from touchstone.learning.explaining.associations import association, comparable_values
 from touchstone.learning.explaining.explanation_context import ExplanationContext, prepare_explanation
 from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
@@ -543,7 +543,12 @@ def test_associations_are_one_for_related_columns_and_zero_for_random_ones() -> 
     words = pd.Series(np.where(numbers > 0, "up", "down"), dtype=object)
     random_words = pd.Series(rng.choice(["x", "y", "z"], 2_000), dtype=object)
     days = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.argsort(np.argsort(numbers)), unit="D"))
-    columns = [from_numbers("n", numbers), from_texts("w", words), from_texts("c", random_words), from_dates("d", days)]
+    columns = [
+        from_numbers("n", numbers),
+        from_strings("w", words),
+        from_strings("c", random_words),
+        from_dates("d", days),
+    ]
     comparable_numbers, comparable_words, comparable_random_words, comparable_days = (
         comparable_values(column.column, column.values) for column in columns
     )

@@ -16,7 +16,7 @@ from fairlearn.metrics import (
 )
 from sklearn.metrics import accuracy_score, precision_score
 
-from touchstone.learning.column_types import TypedColumn, from_numbers, from_texts
+from touchstone.learning.column_types import TypedColumn, from_numbers, from_strings
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.fairness.disparities import widest_gap
 from touchstone.learning.fairness.estimates import Mean, Share, difference_interval, wilson_interval
@@ -30,7 +30,7 @@ Codes = npt.NDArray[np.intp]
 
 def word_column(name: str, values: Any) -> TypedColumn:
     """Return a column of words."""
-    return from_texts(name, pd.Series(values, dtype=object))
+    return from_strings(name, pd.Series(values, dtype=object))
 
 
 def certain_predictions(truth: Codes, predicted: Codes, classes: int = 2) -> Predictions:

@@ -14,7 +14,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from tests.learning.small_tables import Progress, csv_file, explain, model_of, train
 from touchstone.learning.artifacts import example, model_artifact
-from touchstone.learning.column_types import from_texts
+from touchstone.learning.column_types import from_strings
 from touchstone.learning.decisions.threshold import Objective
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.experiment import prepare_experiment
@@ -200,7 +200,7 @@ def test_thresholds_are_as_good_as_those_of_fairlearn() -> None:
     probabilities = np.column_stack([1 - scores, scores])
 
     cells = pd.Series(groups, dtype=object)
-    column = define_groups(from_texts("group", cells).column, cells)
+    column = define_groups(from_strings("group", cells).column, cells)
     predictions = Predictions(truth, (scores >= 0.5).astype(int), 2, probabilities)
     frame = pd.DataFrame({"group": cells})
     thresholds = choose_group_thresholds([column], frame, predictions, Objective(metric="balanced_accuracy"))

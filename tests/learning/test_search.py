@@ -12,7 +12,7 @@ from sklearn.ensemble import VotingClassifier, VotingRegressor
 
 from tests.learning.small_tables import csv_file, messy_table, model_of, train
 from touchstone.learning import successive_halving
-from touchstone.learning.algorithms import MANY_ROWS_FOR_KERNEL, Trial, load_libraries
+from touchstone.learning.algorithms import MAX_KERNEL_ROWS, Trial, load_libraries
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.boosting import MIN_ROUNDS
 from touchstone.learning.ensembles import Ensemble, EnsembleMember, choose_best_trial, choose_ensemble
@@ -20,7 +20,7 @@ from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.experiment import Experiment, prepare_experiment
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import open_fitting_pool
-from touchstone.learning.linear_preference import FEW_ROWS, prefer_linear_model
+from touchstone.learning.linear_preference import MAX_ROWS, prefer_linear_model
 from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
 from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.successive_halving import (
@@ -235,7 +235,7 @@ def test_a_linear_model_is_preferred_on_few_rows_unless_another_one_is_clearly_b
     slightly_better, clearly_better = 0.665, 0.75
     assert compare_linear_and_forest(slightly_better, 40, "balanced_accuracy") == "linear"
     assert compare_linear_and_forest(clearly_better, 40, "balanced_accuracy") == "random_forest"
-    assert compare_linear_and_forest(slightly_better, FEW_ROWS + 2, "balanced_accuracy") == "random_forest"
+    assert compare_linear_and_forest(slightly_better, MAX_ROWS + 2, "balanced_accuracy") == "random_forest"
     assert compare_linear_and_forest(slightly_better, 40, "log_loss") == "random_forest"
 
 
@@ -290,7 +290,7 @@ def test_a_kernel_model_learns_a_circle(tmp_path: Path) -> None:
 
 def test_slow_algorithms_are_tried_on_long_tables_only_on_request() -> None:
     """Above a number of rows, a slow algorithm is not tried by default, but on request."""
-    frame = curved_table(MANY_ROWS_FOR_KERNEL + 1)
+    frame = curved_table(MAX_KERNEL_ROWS + 1)
     split = {"strategy": "holdout", "duplicates": "keep"}
     assert "kernel" not in {trial.algorithm for trial in plan_experiment(frame, "y", split=split).trials}
     assert {trial.algorithm for trial in plan_experiment(frame, "y", split=split, algorithms=["kernel"]).trials} == {

@@ -53,7 +53,7 @@ def exported_claim(claim: Claim) -> ExportedClaim:
 
 
 def read_export(file: ExportedFile, format_key: str) -> DatasetDocument:
-    """Return what a reader finds in an exported file, whose standard it has to recognise."""
+    """Import an exported file with automatic detection of its standard, and return the result."""
     reading = read_document(SourceDocument(file.content, file.name))
     assert reading.code is None, (reading.code, reading.facts)
     assert reading.standard == FORMATS[format_key].standard

@@ -21,5 +21,41 @@ def test_the_whole_sentence_is_quoted(text: str) -> None:
     assert find_access_restriction(text) == RESTRICTION
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You do not need to request access: the files are on the web.",
+        "There is no need to sign a data use agreement.",
+        "Without requesting access, anybody can download the data.",
+        "Requesting access is not necessary.",
+        "The paper is available on request.",
+        "The code is available upon request.",
+        "The annotation guidelines are available upon request.",
+        "The guidelines of the dataset are available upon request.",
+    ],
+)
+def test_negated_conditions_and_other_things_on_request_are_no_restriction(text: str) -> None:
+    assert find_access_restriction(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The data cannot be downloaded without requesting access.",
+        "You do not need an account, but have to sign a licence agreement.",
+        "The code and data are available upon request.",
+        "The data from the survey can be made available on request.",
+        "Available upon request.",
+    ],
+)
+def test_conditions_beside_a_negation_or_another_subject(text: str) -> None:
+    assert find_access_restriction(text) == text
+
+
+def test_a_later_condition_counts_if_an_earlier_one_does_not() -> None:
+    text = "The code is available on request. The data are available on request."
+    assert find_access_restriction(text) == "The data are available on request."
+
+
 def test_nothing_is_quoted_without_a_restriction() -> None:
     assert find_access_restriction("Everybody may download the data.") is None

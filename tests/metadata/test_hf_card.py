@@ -130,3 +130,49 @@ class TestFaults:
     def test_a_column_called_name_does_not_hide_the_others(self) -> None:
         infos = {"default": {"features": {"a": {"name": {"dtype": "string"}}, "b": {"dtype": "int32"}}}}
         assert read_card(card_text(), infos).record["features_number"] == 2
+
+
+def infos_with(splits: dict[str, int], **members: Any) -> dict[str, Any]:
+    """Return the information about one configuration, with the number of rows of each split."""
+    return {"default": {"splits": {name: {"num_examples": size} for name, size in splits.items()}, **members}}
+
+
+@pytest.mark.parametrize(
+    ("splits", "is_split"),
+    [
+        ({"train": 80, "test": 20}, True),
+        ({"train": 80, "validation_matched": 20}, True),
+        ({"train": 80, "validationMatched": 20}, True),
+        ({"train": 80, "test2019": 20}, True),
+        ({"validated": 80, "invalidated": 20}, None),
+        ({"train": 80, "devanagari": 20}, None),
+        ({"x": 80, "evaluation_of_tools": 0}, None),
+        ({"train": 80}, False),
+    ],
+)
+def test_held_out_splits(splits: dict[str, int], is_split: bool | None) -> None:
+    """A split is recognized by whole words of its name, and counts only if it has rows."""
+    assert read_card(card_text(), infos_with(splits)).record.get("is_split") is is_split
+
+
+def test_a_single_instance_is_not_credible() -> None:
+    document = read_card(card_text(), infos_with({"train": 1}) | {"small": {"splits": {"train": {"num_examples": 0}}}})
+    assert "instances_number" not in document.record
+    assert "implausible_value" in rejection_codes(document)
+
+
+@pytest.mark.parametrize(
+    ("columns", "keys", "features"),
+    [
+        (("text",), {"input": "text", "output": "text"}, 1),
+        (("text", "id"), {"input": "text", "output": "text"}, 2),
+        (("text",), {"input": "", "output": "text"}, 1),
+        (("text", "label"), {"input": "text", "output": "label"}, 1),
+    ],
+)
+def test_a_target_that_is_also_the_input_is_a_feature(
+    columns: tuple[str, ...], keys: dict[str, str], features: int
+) -> None:
+    types = {name: {"dtype": "string"} for name in columns}
+    infos = infos_with({"train": 10}, features=types, supervised_keys=keys)
+    assert read_card(card_text(), infos).record["features_number"] == features

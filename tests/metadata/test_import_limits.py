@@ -9,7 +9,7 @@ from touchstone.metadata.reading_child import (
     MAX_CLAIMS,
     MAX_DETAIL_LENGTH,
     MAX_UNMAPPED_BYTES,
-    lines_of,
+    reply_lines,
     within_limits,
 )
 from touchstone.metadata.reading_protocol import ReadDataset
@@ -47,7 +47,7 @@ def test_long_places_of_proposals_are_cut_off() -> None:
     prose = f"# Datasheet for {'x' * 2000}\n\n## Collection process\nAll speakers signed a consent form.\n"
     reading = read_document(SourceDocument(prose.encode(), "voices/datasheet.md"), "datasheet")
 
-    proposals = [claim for line in lines_of(0, reading) if isinstance(line, ReadDataset) for claim in line.proposals]
+    proposals = [claim for line in reply_lines(0, reading) if isinstance(line, ReadDataset) for claim in line.proposals]
 
     assert [len(claim.place) for claim in proposals if claim.attribute == "informed_consent"] == [MAX_DETAIL_LENGTH]
 

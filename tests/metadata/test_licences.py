@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from touchstone.metadata.licences import combine_licences, is_unknown_licence, normalise_licence
+from touchstone.metadata.licences import combine_licences, is_unknown_licence, normalize_licence
 
 FIRST_USE_BY_SEVERAL_THREADS = """
 import sys
@@ -39,7 +39,7 @@ with ThreadPoolExecutor(4) as threads:
     ],
 )
 def test_certain_spellings(text: str, expression: str) -> None:
-    licence = normalise_licence(text)
+    licence = normalize_licence(text)
     assert (licence.spdx, licence.text) == (expression, text)
 
 
@@ -49,7 +49,7 @@ def test_certain_spellings(text: str, expression: str) -> None:
      "CC BY 4.0 (UCI site terms; per-dataset)", "https://example.org/licenses/mit", "gfdl", "MIT (repo)", "cc-by-9.0"],
 )  # fmt: skip
 def test_words_that_are_not_certain_get_no_expression(text: str) -> None:
-    assert normalise_licence(text).spdx is None
+    assert normalize_licence(text).spdx is None
 
 
 def test_several_licences_all_apply() -> None:
@@ -70,8 +70,8 @@ def test_no_licence_at_all() -> None:
 
 
 def test_openness_is_about_who_gets_the_data() -> None:
-    assert normalise_licence("cc-by-nc-nd-4.0").is_open
-    assert not normalise_licence("other").is_open
+    assert normalize_licence("cc-by-nc-nd-4.0").is_open
+    assert not normalize_licence("other").is_open
 
 
 def test_threads_that_read_licences_at_the_same_time_agree() -> None:

@@ -48,6 +48,11 @@ class TestDatasheet:
         assert "html_comment" in rejection_codes(document)
         assert "#body" in document.unmapped
 
+    @pytest.mark.parametrize("title", ["Datasheet for Foo", "Data sheet for the Foo", "Datasheet: Foo", "Foo"])
+    def test_the_name_has_no_prefix_of_a_title(self, title: str) -> None:
+        text = f"# {title}\n\n## Motivation\nText.\n\n## Composition\nText.\n"
+        assert read_dataset(text, "foo/datasheet.md").record["dataset_name"] == "Foo"
+
     def test_a_readme_of_a_program_is_no_datasheet(self) -> None:
         assert read("# Program\n\n## Licence\nMIT\n", "README.md").code == "unknown_standard"
 
@@ -158,6 +163,12 @@ class TestDataProvenanceInitiative:
 
     def test_the_template_is_no_dataset(self) -> None:
         assert read(DPI, "data_summaries/_template.json").code == "template"
+
+    @pytest.mark.parametrize("dialogs", [1, 2])
+    def test_one_or_two_dialogs_are_not_credible(self, dialogs: int) -> None:
+        document = read_dataset(with_value(DPI, "signs/Text Metrics/Num Dialogs", dialogs))
+        assert "instances_number" not in document.record
+        assert "implausible_value" in rejection_codes(document)
 
 
 class TestFairGround:

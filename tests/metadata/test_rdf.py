@@ -110,7 +110,7 @@ def graph_of(text: str, syntax: str) -> rdflib.Graph:
     return rdflib.Graph().parse(data=text, format=syntax)
 
 
-def test_a_document_without_a_name_is_recognised_by_its_beginning() -> None:
+def test_a_document_without_a_name_is_recognized_by_its_beginning() -> None:
     for name in ("catalog.ttl", "catalog.rdf"):
         assert read(serialize_catalog(name), "").standard == "dcat"
 

@@ -18,7 +18,7 @@ from touchstone.ranking.query.predicates import (
     Range,
     Visible,
 )
-from touchstone.ranking.text.word_forms import Likeness, likeness
+from touchstone.ranking.text.word_forms import WordSimilarity, word_similarity
 from touchstone.ranking.text.words import MAX_WEIGHT, split_words, weigh_words
 
 COMPOSITES = ("ethical_score", "technical_score", "popularity_score")
@@ -127,10 +127,10 @@ def words_of(row: CatalogRow) -> dict[str, int]:
 
 
 def weight_of(row: CatalogRow, query_word: str) -> int:
-    """Return how much a record contains a word: the sum of the weights of its words, times their likeness to it."""
+    """Return how much a record contains a word: the sum of the weights of its words, times their similarity to it."""
     terms = {f"{column}:{comparison_key(column, query_word)}" for column in ("domain", "task")}
     return sum(
-        weight * (Likeness.RELATED if word in terms else likeness(query_word, word))
+        weight * (WordSimilarity.RELATED if word in terms else word_similarity(query_word, word))
         for word, weight in words_of(row).items()
     )
 
@@ -145,7 +145,7 @@ def relevance(rows: Iterable[CatalogRow], row: CatalogRow, text: str) -> float:
     for word in dict.fromkeys(split_words(text)):
         frequency = sum(weight_of(public_row, word) > 0 for public_row in public_rows)
         rarity = math.log(1 + (len(public_rows) - frequency + 0.5) / (frequency + 0.5))
-        occurrences = weight_of(row, word) / Likeness.EQUAL
+        occurrences = weight_of(row, word) / WordSimilarity.EQUAL
         norm = 1.2 * (0.5 + 0.5 * sum(words_of(row).values()) / mean_length)
         total += rarity * occurrences * 2.2 / (occurrences + norm)
     return total

@@ -133,7 +133,9 @@ def test_points_by_level_add_up_to_the_score() -> None:
         view = catalog.view.at(assurance)
         weights = random_weights(random)
         window = view.rank((), weights, skip=0, limit=50)
-        supported_facts = SupportedFacts.of_packed(view.facts(window.positions), view.evidence_levels(window.positions))
+        supported_facts = SupportedFacts.from_packed_levels(
+            view.facts(window.positions), view.evidence_levels(window.positions)
+        )
         points_by_record = points_by_level(supported_facts, view.criterion_scores(window.positions), weights)
         for level_points, score in zip(points_by_record, window.scores.tolist(), strict=True):
             assert list(level_points) == list(EvidenceLevel)
@@ -158,7 +160,7 @@ def test_points_by_level_follow_the_evidence_of_each_fact() -> None:
     }
     view = Catalog.build([catalog_row(1, **facts, evidence=evidence)]).view
     positions = np.array([0])
-    supported_facts = SupportedFacts.of_packed(view.facts(positions), view.evidence_levels(positions))
+    supported_facts = SupportedFacts.from_packed_levels(view.facts(positions), view.evidence_levels(positions))
 
     def level_points(**weights: float) -> dict[str, float]:
         [record_points] = points_by_level(supported_facts, view.criterion_scores(positions), weights)

@@ -29,17 +29,17 @@ def searches_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search any number of texts by the compiled kernels, and test none of them one by one."""
     compile_kernels()
     warm_up_search_in_memory()
-    monkeypatch.setattr(vocabulary, "_MANY_TEXTS", 1)
-    monkeypatch.setattr(vocabulary, "_FEW_CODES", sys.maxsize)
-    monkeypatch.setattr(vocabulary, "_TEXTS_AT_A_TIME", 7)
+    monkeypatch.setattr(vocabulary, "_MIN_TEXTS_FOR_KERNELS", 1)
+    monkeypatch.setattr(vocabulary, "_FEW_CODES_DIVISOR", sys.maxsize)
+    monkeypatch.setattr(vocabulary, "_TEXTS_PER_CHUNK", 7)
 
     def test_only_empty_substring(self: CodeVocabulary, codes: Any, is_match: Callable[[str], bool]) -> Any:
         """Refuse to test texts one by one, except by a condition that all of them satisfy."""
         assert is_match("") or not len(codes)
-        return test_codes(self, codes, is_match)
+        return match_codes(self, codes, is_match)
 
-    test_codes = CodeVocabulary.test_codes
-    monkeypatch.setattr(CodeVocabulary, "test_codes", test_only_empty_substring)
+    match_codes = CodeVocabulary.match_codes
+    monkeypatch.setattr(CodeVocabulary, "match_codes", test_only_empty_substring)
 
 
 def random_texts(random: Random, count: int) -> Iterator[str]:
@@ -54,7 +54,7 @@ def assert_matches(texts: CodeVocabulary, codes: list[int]) -> None:
     for substring in SUBSTRINGS:
         values = [texts.values[code] for code in codes]
         expected = [value is not None and fold(substring) in fold(value) for value in values]
-        matches = texts.test_substring(np.array(codes, np.int32), fold(substring))
+        matches = texts.match_substring(np.array(codes, np.int32), fold(substring))
         assert matches.tolist() == expected, substring
 
 
@@ -114,5 +114,5 @@ def test_few_texts_are_tested_one_by_one(random: Random, monkeypatch: pytest.Mon
         writer.encode(text)
     assert_matches(writer.snapshot(), list(range(51)))
 
-    monkeypatch.setattr(vocabulary, "_MANY_TEXTS", 1)
+    monkeypatch.setattr(vocabulary, "_MIN_TEXTS_FOR_KERNELS", 1)
     assert_matches(writer.snapshot(), [0, 7, 50])

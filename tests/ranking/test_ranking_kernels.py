@@ -23,7 +23,7 @@ from touchstone.ranking.kernels.count_kernels import SelectedRecords
 from touchstone.ranking.kernels.inputs import KernelQuery, LeafRange
 from touchstone.ranking.kernels.order_kernels import RADIX, KeyedPositions, RunScratch, ScoreKeys
 from touchstone.ranking.kernels.radix_sort import sort_by_key
-from touchstone.ranking.kernels.text_kernels import MARKED_BYTES, EncodedTexts, Marks
+from touchstone.ranking.kernels.text_kernels import BYTES_PER_PASS, CandidateMarks, EncodedTexts
 from touchstone.ranking.kernels.top_kernels import BUCKETS, GradedCriteria, LeafQueue, ScoredRecords, TopSearch
 from touchstone.ranking.kernels.two_threads import MIN_ITEMS_FOR_TWO_THREADS, take_values
 from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, Query, Range
@@ -180,10 +180,10 @@ def _order_and_count(kernels: SimpleNamespace, index: CatalogIndex) -> list[list
     kernels.count_in_planes(index.kernel_columns, selected, np.arange(len(plane_counts)), leaves, plane_counts)
     known_codes = kernels.known_code_range(year.codes, words, LEAF_WORDS, *index.statistics.leaf_codes("year"))
 
-    names, marks = columns.names.pool, np.zeros(MARKED_BYTES, np.bool_)
+    names, marks = columns.names.pool, np.zeros(BYTES_PER_PASS, np.bool_)
     containing = np.zeros(columns.word_count, np.uint64)
     texts, substring = EncodedTexts(names.data, names.offsets), np.frombuffer(bytearray(b"ris"), np.uint8)
-    kernels.select_texts(texts, substring, Marks(marks, marks.view(np.uint64)), containing)
+    kernels.select_texts(texts, substring, CandidateMarks(marks, marks.view(np.uint64)), containing)
     arrays = (
         by_name,
         score_keys.scores,

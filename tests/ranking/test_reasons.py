@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from tests.ranking import by_hand
 from tests.ranking.catalogs import known_at, row
@@ -23,7 +25,8 @@ from touchstone.ranking.columns.segment import CatalogRow
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.reasons.comparison import PairComparison, compare_records, order_records
 from touchstone.ranking.reasons.lifts import find_lifts
-from touchstone.ranking.reasons.points import points_by_criterion
+from touchstone.ranking.reasons.points import add_rounding_error, points_by_criterion
+from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by_level
 from touchstone.ranking.reasons.rank_lookup import RankLookup, find_unknown_ranks
 
 Weights = Mapping[str, float]
@@ -167,6 +170,41 @@ def test_the_points_of_every_record_add_up_to_its_score() -> None:
         assert sums == pytest.approx(window.scores.tolist(), abs=1e-12)
 
 
+POINTS = st.floats(0, 1) | st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 5e-324, 2.0**-53, 1 - 2.0**-53, 1.0])
+
+
+@given(st.lists(st.tuples(POINTS, st.floats(5e-324, 1e300) | POINTS), min_size=1, max_size=12))
+def test_corrected_points_add_up_to_the_score_exactly(terms: list[tuple[float, float]]) -> None:
+    """Their sum, correctly rounded, is the score, for weights of any size; what adds nothing keeps its zero."""
+    total_weight = sum(weight for _, weight in terms)
+    assume(1e-290 < total_weight < math.inf)
+    score = sum(value * weight for value, weight in terms) / total_weight
+    points = [value * weight / total_weight for value, weight in terms]
+
+    exact_points = add_rounding_error(points, score)
+    assert math.fsum(exact_points) == score
+    assert exact_points == pytest.approx(points, rel=0, abs=1e-14)
+    largest = points.index(max(points))
+    assert all(exact_points[index] == 0 for index, value in enumerate(points) if value == 0 and index != largest)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_points_of_a_catalog_add_up_exactly(seed: int) -> None:
+    """By criterion and by level of evidence, the sums are the scores to the last digit."""
+    random = Random(seed)
+    view = Catalog.build(row(random, id_) for id_ in range(1, 301)).view
+    weights = {name: random.choice([0.0, random.random(), 10.0 ** random.randint(-12, 12)]) for name in CRITERION_NAMES}
+    weights["year"] = random.random()
+    window = view.rank((), weights, skip=0, limit=None)
+    criterion_scores = view.criterion_scores(window.positions)
+    supported = SupportedFacts.from_packed_levels(view.facts(window.positions), view.evidence_levels(window.positions))
+    for points in (
+        points_by_criterion(criterion_scores, weights),
+        points_by_level(supported, criterion_scores, weights),
+    ):
+        assert [math.fsum(record_points.values()) for record_points in points] == window.scores.tolist()
+
+
 def test_equal_scores_are_reversed_by_the_smallest_step() -> None:
     """Where only the name decides, a change of 0 is named, and any step in its direction reverses the pair."""
     view = Catalog.build(
@@ -194,6 +232,18 @@ def test_a_weight_that_would_have_to_be_negative_reverses_nothing() -> None:
     assert pair.reversal is None
 
 
+def test_a_reversing_weight_of_zero_is_exactly_zero() -> None:
+    """Where the weights 0.1 + 0.2 outweigh 0.3 by a rounding error alone, the remaining weight has to fall to 0."""
+    upper_flags = {"transparency": True, "metadata_provided_with_dataset": True}
+    lower_flags = {"informed_consent": True, "anonymization_applied": True}
+    view = Catalog.build([catalog_row(1, **upper_flags), catalog_row(2, **lower_flags)]).view
+    weights = {"transparency": 0.2, "documentation": 0.3, "informed_consent": 0.1, "anonymization": 0.2}
+    [pair] = compare_records(view, order_records(view, np.array([0, 1]), weights), weights)
+    [difference] = [difference for difference in pair.differences if difference.criterion == "transparency"]
+    assert difference.reversing_weight == 0.0
+    assert not _is_still_above(view, pair, _with_weight(weights, "transparency", 0.0))
+
+
 def test_huge_weights_are_compared_without_overflow() -> None:
     """The sum of the weights exceeds the largest float, and the reversing weight is still exact."""
     view = Catalog.build([catalog_row(1, transparency=True, citations=10), catalog_row(2, citations=1000)]).view
@@ -218,7 +268,7 @@ def test_a_rank_is_looked_up_for_any_score(seed: int) -> None:
     rows = [row(random, id_) for id_ in range(1, 81)]
     for view in views_of(rows):
         weights, query = random_weights(random), random_query(random)
-        lookup = RankLookup.of_query(view, query, weights)
+        lookup = RankLookup.for_query(view, query, weights)
         assert len(lookup) == len(by_hand.matching(rows, query))
         for record in random.sample(rows, 12):
             position = _position(view, record.id)

@@ -166,7 +166,7 @@ def sorted_ids(catalog: Catalog, column: str) -> list[int]:
 def test_the_texts_of_a_large_catalog_may_be_indexed_after_the_rest_and_survive_its_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(text_builder, "_FEW_TEXTS", 1)
+    monkeypatch.setattr(text_builder, "_MAX_QUICKLY_SORTED_TEXTS", 1)
     layout = Layout(index_from=10, leaf_words=1, compiled=False)
     rows = [random_row(Random(id_), id_) for id_ in range(1, 60)]
     catalog = Catalog.build(rows[:40], layout, defers_texts=True)

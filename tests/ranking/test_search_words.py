@@ -2,7 +2,7 @@
 
 import pytest
 
-from touchstone.ranking.text.word_forms import Likeness, likeness
+from touchstone.ranking.text.word_forms import WordSimilarity, word_similarity
 from touchstone.ranking.text.words import IN_NAME, name_words, split_words, weigh_words
 
 
@@ -29,29 +29,31 @@ def test_a_name_without_spaces_is_also_found_by_the_words_in_it() -> None:
 @pytest.mark.parametrize(
     ("query_word", "word", "expected"),
     [
-        ("hospital", "hospital", Likeness.EQUAL),
-        ("hospital", "hospitals", Likeness.INFLECTED),
-        ("hopitaux", "hopital", Likeness.INFLECTED),
-        ("chevaux", "cheval", Likeness.INFLECTED),
-        ("studies", "study", Likeness.INFLECTED),
-        ("mesuree", "mesures", Likeness.INFLECTED),
-        ("predicted", "predicting", Likeness.INFLECTED),
-        ("hopital", "hospital", Likeness.MISSPELLED),  # a letter is missing
-        ("hosspital", "hospital", Likeness.MISSPELLED),  # an additional letter
-        ("hospitel", "hospital", Likeness.MISSPELLED),  # a wrong letter
-        ("hopsital", "hospital", Likeness.MISSPELLED),  # two neighbours exchanged
-        ("ospital", "hospital", Likeness.MISSPELLED),
-        ("hosptials", "hospital", Likeness.MISSPELLED),  # an error in an inflected word
-        ("hspitel", "hospital", Likeness.NONE),  # two errors
-        ("wien", "wine", Likeness.NONE),  # words of four letters have to be right
-        ("10000", "10001", Likeness.NONE),  # numbers always have to be right
-        ("covid", "covid19", Likeness.NONE),
-        ("hospital", "hospita1", Likeness.NONE),
-        ("cat", "cats", Likeness.INFLECTED),
+        ("hospital", "hospital", WordSimilarity.EQUAL),
+        ("hospital", "hospitals", WordSimilarity.INFLECTED),
+        ("hopitaux", "hopital", WordSimilarity.INFLECTED),
+        ("chevaux", "cheval", WordSimilarity.INFLECTED),
+        ("studies", "study", WordSimilarity.INFLECTED),
+        ("mesuree", "mesures", WordSimilarity.INFLECTED),
+        ("predicted", "predicting", WordSimilarity.INFLECTED),
+        ("hopital", "hospital", WordSimilarity.MISSPELLED),  # a letter is missing
+        ("hosspital", "hospital", WordSimilarity.MISSPELLED),  # an additional letter
+        ("hospitel", "hospital", WordSimilarity.MISSPELLED),  # a wrong letter
+        ("hopsital", "hospital", WordSimilarity.MISSPELLED),  # two neighbours exchanged
+        ("ospital", "hospital", WordSimilarity.MISSPELLED),
+        ("hosptials", "hospital", WordSimilarity.MISSPELLED),  # an error in an inflected word
+        ("hspitel", "hospital", WordSimilarity.NONE),  # two errors
+        ("wien", "wine", WordSimilarity.NONE),  # words of four letters have to be right
+        ("10000", "10001", WordSimilarity.NONE),  # numbers always have to be right
+        ("covid", "covid19", WordSimilarity.NONE),
+        ("hospital", "hospita1", WordSimilarity.NONE),
+        ("cat", "cats", WordSimilarity.INFLECTED),
     ],
 )
-def test_words_are_equal_inflected_or_one_typing_error_apart(query_word: str, word: str, expected: Likeness) -> None:
-    assert likeness(query_word, word) is expected
+def test_words_are_equal_inflected_or_one_typing_error_apart(
+    query_word: str, word: str, expected: WordSimilarity
+) -> None:
+    assert word_similarity(query_word, word) is expected
 
 
 def test_a_word_weighs_more_in_the_name_and_a_domain_is_also_found_by_the_spelling_of_the_vocabulary() -> None:

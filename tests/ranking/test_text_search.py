@@ -38,8 +38,8 @@ SUBSTRINGS = (
 def test_substrings_are_found_as_in_folded_texts(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The texts are longer than what is marked at a time, and searched, and folded, in several parts."""
     monkeypatch.setattr(two_threads, "MIN_ITEMS_FOR_TWO_THREADS", 1)
-    monkeypatch.setattr(text_search, "_BYTES_AT_A_TIME", 500)
-    monkeypatch.setattr(text_search, "_TEXTS_AT_A_TIME", 7)
+    monkeypatch.setattr(text_search, "_BYTES_PER_CHUNK", 500)
+    monkeypatch.setattr(text_search, "_TEXTS_PER_CHUNK", 7)
     random = Random(seed)
     texts = ["".join(random.choices(ALPHABET, k=random.randrange(25))) for _ in range(random.choice((0, 1, 63, 400)))]
     search = TextSearch(TextPool.from_texts(texts))

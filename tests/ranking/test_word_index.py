@@ -58,14 +58,14 @@ def test_packed_postings_keep_every_record_and_every_weight(seed: int) -> None:
 
     for word, weights in weights_by_word.items():
         records = sorted(weights)
-        assert set_bits(index.contain(query_word(word), RECORD_COUNT // 64)) == records
+        assert set_bits(index.records_with_word(query_word(word), RECORD_COUNT // 64)) == records
 
         some_records = np.array(sorted({*records[::2], 3, RECORD_COUNT - 2}))
         expected = [20 * (weights.get(record, 0) & MAX_WEIGHT) for record in some_records.tolist()]
         assert index.weigh(query_word(word), some_records).tolist() == expected
 
         in_name = [record for record in records if weights[record] >= IN_NAME]
-        assert set_bits(index.contain_in_name(word, RECORD_COUNT // 64)) == in_name
+        assert set_bits(index.records_with_name_word(word, RECORD_COUNT // 64)) == in_name
 
     decoded_words = index.decode(np.arange(RECORD_COUNT))
     records = np.repeat(np.arange(RECORD_COUNT), decoded_words.counts).tolist()

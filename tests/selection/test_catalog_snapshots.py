@@ -193,7 +193,7 @@ async def test_texts_are_indexed_after_the_first_start(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What needs the order of long texts, or words, is refused until these are indexed; everything else is answered."""
-    monkeypatch.setattr(text_builder, "_FEW_TEXTS", 1)
+    monkeypatch.setattr(text_builder, "_MAX_QUICKLY_SORTED_TEXTS", 1)
     layout = LAYOUT._replace(is_searchable=True)
     async with LiveCatalog(database, layout).writing() as writer:
         for id_ in range(1, 61):

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 
-from tests.selection.conftest import ADA, client_of
+from tests.selection.conftest import ADA, client_of, create_record
 from tests.selection.test_selection_report import facts_of, plain_text, report_of
 from touchstone.core.canonical_json import canonical_digest
 from touchstone.database.engine import Database
@@ -73,10 +73,17 @@ async def new_project(client: httpx2.AsyncClient) -> dict[str, Any]:
     return project
 
 
-async def store_training(database: Database, project: dict[str, Any], warning_code: str) -> None:
+async def store_training(
+    database: Database, project: dict[str, Any], warning_code: str, dataset_id: int | None = None
+) -> None:
     """Store a training in a project that has succeeded with metrics by group and one warning."""
     new_job = NewJob(
-        kind=TRAINING.name, owner=ADA, request={"target": "ill"}, digest=warning_code, project_id=UUID(project["id"])
+        kind=TRAINING.name,
+        owner=ADA,
+        request={"target": "ill"},
+        digest=f"{warning_code} {dataset_id}",
+        project_id=UUID(project["id"]),
+        dataset_id=dataset_id,
     )
     job = await queue_store.enqueue(database, new_job)
     score = {"value": 0.8, "low": 0.7, "high": 0.9}
@@ -98,14 +105,43 @@ async def store_training(database: Database, project: dict[str, Any], warning_co
 async def test_differences_between_groups_are_among_the_limitations(database: Database, selection: Selection) -> None:
     """A reader learns that a model treats groups differently without reading the warnings of every training."""
     async with client_of(selection) as client:
+        dataset_id = (await create_record(client))["id"]
         project = await new_project(client)
-        await store_training(database, project, "small_groups")
+        await store_training(database, project, "small_groups", dataset_id)
         assert "group_differences" not in (await facts_of(client, project))["limitations"]
 
-        await store_training(database, project, "group_ratio")
+        await store_training(database, project, "group_ratio", dataset_id)
         assert "group_differences" in (await facts_of(client, project))["limitations"]
         english = plain_text((await report_of(client, project, lang="en")).content)
     assert "treats groups of people differently" in english
+
+
+async def test_only_trainings_on_the_chosen_dataset_are_evidence(database: Database, selection: Selection) -> None:
+    """Trainings on other datasets are listed, but say nothing about the chosen one, however many there are."""
+
+    async def conclusions(project: dict[str, Any]) -> tuple[set[str], bool]:
+        """Return what a report says about trainings: the limitations, and whether metrics by group are evidence."""
+        report = await facts_of(client, project)
+        [bias] = [point for point in report["evidence"]["ai_act"] if point["point"] == "ai_act_f"]
+        limitations = {"no_training", "no_group_metrics", "group_differences"}.intersection(report["limitations"])
+        return limitations, "group_metrics" in bias["parts"]
+
+    async with client_of(selection) as client:
+        chosen_id, other_id = [(await create_record(client, name=name))["id"] for name in ("Chosen", "Other")]
+        chosen_project, other_project = [
+            (await client.post("/projects", json={"name": "p", "chosen_dataset_id": dataset_id})).json()
+            for dataset_id in (chosen_id, other_id)
+        ]
+        await store_training(database, chosen_project, "group_gap", other_id)
+        assert await conclusions(chosen_project) == ({"no_training"}, False)
+        assert len((await facts_of(client, chosen_project))["trainings"]) == 1
+
+        await store_training(database, other_project, "small_groups", other_id)
+        for number in range(6):
+            await store_training(database, other_project, f"group_gap {number}", chosen_id)
+        assert await conclusions(other_project) == (set(), True)
+        trainings = (await facts_of(client, other_project))["trainings"]
+        assert [training["dataset_id"] for training in trainings] == [chosen_id] * 5 + [other_id]
 
 
 def test_the_warnings_of_group_differences_exist() -> None:

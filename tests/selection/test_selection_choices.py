@@ -10,9 +10,11 @@ import pytest
 
 from tests.selection.conftest import ADA, client_of, create_record
 from touchstone.core.canonical_json import canonical_json
+from touchstone.core.errors import PreconditionFailed
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.services.selection.app import Selection
+from touchstone.services.selection.projects.schemas import ProjectChange
 
 YEAR = [{"criterion_name": "year", "weight": 2.0}]
 SOURCE = {"kind": "datasheet", "name": "Datasheet", "url": "https://example.org/sheet.md", "sha256": "0" * 64}
@@ -290,6 +292,48 @@ async def test_racing_choices_are_all_kept_in_order(ada: httpx2.AsyncClient) -> 
     assert sorted(choice["reason"] for choice in history) == sorted(f"r{number}" for number in range(12))
     assert history[0]["reason"] == (await ada.get(f"/projects/{project['id']}")).json()["choice_reason"]
     assert [choice["superseded_at"] for choice in history[1:]] == [choice["at"] for choice in history[:-1]]
+
+
+async def test_a_rank_belongs_to_the_choice_that_it_is_stored_with(
+    ada: httpx2.AsyncClient, selection: Selection
+) -> None:
+    """If the choice changes between the reading and the writing of a project, the rank is computed again."""
+    first, second = (await create_record(ada, name="A", year=2020), await create_record(ada, name="B", year=2010))
+    project = await create_project(ada, weights=YEAR, chosen_dataset_id=second["id"], choice_reason="r")
+    projects = selection.services.projects
+    outdated_record = await projects.load(project["id"], ADA)
+    await change_project(ada, project, chosen_dataset_id=first["id"])
+
+    await projects.change(outdated_record, ProjectChange(choice_reason="corrected"), versions=None)
+    await projects.change(outdated_record, ProjectChange(chosen_dataset_id=second["id"]), versions=None)
+
+    history = await choices_of(ada, project)
+    assert [(choice["dataset"]["name"], choice["ranking"]["rank"]) for choice in history] == [
+        ("B", 2),
+        ("A", 1),
+        ("A", 1),
+        ("B", 2),
+    ]
+    with pytest.raises(PreconditionFailed):
+        await projects.change(outdated_record, ProjectChange(choice_reason="x"), versions=[1])
+
+
+@pytest.mark.parametrize("blank", ["", " \n\t", "\u200b", " \u200b\ufeff "])
+async def test_a_blank_reason_is_none(ada: httpx2.AsyncClient, blank: str) -> None:
+    """A reason that shows nothing is stored as null, and is no evidence in the report; others are trimmed."""
+    dataset = await create_record(ada)
+    project = await create_project(ada, chosen_dataset_id=dataset["id"], choice_reason=blank)
+    assert project["choice_reason"] is None
+
+    report = (await ada.get(f"/projects/{project['id']}/report?format=json")).json()["report"]
+    assert "no_reason" in report["limitations"]
+    [accountability] = [point for point in report["evidence"]["gdpr"] if point["point"] == "gdpr_5_2"]
+    assert not accountability["has_evidence"]
+
+    project = await change_project(ada, project, choice_reason="  It is the only one. \n")
+    assert project["choice_reason"] == "It is the only one."
+    project = await change_project(ada, project, choice_reason=blank)
+    assert [choice["reason"] for choice in await choices_of(ada, project)] == [None, "It is the only one.", None]
 
 
 async def test_a_refused_change_appends_nothing(ada: httpx2.AsyncClient) -> None:

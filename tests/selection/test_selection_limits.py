@@ -139,6 +139,17 @@ async def test_who_is_over_a_lowered_quota_can_still_shrink(settings: Settings, 
     await limited_selection.close()
 
 
+async def test_the_quota_of_projects_counts_bytes(settings: Settings, database: Database) -> None:
+    """A letter beyond ASCII takes two bytes, in a text as in the criteria, and backslashes are no escapes."""
+    selection = await Selection.open(settings.model_copy(update={"project_quota_bytes": 5000}), database, None)
+    async with client_of(selection) as ada:
+        for fields in ({"description": "é" * 2200}, {"criteria": {"q": "é" * 200}, "description": "é" * 2000}):
+            answer = await ada.post("/projects", json={"name": "too large", **fields})
+            assert (answer.status_code, answer.json()["code"]) == (413, "project_quota_exceeded")
+        assert (await ada.post("/projects", json={"name": "n", "description": "\\x" * 1500})).status_code == 201
+    await selection.close()
+
+
 async def test_the_projects_of_a_user_have_a_quota(settings: Settings, database: Database) -> None:
     """The quota limits the number and the size of projects; whoever exceeds it can still shrink them."""
     selection = await Selection.open(settings.model_copy(update={"project_quota_bytes": 20_000}), database, None)

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from touchstone.core.canonical_json import canonical_digest
 from touchstone.core.errors import ReportUnavailable
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
-from touchstone.database.tables import metadata
+from touchstone.database.tables import datasets, metadata
 from touchstone.messages.locales import LOCALES
 from touchstone.services.selection.app import Selection
+from touchstone.services.selection.report.choice_facts import MAX_DECISIONS
 from touchstone.services.selection.report.document import ReportDocument
 from touchstone.services.selection.report.formats import FORMATS
 from touchstone.services.selection.report.legal_points import LEGAL_POINTS
@@ -226,12 +228,14 @@ async def test_a_report_says_what_is_missing(selection: Selection) -> None:
             assert (await report_of(client, project, format="pdf", lang="fr")).content.startswith(b"%PDF-")
 
     assert not any("{" in text for text in texts.values())
-    assert "« Cohort A », dont la fiche a été retirée du catalogue depuis." in texts["gone in French"]
+    assert "« Cohort A », dont la fiche n’est plus visible pour le propriétaire du projet." in texts["gone in French"]
     assert "Nothing has been chosen yet. No dataset satisfies the filters" in texts["empty"]
     assert "The ranking proposes “Cohort" in texts["open"]
     assert "which does not satisfy the filters of the project" in texts["unranked"]
     assert texts["unranked"].count("Without a rank, the chosen dataset cannot be compared") == 2
-    assert "“Cohort A”, whose record has been withdrawn from the catalog since." in texts["gone"]
+    assert "“Cohort A”, whose record is no longer visible to the owner of the project." in texts["gone"]
+    assert "Rank none: the record is no longer visible to the owner of the project" in texts["gone"]
+    assert "does not satisfy the filters" not in texts["gone"]
     assert "dataset_withdrawn" in limitations["gone"]
     assert "nothing_chosen" in limitations["open"]
     assert "choice_not_ranked" in limitations["unranked"]
@@ -618,3 +622,84 @@ def test_a_number_that_stands_in_no_quote_is_recognised() -> None:
     assert not shows_number("train: 15383", 19229)
     assert not shows_number("119229", 19229)
     assert shows_number("validation", value=True)
+
+
+@pytest.mark.parametrize(
+    ("weights", "texts"),
+    [
+        ({"ethical_score": 1e25, "year": 3e25}, ("1e+25", "3e+25")),
+        ({"ethical_score": 5e-324}, ("4.941e−324",)),
+        ({"ethical_score": 1e-300, "year": 1e300}, ("1e−300", "1e+300")),
+        ({"ethical_score": 3e-10, "year": 1e-10}, ("3e−10", "1e−10")),
+        ({"ethical_score": 2, "year": 1250.5}, ("2", "1,250")),
+    ],
+)
+async def test_weights_of_any_size_can_be_reported(
+    ada: httpx2.AsyncClient, weights: dict[str, float], texts: tuple[str, ...]
+) -> None:
+    """Very large and very small weights are written with an exponent in every format, and never as 0."""
+    weight_list = [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
+    project = await project_with_choice(ada, weights=weight_list)
+
+    page = plain_text((await report_of(ada, project, format="html", lang="en")).content)
+    assert all(f" {text} " in page for text in texts)
+    for format_key in FORMATS:
+        await report_of(ada, project, format=format_key, lang="fr")
+
+
+async def test_a_choice_that_was_taken_back_is_named(ada: httpx2.AsyncClient) -> None:
+    """The report does not say that nothing has been chosen yet if a choice was taken back, but when and why it was."""
+    project = await project_with_choice(ada)
+    changes = {"chosen_dataset_id": None, "choice_reason": "Consent was withdrawn."}
+    assert (await ada.put(f"/projects/{project['id']}", json=changes)).status_code == 200
+
+    english, french = [plain_text((await report_of(ada, project, lang=locale)).content) for locale in ("en", "fr")]
+
+    assert english.count("The choice of “Cohort A” was taken back on") == 2
+    assert english.count("Reason given: Consent was withdrawn.") == 2
+    assert french.count("Le choix de « Cohort A » a été annulé le") == 2
+    assert "Nothing has been chosen yet" not in english
+
+
+async def test_the_history_says_how_many_choices_it_leaves_out(ada: httpx2.AsyncClient) -> None:
+    """The caption calls the choices complete only if all of them are shown."""
+    project = await project_with_choice(ada)
+    assert "All choices, the newest first" in plain_text((await report_of(ada, project, lang="en")).content)
+    for number in range(MAX_DECISIONS):
+        await ada.put(f"/projects/{project['id']}", json={"choice_reason": f"Reason {number}."})
+
+    report = await facts_of(ada, project)
+    page = plain_text((await report_of(ada, project, lang="en")).content)
+
+    assert (len(report["history"]), report["history_count"]) == (MAX_DECISIONS, MAX_DECISIONS + 1)
+    assert "The newest 50 of 51 choices" in page
+    assert "All choices" not in page
+
+
+async def test_a_changed_field_is_listed_once(ada: httpx2.AsyncClient) -> None:
+    """A value, its evidence and the claims about it are one field in words; JSON names each of them."""
+    project = await project_with_choice(ada)
+    await ada.patch(f"/datasets/{project['chosen_dataset_id']}", json={"security_measures_in_place": True})
+    await post_claim(ada, project["chosen_dataset_id"], attribute="security_measures_in_place")
+
+    report = await facts_of(ada, project)
+    page = plain_text((await report_of(ada, project, lang="en")).content)
+
+    assert len(report["choice"]["changed_fields"]) == 3
+    assert "Changed fields: Security measures in place SHA-256" in page
+
+
+async def test_the_latest_dated_fact_may_be_a_change_of_a_dataset(database: Database, ada: httpx2.AsyncClient) -> None:
+    """A report that states a changed record, or a rival added since, does not claim to describe an earlier day."""
+    project = await project_with_choice(ada)
+    rival = await create_record(ada, name="Cohort C", year=2024)
+    later = datetime(2041, 2, 3, tzinfo=UTC)
+    async with database.writing() as transaction:
+        statement = sa.update(datasets).where(datasets.c.id == rival["id"]).values(updated_at=later)
+        await transaction.execute(statement)
+
+    report = await facts_of(ada, project)
+    page = plain_text((await report_of(ada, project, lang="en")).content)
+
+    assert datetime.fromisoformat(report["catalog_changed_at"]) == later
+    assert "Latest dated fact: 3 February 2041" in page

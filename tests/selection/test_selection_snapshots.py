@@ -237,6 +237,38 @@ async def test_a_replay_says_what_has_changed_and_why(ada: httpx2.AsyncClient, b
     assert [(change["field"], change["after"]) for change in items["c"]["changes"]] == [("domain", ["y"])]
 
 
+async def test_a_change_without_influence_is_no_reason_to_be_new(ada: httpx2.AsyncClient) -> None:
+    """A dataset that takes the place of a deleted one has risen because of others, even if its text was edited."""
+    years = {"a": 2020, "b": 2018, "c": 2016, "d": 2014}
+    datasets = {name: await create_record(ada, name=name, year=year) for name, year in years.items()}
+    project = await create_project(ada, weights=YEAR)
+    snapshot = await create_snapshot(ada, project, limit=2)
+
+    await ada.patch(f"/datasets/{datasets['c']['id']}", json={"description": "another"})
+    await ada.delete(f"/datasets/{datasets['a']['id']}")
+    _, items = await replay_snapshot(ada, project, snapshot)
+    assert (items["c"]["status"], items["c"]["reason"]) == ("new", "others")
+
+    await ada.patch(f"/datasets/{datasets['d']['id']}", json={"year": 2019})
+    _, items = await replay_snapshot(ada, project, snapshot)
+    assert (items["d"]["status"], items["d"]["reason"]) == ("new", "record")
+
+
+async def test_a_null_member_of_the_metadata_is_a_change(ada: httpx2.AsyncClient) -> None:
+    """Null is in the digest, unlike a member that is missing, so neither the replay nor the project calls it equal."""
+    dataset = await create_record(ada, name="a", metadata={"kept": 1})
+    project = await create_project(ada, weights=YEAR, chosen_dataset_id=dataset["id"])
+    snapshot = await create_snapshot(ada, project)
+
+    await ada.patch(f"/datasets/{dataset['id']}", json={"metadata": {"kept": 1, "added": None}})
+    replay, items = await replay_snapshot(ada, project, snapshot)
+
+    change = {"field": "metadata.added", "before": None, "after": None}
+    assert (replay["identical"], items["a"]["changes"]) == (False, [change])
+    chosen_dataset = (await ada.get(f"/projects/{project['id']}")).json()["chosen_dataset"]
+    assert (chosen_dataset["state"], chosen_dataset["changes"]) == ("changed", [change])
+
+
 async def test_a_replay_names_the_claims_behind_a_score(ada: httpx2.AsyncClient) -> None:
     """A score that rose because of a claim says which attribute and which claim; records may enter by it, too."""
     datasets = [await create_record(ada, name=name) for name in ("a", "b", "c")]
@@ -292,9 +324,9 @@ def test_a_change_of_the_formulas_is_told_from_a_change_of_the_data() -> None:
         id=1, dataset_id=ADA, name="a", rank=1, place=1, tied_with=0, score=0.5, points={}, content=None
     )
     dataset_after = msgspec.structs.replace(dataset_before, score=0.6)
-    (item,) = replay_ranking([dataset_before], [dataset_after], [], is_formula_changed=True)
+    (item,) = replay_ranking([dataset_before], [dataset_after], [], total_count_before=1, is_formula_changed=True)
     assert (item.status, item.reason) == (ReplayStatus.CHANGED, ReplayReason.FORMULA)
-    (item,) = replay_ranking([dataset_before], [dataset_after], [], is_formula_changed=False)
+    (item,) = replay_ranking([dataset_before], [dataset_after], [], total_count_before=1, is_formula_changed=False)
     assert item.reason is ReplayReason.RECORD
 
 

@@ -1,4 +1,4 @@
-"""A served product and a real browser for the tests of the pages."""
+"""A running product and a real browser for the tests of the pages."""
 
 import itertools
 import os
@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
-from tests.conftest import missing
+from tests.conftest import skip_or_fail
 from tests.serving_process import ServingProcess
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -26,7 +26,7 @@ ARGUMENTS = (
 PASSWORD = "une phrase assez longue"
 _numbers = itertools.count()
 
-# Several tests share few processors: what a page shows in the end counts, not how soon.
+# Parallel tests share few processors, so pages may be slow.
 expect.set_options(timeout=20_000)
 
 Visit = Callable[..., Page]
@@ -34,7 +34,7 @@ Visit = Callable[..., Page]
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve the whole product with the demo catalog by its own command, and return its address."""
+    """Serve the whole product with the demo catalog in a separate process, and return its address."""
     serving = ServingProcess(tmp_path_factory.mktemp("web")).start()
     yield serving.address
     serving.stop()
@@ -42,9 +42,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Open Debian's Chromium, and close it after each module, because its event loop keeps others from running."""
+    """Open Debian's Chromium, and close it after each module, because its event loop blocks others."""
     if not CHROMIUM.exists():
-        missing("Chromium (Debian's package chromium)")
+        skip_or_fail("Chromium (Debian's package chromium)")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
         yield chromium
@@ -53,13 +53,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def email() -> str:
-    """Return an address that no other user has."""
+    """Return a unique e-mail address."""
     return f"someone{next(_numbers)}-{os.getpid()}@example.org"
 
 
 @pytest.fixture
 def session_cookies(server: str, email: str) -> dict[str, str]:
-    """Register a user, and return the cookies of a browser in which this user is signed in."""
+    """Register a user, and return the cookies of a signed-in browser."""
     with httpx2.Client(base_url=server, headers={"Origin": server}, timeout=60) as client:
         form = {"email": email, "password": PASSWORD, "pseudo": "Ada"}
         answer = client.post("/app/register", data=form)
@@ -69,7 +69,10 @@ def session_cookies(server: str, email: str) -> dict[str, str]:
 
 @pytest.fixture
 def visit(browser: Browser, server: str, session_cookies: dict[str, str]) -> Iterator[Visit]:
-    """Return a function that opens pages as a signed-in user; errors and warnings on their consoles fail the test."""
+    """Return a function that opens pages as a signed-in user.
+
+    The test fails if a page writes errors or warnings to its console.
+    """
     contexts: list[BrowserContext] = []
     console_errors: list[str] = []
 
@@ -110,7 +113,7 @@ def visit(browser: Browser, server: str, session_cookies: dict[str, str]) -> Ite
 
 @pytest.fixture
 def api(server: str, email: str, session_cookies: dict[str, str]) -> Iterator[httpx2.Client]:
-    """Return a client of the API that acts as the same user."""
+    """Return an API client that is signed in as the same user."""
     with httpx2.Client(base_url=server, timeout=60) as client:
         tokens = client.post("/api/v1/auth/login", json={"username": email, "password": PASSWORD}).json()
         client.headers["Authorization"] = f"Bearer {tokens['access_token']}"
@@ -119,7 +122,7 @@ def api(server: str, email: str, session_cookies: dict[str, str]) -> Iterator[ht
 
 @pytest.fixture
 def client(server: str, session_cookies: dict[str, str]) -> Iterator[httpx2.Client]:
-    """Return a signed-in browser without scripts that prefers English."""
+    """Return a signed-in HTTP client of the pages in English, without a browser."""
     cookies = session_cookies | {"touchstone_language": "en"}
     with httpx2.Client(base_url=server, cookies=cookies, headers={"Origin": server}, timeout=60) as client:
         yield client

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from playwright.sync_api import Page
 
-from tests.conftest import missing
+from tests.conftest import skip_or_fail
 
 try:
     AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
@@ -33,7 +33,7 @@ def check_looks(page: Page, *, thorough: bool = True) -> None:
 def violations(page: Page) -> list[str]:
     """Return what the accessibility checker reports."""
     if not AXE:
-        missing("axe-core (package axe-playwright-python)")
+        skip_or_fail("axe-core (package axe-playwright-python)")
     page.evaluate(AXE)
     report = page.evaluate("axe.run({resultTypes: ['violations']})")
     return [

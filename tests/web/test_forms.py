@@ -89,18 +89,18 @@ def test_a_refused_sign_in_marks_both_fields(server: str, email: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["reason", ""])
-def test_of_two_forms_to_one_address_the_sent_one_is_marked(client: httpx2.Client, project: str, name: str) -> None:
+def test_of_two_forms_with_one_field_the_sent_one_is_marked(client: httpx2.Client, project: str, name: str) -> None:
     """A project's page has two forms with a reason, and only the one that was sent is marked."""
     choice = {"project": project, "dataset": "1", "reason": "It was the one."}
     assert client.post("/app/projects/choose", data=choice).status_code == 303
-    answer = client.post("/app/projects/choose", data={**choice, "reason": " ", "form": name})
+    address = f"/app/projects/{project}/reason" if name else "/app/projects/choose"
+    answer = client.post(address, data={**choice, "reason": " ", "form": name})
     assert answer.status_code == 422
-    forms = re.findall(r'<form[^>]*action="/app/projects/choose".*?</form>', answer.text, re.DOTALL)
+    addresses = rf"/app/projects/(?:choose|{project}/reason)"
+    forms = re.findall(rf'<form[^>]*action="{addresses}".*?</form>', answer.text, re.DOTALL)
     assert ["aria-invalid" in form for form in forms] == [name == "reason", name == ""]
     # The form that was sent can be seen, and the other one is as before.
-    details = re.search(
-        r'<details class="more"( open)?><summary>[^<]*</summary><form[^>]*/app/projects/choose', answer.text
-    )
+    details = re.search(r'<details class="more"( open)?><summary>[^<]*</summary><form[^>]*/reason"', answer.text)
     assert details is not None
     assert bool(details[1]) == (name == "reason")
     assert ("It was the one.</textarea>" in forms[0]) == (name == "")

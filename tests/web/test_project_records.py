@@ -13,6 +13,9 @@ from playwright.sync_api import Page, expect
 from tests.web.conftest import Visit
 from tests.web.page_checks import check_looks
 
+REASON = "Its authors answer questions."
+_FILLING_SIZES = (100_000, 20_000, 2_000, 100, 1)
+
 
 @pytest.fixture
 def records(api: httpx2.Client, email: str) -> list[dict[str, Any]]:
@@ -317,3 +320,114 @@ def test_a_project_is_created_before_its_first_choice(
         page = client.get(f"/app/projects/{created['id']}").text
     timeline = page.partition('<ol class="timeline">')[2].partition("</ol>")[0]
     assert timeline.index("Chosen:") < timeline.index("Project created")
+
+
+def api_path(page: str) -> str:
+    """Return the path in the API of the project that a page shows."""
+    return page.replace("/app", "/api/v1")
+
+
+def etag_of(page: str, form_name: str) -> str:
+    """Return the version of the project that a form of its page holds."""
+    [etag] = re.findall(rf'name="form" value="{form_name}"><input type="hidden" name="etag" value="([^"]+)"', page)
+    return html.unescape(etag)
+
+
+def fill_quota(api: httpx2.Client) -> None:
+    """Create projects until their owner has no room for another byte."""
+    for size in _FILLING_SIZES:
+        body = {
+            "name": "Filler",
+            "description": "\N{GRINNING FACE}" * size,
+            "choice_reason": "\N{GRINNING FACE}" * size,
+        }
+        while api.post("/api/v1/projects", json=body).status_code == 201:
+            pass
+
+
+@pytest.mark.parametrize("form_name", ["reason", "take-back"])
+@pytest.mark.parametrize("is_taken_back", [False, True])
+def test_a_newer_choice_is_neither_replaced_nor_taken_back(
+    client: httpx2.Client,
+    api: httpx2.Client,
+    project: str,
+    records: list[dict[str, Any]],
+    form_name: str,
+    is_taken_back: bool,
+) -> None:
+    """Forms about a choice that the project no longer has are refused, and keep the text for the reader."""
+    first, second = (record["id"] for record in records)
+    api.put(api_path(project), json={"chosen_dataset_id": first, "choice_reason": "The first one."})
+    page = client.get(project).text
+    newer_choice = {"chosen_dataset_id": None if is_taken_back else second, "choice_reason": "On second thoughts."}
+    api.put(api_path(project), json=newer_choice)
+
+    form = {"form": form_name, "etag": etag_of(page, form_name), "reason": REASON}
+    answer = client.post(f"{project}/{form_name}", data=form)
+
+    assert answer.status_code == 412
+    assert "The resource has changed since you read it" in answer.text
+    assert "What you entered is still in its form" in answer.text
+    assert f">{REASON}</textarea>" in answer.text
+    stored = api.get(api_path(project)).json()
+    assert {name: stored[name] for name in newer_choice} == newer_choice
+
+    if not is_taken_back:
+        form["etag"] = etag_of(client.get(project).text, form_name)
+        assert client.post(f"{project}/{form_name}", data=form).status_code == 303
+        stored = api.get(api_path(project)).json()
+        chosen_id = second if form_name == "reason" else None
+        assert (stored["chosen_dataset_id"], stored["choice_reason"]) == (chosen_id, REASON)
+
+
+@pytest.mark.parametrize("has_offers", [True, False])
+def test_nothing_is_lost_when_there_is_no_room(
+    client: httpx2.Client,
+    api: httpx2.Client,
+    project: str,
+    records: list[dict[str, Any]],
+    has_offers: bool,
+) -> None:
+    """Forms that are refused because the quota is used up are shown again with what was entered."""
+    if not has_offers:
+        api.put(api_path(project), json={"criteria": {"year_min": 2300}})
+    api.put(api_path(project), json={"chosen_dataset_id": records[0]["id"], "choice_reason": "r"})
+    fill_quota(api)
+    project_id = project.rpartition("/")[2]
+    text = "A text of its own. " * 100
+
+    for address, form in (
+        ("/app/projects/choose", {"project": project_id, "dataset": records[1]["id"], "reason": text}),
+        (f"{project}/reason", {"form": "reason", "reason": text}),
+        (f"{project}/take-back", {"form": "take-back", "reason": text}),
+        (f"{project}/change", {"form": "change", "name": "Loans", "description": text}),
+        (f"{project}/snapshots", {"form": "snapshot", "note": text}),
+        ("/app/projects/new", {"name": "Another", "description": text}),
+    ):
+        answer = client.post(address, data=form)
+        assert answer.status_code == 413, address
+        assert 'role="alert"' in answer.text
+        assert text.strip() in answer.text, address
+
+
+def test_lists_that_are_called_complete_are(
+    client: httpx2.Client,
+    api: httpx2.Client,
+    project: str,
+    records: list[dict[str, Any]],
+) -> None:
+    """The page of a project has every choice, and projects have pages, and are all offered for selection."""
+    for number in range(103):
+        api.put(api_path(project), json={"choice_reason": f"Reason {number}."})
+        api.post("/api/v1/projects", json={"name": f"Project {number:03}"})
+
+    page = client.get(project).text
+    assert "Reason 0.<" in page
+    assert re.search(r"Every choice <span class=\"count\">\(103\)", page)
+
+    names = set()
+    for number in (1, 2, 3):
+        names |= set(re.findall(r">(Project \d{3})</a>", client.get(f"/app/projects?page={number}").text))
+    assert len(names) == 103
+    for address in ("/app/projects/new", f"/app/datasets/{records[0]['id']}"):
+        assert len(re.findall(r">Project \d{3}</option>", client.get(address).text)) == 103

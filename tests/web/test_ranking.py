@@ -574,6 +574,41 @@ def test_a_file_never_leaves_out_a_misspelt_filter(client: httpx2.Client) -> Non
     assert (answer.status_code, "Nearest name: language." in answer.text) == (422, True)
 
 
+def test_replaced_settings_are_named_beside_the_ranking_and_refused_in_files(
+    visit: Visit, client: httpx2.Client
+) -> None:
+    """The page says which values it has not used, and how many more; a file could not say it."""
+    page = visit("/app/?profile=ethcial&w.year=500&page=first", language="en")
+    expect(page.locator("#ignored-parameters p")).to_have_text(
+        [
+            re.compile("^In the address, “ethcial” is not a value of “profile” and was replaced. Accepted values: eth"),
+            "In the address, “500” is not a weight for “w.year” and was replaced. A number from 0 to 100 is expected.",
+            "In the address, “first” is not a value of “page” and has no effect. A whole number is expected.",
+        ]
+    )
+    page = visit("/app/?" + "&".join(f"unknown{number}=1" for number in range(7)), language="fr")
+    expect(page.locator("#ignored-parameters p")).to_have_count(6)
+    expect(page.locator("#ignored-parameters")).to_contain_text("2 autres paramètres sont inconnus ou non valables.")
+    for query in ("profile=ethcial", "assurance=bogus", "gate=bogus", "w.year=abc", "w.year=500"):
+        assert client.get(f"/app/ranking.csv?{query}").status_code == 422, query
+
+
+def test_a_filter_may_list_its_values_with_commas(client: httpx2.Client) -> None:
+    """Addresses in the form of the API lead to the canonical one, and files have the same datasets."""
+    answer = client.get("/app/?domain=health,finance")
+    assert answer.headers["location"] == "/app/?domain=health&domain=finance"
+    lines = client.get("/app/ranking.csv?domain=health,finance").text.splitlines()
+    assert lines == client.get("/app/ranking.csv?domain=health&domain=finance").text.splitlines()
+    assert len(lines) > 2
+
+
+def test_a_text_that_is_too_long_is_refused(client: httpx2.Client) -> None:
+    """It is not shortened without a word."""
+    long_text = "x" * 1001
+    assert client.get(f"/app/ranking.csv?dataset_name={long_text}").status_code == 422
+    assert "1000" in client.get(f"/app/?dataset_name={long_text}").text
+
+
 def test_an_address_may_have_the_names_of_the_api(client: httpx2.Client) -> None:
     """Each filter has one name in the form, but the API knows some by several names."""
     answer = client.get("/app/?instances_min=1000&gate.split=declared")

@@ -21,6 +21,8 @@ from tests.web.test_ranking import (
     ranked_datasets,
     shown_ids,
 )
+from touchstone.client import CriterionDifference, Reversal
+from touchstone.web.views.pair_view import reversing_position
 
 BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
 VERDICTS = {"robust": "yes", "fragile": "no"}
@@ -140,6 +142,30 @@ def test_a_tie_is_turned_in_the_right_direction(visit: Visit, api: httpx2.Client
     assert shown_ids(page) == ids[::-1]
 
 
+@pytest.mark.parametrize(
+    ("above", "below", "weight", "position"),
+    [
+        (0.2, 0.7, 0.29, 30),
+        (0.2, 0.7, 1.0000000000000009 / 100, 2),
+        (0.2, 0.7, 0.999, 100),
+        (0.2, 0.7, 1.0, None),
+        (0.7, 0.2, 0.29, 28),
+        (0.7, 0.2, 0.295, 29),
+        (0.7, 0.2, 0.0, 0),
+        (0.7, 0.2, 0.004, 0),
+    ],
+)
+def test_a_pair_is_reversed_at_the_next_position(
+    above: float, below: float, weight: float, position: float | None
+) -> None:
+    """Rounding errors do not move it to the position where both scores are equal, and a weight of 0 is position 0."""
+    reversal = Reversal(criterion_name="year", weight=weight, weight_before=0.5, change=weight - 0.5)
+    difference = CriterionDifference(
+        criterion_name="year", weight=0.5, above=above, below=below, points=0.1, reversing_weight=weight
+    )
+    assert reversing_position(reversal, difference) == position
+
+
 def weight_list(weights: dict[str, float]) -> list[dict[str, Any]]:
     """Return weights as the API expects them."""
     return [{"criterion_name": name, "weight": weight} for name, weight in weights.items()]
@@ -167,6 +193,27 @@ def test_a_dataset_outside_of_the_ranking_says_so(visit: Visit, api: httpx2.Clie
     page = visit(f"/app/datasets/{dataset_id}?dataset_name=zzzzzz", language="en")
     expect(page.locator("section[aria-labelledby=lifts-title]")).to_contain_text("does not pass the filters")
     expect(page.locator(".big")).to_be_visible()
+    sentence = ask(api, f"{dataset_id}/lifts", rank=10, filters={"dataset_name": "zzzzzz"})["sentence"]
+    assert (
+        "does not pass the filters or requirements of the ranking; among the datasets that do, it would be" in sentence
+    )
+
+
+def test_reasons_are_about_the_ranking_without_what_fails_its_gates(visit: Visit, api: httpx2.Client) -> None:
+    """Where the ranking hides what does not meet its requirements, the other pages give the ranks of that ranking."""
+    gates = {"transparency": "declared"}
+    question: dict[str, Any] = {"gates": gates, "assurance": "declared"}
+    answer = api.post("/api/v1/datasets/score?gate=pass&envelope=true&limit=5", json=question).json()
+    total_count, ids = answer["total_count"], [item["id"] for item in answer["datasets"][2:4]]
+    assert total_count < api.post("/api/v1/datasets/score?envelope=true&limit=1", json=question).json()["total_count"]
+
+    query = "gate.transparency=declared&gate=pass&assurance=declared"
+    page = visit(f"/app/datasets/{ids[0]}?{query}", language="en")
+    expect(page.locator("section[aria-labelledby=lifts-title]")).to_contain_text(f"Rank 3 of {total_count:,}.")
+    expect(page.locator(".sentence").first).to_contain_text(f" of {total_count:,} with")
+    page = visit(f"/app/datasets/{ids[0]}?{query}&gate.year_min=nonsense", language="en")
+    expect(page.locator(".sentence").first).to_contain_text(f" of {total_count:,} with")
+    assert visit(f"/app/compare?{query}&pin={ids[0]}&pin={ids[1]}", language="en").locator(".pair").count() == 1
 
 
 def test_reasons_need_weights(visit: Visit, api: httpx2.Client) -> None:

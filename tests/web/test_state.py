@@ -14,7 +14,7 @@ from touchstone.core.evidence import Assurance
 from touchstone.services.selection.gates import GATES as API_GATES
 from touchstone.web.rank_filters import FILTERS, FilterInput, InvalidFilterValue
 from touchstone.web.rank_gates import GATES, GateInput
-from touchstone.web.rank_state import VIEWS, RankState
+from touchstone.web.rank_state import VIEWS, InvalidSetting, RankState, invalid_settings
 from touchstone.web.slider_positions import WeightProfiles, slider_positions
 
 WEIGHT_PROFILES = WeightProfiles(
@@ -122,6 +122,45 @@ def test_flags_are_true_or_false(name: str) -> None:
     assert read(f"?{name}=false").filter_body() == {name: False}
 
 
+def test_a_long_text_is_kept_in_full() -> None:
+    """The API says which texts are too long; the page does not search for a part of one."""
+    assert read(f"?dataset_name={'x' * 1500}").filter_body() == {"dataset_name": "x" * 1500}
+
+
+def test_a_list_may_be_one_text_with_commas() -> None:
+    """It is divided as in the API, unless the catalog has a value with these commas."""
+    state = read("?domain=health, finance,&source=Acme, Inc.&task=a&language=,&license=a,b&license=c")
+    assert state.joined_lists == ("domain", "language", "source")
+    known_values = {"source": ["ACME, Inc.", "other"], "domain": ["health"]}
+    assert state.with_separate_words(known_values).filter_body() == {
+        "domain": ["health", "finance"],
+        "task": ["a"],
+        "language": [","],
+        "license": ["a,b", "c"],
+        "source": ["Acme, Inc."],
+    }
+
+
+def test_settings_that_a_state_replaces_are_listed() -> None:
+    """Names that do not exist, and numbers that are none or beyond the slider; what is valid is not listed."""
+    levels = tuple(level.value for level in Assurance)
+    query = (
+        "profile=ethcial&assurance=bogus&gate=bogus&view=x&w.year=abc&w.ethical_score=500&page=first&pin=x&year_min=y"
+    )
+    assert invalid_settings(parse_qsl(query), WEIGHT_PROFILES) == (
+        InvalidSetting("profile", "ethcial", ("ethical", "balanced", "none")),
+        InvalidSetting("assurance", "bogus", levels),
+        InvalidSetting("gate", "bogus", ("pass", "all")),
+        InvalidSetting("view", "x", VIEWS),
+        InvalidSetting("w.year", "abc"),
+        InvalidSetting("w.ethical_score", "500"),
+        InvalidSetting("page", "first"),
+        InvalidSetting("pin", "x"),
+    )
+    valid_query = "profile=none&assurance=declared&gate=pass&view=bars&w.year=0&w.ethical_score=1e-9&page=2&pin=7"
+    assert invalid_settings(parse_qsl(valid_query), WEIGHT_PROFILES) == ()
+
+
 def test_removing_a_filter_leaves_the_others() -> None:
     """Removing one value of a list keeps its other values."""
     assert read("?domain=a&domain=b").without_filter_value("domain", "a").filters == {"domain": ("b",)}
@@ -133,11 +172,24 @@ def test_removing_a_filter_leaves_the_others() -> None:
         ({"a": 0.35, "b": 0.65}, {"a": 35, "b": 65}),
         ({"a": 40, "b": 0}, {"a": 40}),
         ({"a": 500, "b": 250}, {"a": 100, "b": 50}),
+        ({"a": 1000, "b": 0.0004}, {"a": 100, "b": 0.00004}),
+        ({"a": 1e-7}, {"a": 100}),
+        ({"a": 5e-324, "b": 0}, {"a": 100}),
+        ({"a": 50, "b": 1e-7}, {"a": 100, "b": 2e-7}),
+        ({"a": 1, "b": 0.000123456}, {"a": 100, "b": 0.0123456}),
+        ({"a": 1e300, "b": 1e-300}, {"a": 100, "b": 1e-300}),
     ],
 )
 def test_stored_weights_of_any_size_fit_the_sliders(weights: dict[str, float], expected: dict[str, float]) -> None:
     """Weights keep their proportions on sliders that end at 100."""
     assert slider_positions(weights) == expected
+
+
+def test_an_address_keeps_the_proportions_of_extreme_weights() -> None:
+    """No weight of a project disappears from the ranking to which its page leads."""
+    weights = [Weight(criterion_name="year", weight=1000), Weight(criterion_name="ethical_score", weight=0.0004)]
+    state = RankState.of_project(project(weights=weights), WEIGHT_PROFILES)
+    assert read(state.query()).weight_body() == {"ethical_score": 0.0000004, "year": 1.0}
 
 
 def project(**fields: Any) -> Project:

@@ -1,7 +1,7 @@
-"""Benchmarks on the Hugging Face hub whose configurations are datasets of their own, such as those of GLUE.
+"""Benchmarks on the Hugging Face hub whose configurations are separate datasets, such as GLUE.
 
-A configuration is taken for a dataset of its own if it alone has its home page or its citation: languages and sizes of
-one dataset share theirs.
+A configuration is treated as a separate dataset if its home page or citation is unique. Configurations for different
+languages or sizes of the same dataset share them.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ MIN_PARTS: Final = 3
 
 
 def read_parts(document: DatasetDocument, source: SourceDocument) -> Iterator[DatasetDocument]:
-    """Yield a dataset for each configuration of a dataset card that has its own home page or citation."""
+    """Yield a dataset for each configuration of a card with a unique home page or citation."""
     if document.standard != hf_card.STANDARD:
         return
     infos = hf_card.read_infos(source, {})
@@ -35,27 +35,27 @@ def read_parts(document: DatasetDocument, source: SourceDocument) -> Iterator[Da
 
 
 def distinct_configurations(infos: Mapping[str, tuple[dict[str, Any], str]], member: str) -> list[str]:
-    """Return the configurations in which a member has a text that no other configuration has."""
+    """Return the configurations with a unique, non-empty value of a member."""
     texts = {name: str(info.get(member) or "").strip() for name, (info, _) in infos.items()}
     uses = Counter(texts.values())
     return [name for name, text in texts.items() if text and uses[text] == 1]
 
 
 def read_part(document: DatasetDocument, source: SourceDocument, configuration: str) -> DatasetDocument:
-    """Return the dataset of one configuration."""
+    """Read the dataset of one configuration."""
     infos = hf_card.read_infos(source, {})
     info, place = infos[configuration]
     builder = DocumentBuilder(document.standard, key=f"{document.key}/{configuration}")
-    builder.name(f"{document.record['dataset_name']}: {configuration}")
+    builder.set_name(f"{document.record['dataset_name']}: {configuration}")
 
     descriptions = Counter(str(member.get("description")) for member, _ in infos.values())
     if descriptions[str(info.get("description"))] == 1:
-        builder.describe(info.get("description"))
-    builder.words("task", fold_tasks(task_names(info)))
-    builder.remember("url", info.get("homepage") or f"https://huggingface.co/datasets/{document.key}")
-    builder.remember("language", document.record.get("metadata", {}).get("language"))
-    builder.remember("part_of", document.record["dataset_name"])
-    builder.remember("tasks_of_collection", document.record.get("task"))
+        builder.set_description(info.get("description"))
+    builder.set_terms("task", fold_tasks(task_names(info)))
+    builder.set_metadata("url", info.get("homepage") or f"https://huggingface.co/datasets/{document.key}")
+    builder.set_metadata("language", document.record.get("metadata", {}).get("language"))
+    builder.set_metadata("part_of", document.record["dataset_name"])
+    builder.set_metadata("tasks_of_collection", document.record.get("task"))
 
     hf_card.add_splits(builder, hf_card.split_sizes(info), place, "")
     hf_card.add_columns(builder, info, place, "")
@@ -64,21 +64,21 @@ def read_part(document: DatasetDocument, source: SourceDocument, configuration: 
 
 
 def task_names(info: Mapping[str, Any]) -> list[str]:
-    """Return the tasks that the templates of a configuration name."""
+    """Return the tasks in the task templates of a configuration."""
     templates = info.get("task_templates")
     names = [template.get("task") for template in templates or [] if isinstance(template, Mapping)]
     return [name for name in names if isinstance(name, str)]
 
 
 def add_home_page_and_year(builder: DocumentBuilder, info: Mapping[str, Any], place: str) -> None:
-    """Claim documentation from the home page of a configuration, and the year from its citation."""
+    """Claim external documentation from the home page of a configuration, and the year from its citation."""
     address = info.get("homepage")
     if isinstance(address, str) and address.startswith("http"):
         home_page = Claim("external_documentation_available", True, address, f"{place}/homepage", field="homepage")
-        builder.claim(home_page)
+        builder.add_claim(home_page)
 
     citation_year = find_citation_year(str(info.get("citation") or ""))
     if citation_year is not None:
         year, quote = citation_year
         note = "the first citation"
-        builder.claim(Claim("year", year, quote, f"{place}/citation", field="citation", note=note))
+        builder.add_claim(Claim("year", year, quote, f"{place}/citation", field="citation", note=note))

@@ -1,4 +1,4 @@
-"""Datasets as the collected documents describe them, each with its claims and the files that hold the quotes."""
+"""Reading of the collected documents: datasets with their claims and the files that contain the quotes."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tools.demo_catalog.benchmark_parts import read_parts
 from tools.demo_catalog.families import family_of
-from tools.demo_catalog.quotes import excerpt, find_source_file, without_e_mail_address
+from tools.demo_catalog.quotes import find_excerpt, find_source_file, without_e_mail_address
 from tools.demo_catalog.rejected_claims import convinces_alone, is_rejected
 from tools.demo_catalog.sources import SOURCES, CatalogSource, SourceFiles, read_source_files
 from touchstone.core.attributes import ETHICAL
@@ -19,29 +19,31 @@ from touchstone.metadata.extraction.proposals import propose_claims
 from touchstone.metadata.readers import dpi
 from touchstone.metadata.readers.standards import read_document
 
-# A longer sentence convinces nobody at a glance, and would be more than a short quotation.
+# Longer quotes would not be evident at a glance, and would exceed a short quotation.
 MAX_QUOTE_LENGTH: Final = 600
-# A sentence that so many documents share was copied from one to the next, and says nothing about any of them.
+# A sentence shared by this many documents was probably copied, and shows nothing about the single dataset.
 BOILERPLATE_COUNT: Final = 4
 
-# What the template of the Common Voice datasheets says in each of them.
+# Sentences from the template of the Common Voice datasheets.
 TEMPLATE_SENTENCES: Final = frozenset({"There follows a randomly selected sample of five sentences from the corpus."})
 
 Sentence = tuple[str, str]
-"""An attribute, and the words that show its value."""
+"""An attribute and a quote without line breaks."""
 Excerpts = dict[str, list[str]]
-"""The passages to be packaged, by the digest of the file in which they stand."""
+"""The passages to be packaged, by the digest of their file."""
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedDataset:
-    """One dataset as one document describes it.
+    """The description of one dataset by one document.
 
     Attributes:
-        document: what the reader of its metadata standard returned.
-        claims: its claims, at most one for each attribute; their sources are positions in `sources`.
-        is_part: whether the document describes it as one of several parts of a benchmark or collection. A part is a
-            version of its own, even if it has the name of another dataset.
+        source: the collection that contains the document.
+        document: the result of the reader.
+        claims: its claims, at most one for each attribute. Their `source` is an index in `sources`.
+        sources: the files of the document.
+        is_part: whether the dataset is one of several parts of a benchmark or collection. A part is never merged with
+            another dataset of the same name.
     """
 
     source: CatalogSource
@@ -57,18 +59,19 @@ class DescribedDataset:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What the document says beyond the attributes of a record."""
+        """The metadata of the dataset, beyond the attributes of a record."""
         metadata: dict[str, Any] = self.document.record.get("metadata", {})
         return metadata
 
 
 @dataclass
 class DocumentCollection:
-    """All described datasets, and what was left out.
+    """The datasets of all documents.
 
     Attributes:
-        excerpts: the passages in which the quotes stand, by the digest of their file.
-        dropped: how many datasets or claims were left out, by the reason.
+        datasets: the descriptions of the datasets in the order of the sources.
+        excerpts: the passages that contain the quotes, by the digest of their file.
+        dropped: the number of datasets and claims that were left out, by the reason.
     """
 
     datasets: list[DescribedDataset] = field(default_factory=list)
@@ -77,10 +80,10 @@ class DocumentCollection:
 
 
 def read_documents(metadata_folder: Path) -> DocumentCollection:
-    """Read all documents of all sources, and check that every quote stands in its source.
+    """Read all documents of all sources, and verify that every quote appears in its source.
 
     Raises:
-        MissingQuoteError: a quote does not stand in its source.
+        MissingQuoteError: a quote does not appear in its source.
     """
     collection = DocumentCollection()
     for source in SOURCES:
@@ -91,7 +94,7 @@ def read_documents(metadata_folder: Path) -> DocumentCollection:
 
 
 def newest_versions(source: CatalogSource, metadata_folder: Path) -> Iterator[SourceFiles]:
-    """Yield the documents of a source. Where folders of versions hold the same dataset, only the newest counts."""
+    """Yield the documents of a source. For Croissant, only the newest version of each example is used."""
     documents = list(read_source_files(source, metadata_folder))
     newest_files = (
         {Path(files.main.path).parent.name: files for files in documents} if source.key == "croissant" else None
@@ -100,7 +103,7 @@ def newest_versions(source: CatalogSource, metadata_folder: Path) -> Iterator[So
 
 
 def add_datasets(collection: DocumentCollection, files: SourceFiles) -> None:
-    """Add the datasets of one document, those of a benchmark's parts included, or count why there are none."""
+    """Add the datasets of one document, including the parts of a benchmark, and count rejections."""
     reading = read_document(files.as_document())
     if reading.code is not None:
         collection.dropped[f"document: {reading.code}"] += 1
@@ -108,27 +111,27 @@ def add_datasets(collection: DocumentCollection, files: SourceFiles) -> None:
         collection.dropped[f"dataset: {rejection.code}"] += 1
 
     for document in reading.documents:
-        if is_no_dataset(document, files.main.source):
+        if is_image_or_map(document, files.main.source):
             collection.dropped["dataset: no table"] += 1
             continue
         is_part = document.standard == dpi.STANDARD and len(reading.documents) > 1
-        collection.datasets.append(describe(collection, files, document, is_part=is_part))
+        collection.datasets.append(describe_dataset(collection, files, document, is_part=is_part))
         for part in read_parts(document, files.as_document()):
-            collection.datasets.append(describe(collection, files, part, is_part=True))
+            collection.datasets.append(describe_dataset(collection, files, part, is_part=True))
 
 
-def is_no_dataset(document: DatasetDocument, source: CatalogSource) -> bool:
+def is_image_or_map(document: DatasetDocument, source: CatalogSource) -> bool:
     """Return whether a resource of vega-datasets is a picture or a map instead of a table."""
     return source.key == "vega" and "features_number" not in document.record
 
 
-def describe(
+def describe_dataset(
     collection: DocumentCollection, files: SourceFiles, document: DatasetDocument, *, is_part: bool = False
 ) -> DescribedDataset:
-    """Return a dataset with its claims, and keep the passages in which the quotes stand."""
+    """Return the description of a dataset with its accepted claims, and store the passages of the quotes."""
     claims: dict[str, PackagedClaim] = {}
     for claim in (*document.claims, *propose_claims(document.sections)):
-        reason = reason_to_drop(claim, document.key)
+        reason = rejection_reason(claim, document.key)
         if reason is not None:
             collection.dropped[f"claim: {reason}"] += 1
         elif claim.attribute not in claims:
@@ -141,8 +144,8 @@ def describe(
     return DescribedDataset(files.main.source, document, tuple(claims.values()), sources, is_part)
 
 
-def reason_to_drop(claim: Claim, key: str) -> str | None:
-    """Return why a claim does not get into the catalog, or None if it does."""
+def rejection_reason(claim: Claim, key: str) -> str | None:
+    """Return the reason for leaving a claim out of the catalog, or None to include it."""
     if not claim.quote.strip() or len(claim.quote) > MAX_QUOTE_LENGTH:
         return "no quote, or a long one"
     if not convinces_alone(claim):
@@ -155,10 +158,10 @@ def reason_to_drop(claim: Claim, key: str) -> str | None:
 def package_claim(
     collection: DocumentCollection, files: SourceFiles, document: DatasetDocument, claim: Claim
 ) -> PackagedClaim:
-    """Return a claim with the file in which its quote stands, and keep the passage around the quote."""
+    """Convert a claim to its packaged form, and store the passage around its quote."""
     claim = replace(claim, quote=without_e_mail_address(claim.quote))
     file = find_source_file(claim, files.all())
-    passage = excerpt(file, claim.quote, claim.field)
+    passage = find_excerpt(file, claim.quote, claim.field)
     passages = collection.excerpts.setdefault(file.sha256, [])
     if passage not in passages:
         passages.append(passage)
@@ -177,16 +180,16 @@ def package_claim(
 
 
 def drop_boilerplate(collection: DocumentCollection) -> None:
-    """Drop ethical claims from prose whose sentence stands in the documents of several datasets.
+    """Drop ethical claims from prose if their sentence was copied between documents of several datasets.
 
-    Documents of one family may share sentences, such as the terms of a corpus in each of its languages. So may all
-    cards that name the same contact.
+    Documents of one family may share sentences, such as the terms of a corpus in several languages. Accountability is
+    exempt, because many cards name the same contact.
     """
     families_with_sentence: dict[Sentence, Counter[str]] = {}
     for dataset in collection.datasets:
         for claim in dataset.claims:
             if may_be_boilerplate(claim):
-                families_with_sentence.setdefault(sentence_of(claim), Counter())[family(dataset)] += 1
+                families_with_sentence.setdefault(sentence_of(claim), Counter())[family_key(dataset)] += 1
 
     boilerplate = {
         sentence
@@ -205,12 +208,12 @@ def drop_boilerplate(collection: DocumentCollection) -> None:
 
 
 def may_be_boilerplate(claim: PackagedClaim) -> bool:
-    """Return whether a claim rests on a sentence that could have been copied from card to card."""
+    """Return whether a claim is supported by a sentence that could have been copied between cards."""
     return claim.field is None and claim.attribute in ETHICAL and claim.attribute != ACCOUNTABILITY
 
 
 def sentence_of(claim: PackagedClaim) -> Sentence:
-    """Return the attribute of a claim and its quote without line ends."""
+    """Return the attribute of a claim and its quote without line breaks."""
     return claim.attribute, " ".join(claim.quote.split())
 
 
@@ -219,6 +222,6 @@ def is_template(claim: PackagedClaim) -> bool:
     return " ".join(claim.quote.split()) in TEMPLATE_SENTENCES
 
 
-def family(dataset: DescribedDataset) -> str:
-    """Return the family of a dataset: that of its name, or the dataset itself."""
+def family_key(dataset: DescribedDataset) -> str:
+    """Return the family of a dataset, or its own source and key if it belongs to none."""
     return family_of(dataset.name) or f"{dataset.source.key}/{dataset.document.key}"

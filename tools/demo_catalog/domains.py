@@ -1,7 +1,7 @@
-"""Domains of datasets: what their documents state, and what their titles, tags, descriptions and tasks show.
+"""Domains of datasets, stated by documents or indicated by titles, tags, descriptions and tasks.
 
-A cue is a word that names its domain almost without exception. Ordinary words with several meanings ("bank", "model",
-"play") are no cues, or only together with another word.
+A cue is a word that indicates its domain almost without exception. Words with several meanings ("bank", "model",
+"play") are not cues, or only in combination with another word.
 """
 
 import re
@@ -156,7 +156,7 @@ SUBJECT_CUES: Final[Mapping[str, str]] = {
     "astronomy": r"astronom\w+|galax(?:y|ies)|solar flares?|telescopes?|planets?|outer space",
     "engineering": (r"engineering|manufactur\w+|robot\w*|fault detection|semiconductors?|jet engines?|industrial"),
 }
-"""Words that show the subject of a dataset, by the domain that they show; whole words, in any case."""
+"""Patterns for whole words that indicate the subject of a dataset, by domain. Case is ignored."""
 
 FIELD_TASKS: Final[Mapping[str, str]] = {
     "natural-language-processing": (
@@ -175,7 +175,7 @@ FIELD_TASKS: Final[Mapping[str, str]] = {
     "speech": r"speech|speaker|audio|voice|asr|keyword-spotting|spoken|phoneme\w*",
     "computer-science": r"code|program\w*|sql|software",
 }
-"""Words in the names of tasks that show the field of work that a dataset is made for."""
+"""Patterns for words in the names of tasks that indicate a field of research, by domain."""
 
 _SUBJECTS: Final = {
     domain: re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE) for domain, words in SUBJECT_CUES.items()
@@ -187,7 +187,7 @@ _FIELDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class DomainEvidence:
-    """A domain of a dataset, and what shows it."""
+    """A domain of a dataset and its evidence, such as "title: hospital"."""
 
     domain: str
     shown_by: str
@@ -196,10 +196,15 @@ class DomainEvidence:
 def find_domains(
     stated_subjects: Iterable[str], texts: Sequence[tuple[str, str]], tasks: Sequence[str]
 ) -> list[DomainEvidence]:
-    """Return the domains of a dataset: its subjects, and the fields of work that its tasks belong to.
+    """Return the domains of a dataset: its subjects, and the fields of research of its tasks.
 
-    The subjects are those that its documents state. Without any they are shown by cues in the first of the texts that
-    has some; `texts` are pairs of the name of a text, such as "title", and the text, the most telling one first.
+    Cues in the texts are only used if the documents state no subjects.
+
+    Args:
+        stated_subjects: the subjects that documents state.
+        texts: the names and contents of texts, such as "title", in the order of preference. The first text with cues
+            is used.
+        tasks: the tasks of the dataset, of which only the first is used.
     """
     subjects = stated_domains(stated_subjects)
     for name, text in texts:
@@ -216,7 +221,7 @@ def find_domains(
 
 
 def stated_domains(values: Iterable[str]) -> list[DomainEvidence]:
-    """Return the domains of the vocabulary that documents state in a field for subjects, themes or keywords."""
+    """Return the domains of the vocabulary in stated subjects, themes or keywords."""
     evidence: dict[str, DomainEvidence] = {}
     for value in values:
         domain = fold_domain(value)
@@ -226,7 +231,12 @@ def stated_domains(values: Iterable[str]) -> list[DomainEvidence]:
 
 
 def domains_shown_by(name: str, text: str) -> list[DomainEvidence]:
-    """Return the domains that cues in one text show."""
+    """Return the domains with a cue in a text.
+
+    Args:
+        name: the name of the text, such as "title", for the evidence.
+        text: the text to search.
+    """
     evidence = []
     for domain, pattern in _SUBJECTS.items():
         cue = pattern.search(text)

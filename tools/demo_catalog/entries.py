@@ -1,4 +1,4 @@
-"""Entries of the demo catalog: the documents about one dataset, merged into one record with the claims of all."""
+"""Entries of the demo catalog, which merge all documents about one dataset."""
 
 import re
 import uuid
@@ -14,7 +14,7 @@ from touchstone.core.text import fold
 from touchstone.demo.packaged_records import PackagedClaim, PackagedSource
 
 NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_DNS, "demo.touchstone")
-# Shorter names are those of too many datasets.
+# Shorter names are too ambiguous for matching datasets.
 MIN_NAME_LENGTH: Final = 3
 _INSIGNIFICANT: Final = re.compile(r"^_deprecated_|^\d+_|\b(?:the|data ?set|corpus)\b|\([^)]*\)")
 
@@ -24,12 +24,14 @@ class CatalogEntry:
     """A record of the demo catalog under construction.
 
     Attributes:
-        source: the name of its source, in `key` the identifier of the dataset there.
-        descriptions: what documents say about the dataset, the preferred one first.
-        name: the name of the record, which no other record has.
-        facts: values of attributes that no document states in words that can be quoted; they are merely declared.
-        details: further members of the record's `metadata`.
-        measured: flags and numbers that were computed from the table.
+        source_key: the key of its source.
+        key: the identifier of the dataset in its source.
+        name: the unique name of the record.
+        descriptions: the descriptions of the dataset in the order of preference.
+        source: the member `source` of the record's metadata.
+        facts: values of attributes without a quotable document, which only count as declared.
+        details: further members of the record's metadata.
+        measured: flags and numbers computed from the table.
     """
 
     source_key: str
@@ -45,12 +47,12 @@ class CatalogEntry:
 
     @property
     def dataset_id(self) -> str:
-        """The UUID of the record, which is always the same for the same source and key."""
+        """The UUID of the record, derived from its source and key."""
         return str(uuid.uuid5(NAMESPACE, f"{self.source_key}/{self.key}"))
 
     @property
     def claims(self) -> list[PackagedClaim]:
-        """The claims of all documents; their sources are positions in the list of all sources."""
+        """The claims of all documents. Their `source` is an index in `sources`."""
         sources = self.sources
         return [
             replace(claim, source=sources.index(description.sources[claim.source]))
@@ -60,7 +62,7 @@ class CatalogEntry:
 
     @property
     def sources(self) -> list[PackagedSource]:
-        """The documents that claims were taken from, each once."""
+        """The distinct source documents of the claims."""
         return list(
             dict.fromkeys(
                 description.sources[claim.source] for description in self.descriptions for claim in description.claims
@@ -68,19 +70,19 @@ class CatalogEntry:
         )
 
     def stated_terms(self, attribute: str) -> list[str]:
-        """Return the terms that all documents together state for an attribute that is a list of terms, each once."""
+        """Return the distinct terms that all documents state for a list attribute."""
         terms = [term for description in self.descriptions for term in description.document.record.get(attribute, [])]
         return list(dict.fromkeys([*self.facts.get(attribute, []), *terms]))
 
-    def first_text(self, attribute: str) -> str:
-        """Return the first text that a document states for an attribute, or an empty text."""
+    def first_string(self, attribute: str) -> str:
+        """Return the first value that a document states for a string attribute, or an empty string."""
         if attribute in self.facts:
             return str(self.facts[attribute] or "")
         texts = (description.document.record.get(attribute) for description in self.descriptions)
         return next((text for text in texts if text), "")
 
-    def metadata_texts(self, name: str) -> list[str]:
-        """Return the texts in one member of the `metadata` of all documents, each once."""
+    def metadata_strings(self, name: str) -> list[str]:
+        """Return the distinct strings in one metadata member of all documents."""
         texts: list[str] = []
         for description in self.descriptions:
             value = description.metadata.get(name, [])
@@ -89,12 +91,12 @@ class CatalogEntry:
 
 
 def comparison_key(name: str) -> str:
-    """Return what two spellings of the name of one dataset have in common: its letters and digits in lower case."""
+    """Reduce a name to its significant letters and digits in lower case, to compare spellings."""
     return re.sub(r"[^a-z0-9]", "", _INSIGNIFICANT.sub("", fold(name)))
 
 
-def start_entry(description: DescribedDataset) -> CatalogEntry:
-    """Return an entry with a first description."""
+def create_entry_from_description(description: DescribedDataset) -> CatalogEntry:
+    """Create an entry from its first description."""
     entry = CatalogEntry(description.source.key, description.document.key, description.name, [description])
     entry.source = source_members(description.sources[0], description.document.key)
     address = description.metadata.get("url")
@@ -104,15 +106,15 @@ def start_entry(description: DescribedDataset) -> CatalogEntry:
 
 
 def source_members(source: PackagedSource, key: str) -> dict[str, str]:
-    """Return `metadata.source` of a record."""
+    """Return the member `source` of a record's metadata."""
     return {"kind": source.kind, "name": source.name, "url": source.url, "sha256": source.sha256, "key": key}
 
 
 def merge_descriptions(descriptions: Iterable[DescribedDataset]) -> list[CatalogEntry]:
-    """Return an entry for each dataset, with all descriptions of it.
+    """Merge the descriptions of each dataset into an entry.
 
-    Descriptions with the same identifier in the same source are of the same dataset, such as a description of PMLB and
-    the line in its table of counts. Between sources those with the same name are, if both sources merge.
+    Descriptions match if they have the same identifier in the same source, such as a PMLB description and its line in
+    the table of counts. Descriptions from different sources match by name, if both sources allow merging.
     """
     entries: dict[tuple[str, str], CatalogEntry] = {}
     entries_by_name: dict[str, CatalogEntry] = {}
@@ -121,7 +123,7 @@ def merge_descriptions(descriptions: Iterable[DescribedDataset]) -> list[Catalog
         names = identifying_names(description)
         entry = entries.get(identity) or find_namesake(description, names, entries_by_name)
         if entry is None:
-            entry = start_entry(description)
+            entry = create_entry_from_description(description)
         else:
             entry.descriptions.append(description)
 
@@ -134,7 +136,7 @@ def merge_descriptions(descriptions: Iterable[DescribedDataset]) -> list[Catalog
 def find_namesake(
     description: DescribedDataset, names: Iterable[str], entries_by_name: dict[str, CatalogEntry]
 ) -> CatalogEntry | None:
-    """Return the entry of the same dataset from other sources, or None."""
+    """Return the entry with the same name from other sources only, or None."""
     for name in names:
         entry = entries_by_name.get(name)
         if entry is not None and all(other.source.key != description.source.key for other in entry.descriptions):
@@ -143,7 +145,7 @@ def find_namesake(
 
 
 def identifying_names(description: DescribedDataset) -> list[str]:
-    """Return the keys by which a description is recognised as one of the same dataset in another source."""
+    """Return the keys used to match descriptions of the same dataset in different sources."""
     if not description.source.merges or description.is_part:
         return []
     last_step = description.document.key.rstrip("/").rsplit("/", 1)[-1]
@@ -152,7 +154,7 @@ def identifying_names(description: DescribedDataset) -> list[str]:
 
 
 def make_names_unique(entries: list[CatalogEntry]) -> None:
-    """Add the source, and if need be the identifier, to names that an entry before has already."""
+    """Append the source, or else the identifier, to names that an earlier entry already has."""
     names: set[str] = set()
     for entry in entries:
         for addition in ("", f" ({entry.source['name']})", f" ({entry.key})"):

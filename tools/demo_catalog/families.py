@@ -1,4 +1,4 @@
-"""Families of datasets: versions, encodings and copies of one dataset, known by the patterns of their names."""
+"""Families of datasets: versions, encodings and copies of one dataset, matched by name patterns."""
 
 import re
 from typing import Final
@@ -31,12 +31,12 @@ FAMILIES: Final = (
     ("Aya", r"^aya-"),
     ("WizardLM", r"^wizardlm"),
 )
-"""Groups of variants by the pattern of their names, in lower case; the first pattern that fits counts."""
+"""Names of families and patterns for the lower-case names of their members. The first match counts."""
 
 _FAMILY_PATTERNS: Final = tuple((name, re.compile(pattern)) for name, pattern in FAMILIES)
 
 
 def family_of(name: str) -> str | None:
-    """Return the group to which a name belongs, or None."""
+    """Return the family of a dataset by its name, or None."""
     folded_name = name.lower().removeprefix("_deprecated_")
     return next((family for family, pattern in _FAMILY_PATTERNS if pattern.search(folded_name)), None)

@@ -1,4 +1,4 @@
-"""Languages of datasets as codes of ISO 639, whatever the documents write: `en-US`, `English`, `eng`."""
+"""Conversion of language names and codes in documents (`en-US`, `English`, `eng`) to ISO 639 codes."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import Final
 from babel.core import Locale
 
 _CODE: Final = re.compile(r"([a-z]{2,3})(?:[-_][A-Za-z0-9]{2,8})*")
-# Names of languages in documents that differ from those of the Common Locale Data Repository.
+# Language names in documents that are missing in the Common Locale Data Repository.
 _OTHER_NAMES: Final = {
     "mandarin": "zh",
     "mandarin chinese": "zh",
@@ -36,14 +36,14 @@ _OTHER_NAMES: Final = {
 
 
 def _language_names() -> dict[str, str]:
-    """Return the code of each language by its English name in lower case."""
+    """Return the language codes by English names in lower case."""
     names = {str(name).casefold(): str(code) for code, name in Locale("en").languages.items() if "_" not in code}
     return names | _OTHER_NAMES
 
 
 _NAMES: Final = _language_names()
 _CODES: Final = frozenset(_NAMES.values())
-# Codes of three letters for languages that have one of two.
+# Three-letter codes of languages with a two-letter code.
 _LONG_CODES: Final = {
     "eng": "en", "fra": "fr", "fre": "fr", "deu": "de", "ger": "de", "spa": "es", "ita": "it", "por": "pt", "rus": "ru",
     "zho": "zh", "chi": "zh", "cmn": "zh", "jpn": "ja", "kor": "ko", "ara": "ar", "hin": "hi", "ben": "bn", "tur": "tr",
@@ -52,13 +52,13 @@ _LONG_CODES: Final = {
 
 
 def language_codes(texts: Iterable[str]) -> list[str]:
-    """Return the codes of the languages that the texts name, each once; texts that name none are left out."""
+    """Return the distinct codes of the languages in a list, without values that are not languages."""
     codes = (language_code(text) for text in texts)
     return list(dict.fromkeys(code for code in codes if code is not None))
 
 
 def language_code(text: str) -> str | None:
-    """Return the code of one language, or None if the text names no language: `code`, `unknown`, `English Code`."""
+    """Return the code of a language, or None for other values, such as `code` or `unknown`."""
     folded_text = text.strip().casefold()
     if folded_text in _NAMES:
         return _NAMES[folded_text]

@@ -1,4 +1,4 @@
-"""The tables of the demo catalog: copied into the package, measured, and joined to their records."""
+"""Copying and profiling of the tables of the demo catalog."""
 
 import asyncio
 import re
@@ -14,24 +14,31 @@ from tools.demo_catalog.tables import DemoTable
 from touchstone.core.evidence import ClaimValue
 from touchstone.datafiles.file_profile import FileProfile
 from touchstone.datafiles.profiler import profile_file
-from touchstone.metadata.licences import normalise_licence
+from touchstone.metadata.licences import normalize_licence
 
 
 def attach_tables(
     entries: list[CatalogEntry], tables: Iterable[DemoTable], collected_folder: Path, packaged_folder: Path
 ) -> None:
-    """Copy the tables into the package and attach each to its entry; add an entry for one whose source has none."""
+    """Copy the tables to the package, and attach them to entries. Missing entries are created.
+
+    Args:
+        entries: the entries of the catalog, which is changed in place.
+        tables: the tables to attach.
+        collected_folder: the folder of the collected tables.
+        packaged_folder: the folder of the tables in the package.
+    """
     entries_by_key = {(entry.source_key, entry.key): entry for entry in entries}
     for table in tables:
         entry = entries_by_key.get((table.source, table.key))
         if entry is None:
-            entry = table.make_entry()
+            entry = table.create_entry()
             entries.append(entry)
         attach_table(entry, table, collected_folder, packaged_folder)
 
 
 def attach_table(entry: CatalogEntry, table: DemoTable, collected_folder: Path, packaged_folder: Path) -> None:
-    """Copy a table into the package, and add to its entry the file, what was measured and suggestions for training."""
+    """Copy a table to the package, and add its file, profile and training suggestions to the entry."""
     packaged_file = packaged_folder / table.file_name
     packaged_file.parent.mkdir(exist_ok=True)
     shutil.copyfile(collected_folder / table.path, packaged_file)
@@ -46,14 +53,14 @@ def attach_table(entry: CatalogEntry, table: DemoTable, collected_folder: Path, 
     suggestions = table.training_suggestions([column.name for column in profile.column_profiles])
     entry.details |= {"measured": profile_as_json(profile), **suggestions}
     if table.licence:
-        licence = normalise_licence(table.licence)
+        licence = normalize_licence(table.licence)
         entry.details |= {"licence": licence.spdx or licence.text, "licence_text": licence.text}
     entry.measured = measured_values(profile, suggestions.get("target"))
     entry.facts["is_split"] = False
 
 
 def remove_quotes_from_header(table: Path) -> None:
-    """Remove the single quotes around column names in a CSV file: the documentation of these tables has none."""
+    """Remove single quotes around column names in a CSV file, to match the documentation of these tables."""
     if table.suffix != ".csv":
         return
 
@@ -63,8 +70,8 @@ def remove_quotes_from_header(table: Path) -> None:
 
 
 def measured_values(profile: FileProfile, target_column: str | None) -> dict[str, ClaimValue]:
-    """Return what a table shows; a known target column is not a feature."""
-    missing_percentage = rounded(profile.missing_values_percentage)
+    """Return the flags and numbers from the profile of a table. A known target column is not a feature."""
+    missing_percentage = round_significant(profile.missing_values_percentage)
     return {
         "instances_number": profile.rows,
         "features_number": profile.columns - (target_column is not None),
@@ -74,15 +81,15 @@ def measured_values(profile: FileProfile, target_column: str | None) -> dict[str
 
 
 def profile_as_json(profile: FileProfile) -> dict[str, Any]:
-    """Return the profile as the catalog stores it."""
+    """Convert a profile to JSON values with rounded numbers."""
     members: dict[str, Any] = round_floats(msgspec.to_builtins(profile))
     return members
 
 
 def round_floats(value: Any) -> Any:
-    """Return a JSON value with every number cut to twelve significant digits, which are the same on every machine."""
+    """Round all floats in a JSON value to twelve significant digits, so that builds on all machines are equal."""
     if isinstance(value, float):
-        return rounded(value)
+        return round_significant(value)
     if isinstance(value, dict):
         return {name: round_floats(member) for name, member in value.items()}
     if isinstance(value, list):
@@ -90,6 +97,6 @@ def round_floats(value: Any) -> Any:
     return value
 
 
-def rounded(value: float | None) -> float | None:
-    """Return a number cut to twelve significant digits."""
+def round_significant(value: float | None) -> float | None:
+    """Round a number to twelve significant digits. None stays None."""
     return None if value is None else float(f"{value:.12g}")

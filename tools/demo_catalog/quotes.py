@@ -1,4 +1,4 @@
-"""Quotes of the demo catalog: where each stands in its source, and the passage around it that is packaged."""
+"""Location of quotes in their source files, and excerpts around them for the package."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,24 +9,24 @@ from tools.demo_catalog.sources import SourceFile
 from touchstone.metadata.documents import Claim
 from touchstone.metadata.verbatim_quotes import contains_quote
 
-# What is packaged of a source on either side of a quote.
+# The number of characters before and after a quote in its excerpt.
 MARGIN: Final = 60
 MAX_OCCURRENCES: Final = 500
 _E_MAIL: Final = re.compile(r"[\w.+-]+\s?(?:@|\(at\)|\[at\]|\{at\})\s?[\w-]+(?:\.[\w-]+)+")
 _NAME_BEFORE: Final = re.compile(r"[A-Z][\w'’.-]+ [A-Z][\w'’.-]+")
-# What stands before an address and names nobody: `Conceptual Captions e-mail`, `Mailing List`.
+# Words before an address that are not the name of a person: `Conceptual Captions e-mail`, `Mailing List`.
 _NO_NAME_BEFORE: Final = re.compile(r"\b(?:e-?mail|list|google ?group|contact)$", re.IGNORECASE)
 
 
 class MissingQuoteError(Exception):
-    """A quote that does not stand in the source that it is said to come from."""
+    """A quote does not appear in its source."""
 
 
 def find_source_file(claim: Claim, files: Sequence[SourceFile]) -> SourceFile:
-    """Return the file in which the quote of a claim stands.
+    """Return the file that contains the quote of a claim, preferring the file named by the claim.
 
     Raises:
-        MissingQuoteError: none of the files has the quote.
+        MissingQuoteError: none of the files contains the quote.
     """
     for file in sorted(files, key=lambda file: not claim.place.startswith(file.name)):
         if contains_quote(file.texts, claim.quote):
@@ -35,7 +35,7 @@ def find_source_file(claim: Claim, files: Sequence[SourceFile]) -> SourceFile:
 
 
 def without_e_mail_address(quote: str) -> str:
-    """Return a quote up to the first e-mail address, if it names somebody before it; it stays verbatim."""
+    """Cut a quote before the first e-mail address if it names a person there, to avoid packaging the address."""
     address = _E_MAIL.search(quote)
     if address is None:
         return quote
@@ -44,8 +44,8 @@ def without_e_mail_address(quote: str) -> str:
     return text_before if names_somebody else quote
 
 
-def excerpt(file: SourceFile, quote: str, field: str | None) -> str:
-    """Return the passage of a file in which a quote stands: that beside the name of its field, if there is one."""
+def find_excerpt(file: SourceFile, quote: str, field: str | None) -> str:
+    """Return the passage of a file around a quote, preferring one that contains the name of the field."""
     name = field.rsplit(".", 1)[-1] if field else ""
     first_passage = ""
     for passage in islice(_passages(file, quote), MAX_OCCURRENCES):
@@ -56,7 +56,7 @@ def excerpt(file: SourceFile, quote: str, field: str | None) -> str:
 
 
 def _passages(file: SourceFile, quote: str) -> Iterator[str]:
-    """Yield the quote with what stands around it on its lines, for each place where it occurs."""
+    """Yield each occurrence of a quote with the surrounding characters of its lines."""
     for text in file.texts:
         start = text.find(quote)
         while start >= 0:

@@ -1,4 +1,4 @@
-"""The records of the demo catalog as they are packaged: every attribute as the claims and documents amount to."""
+"""Conversion of the entries of the demo catalog to packaged records."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,26 +16,26 @@ MAX_TASKS: Final = 10
 MAX_TAGS: Final = 20
 MAX_LANGUAGES: Final = 50
 MAX_OBJECTIVE_LENGTH: Final = 300
-# An objective that so many records share describes a whole collection, or is a template's own words.
+# An objective shared by this many records describes a collection or comes from a template.
 REPEATED_COUNT: Final = 3
 
 
 def drop_repeated_objectives(entries: Iterable[CatalogEntry]) -> int:
-    """Remove objectives that several records share, unless these are variants of one dataset; return how many."""
+    """Remove objectives that several unrelated records share, and return their number."""
     unrelated_entries = [entry for entry in entries if "variant_of" not in entry.details]
-    use_counts = Counter(shorten(entry.first_text("objective")) for entry in unrelated_entries)
+    use_counts = Counter(shorten_objective(entry.first_string("objective")) for entry in unrelated_entries)
     dropped_count = 0
     for entry in unrelated_entries:
-        objective = shorten(entry.first_text("objective"))
+        objective = shorten_objective(entry.first_string("objective"))
         if objective and use_counts[objective] >= REPEATED_COUNT:
             entry.facts["objective"] = None
             dropped_count += 1
     return dropped_count
 
 
-def finish_record(entry: CatalogEntry) -> PackagedRecord:
-    """Return the record of an entry."""
-    objective = shorten(entry.first_text("objective"))
+def build_record(entry: CatalogEntry) -> PackagedRecord:
+    """Convert an entry to a packaged record."""
+    objective = shorten_objective(entry.first_string("objective"))
     tasks = entry.stated_terms("task")[:MAX_TASKS]
     domains = domains_of(entry, objective, tasks)
     values = {
@@ -59,8 +59,8 @@ def finish_record(entry: CatalogEntry) -> PackagedRecord:
     )
 
 
-def shorten(text: str) -> str:
-    """Return as much of a text as an objective holds, up to the end of a sentence or word; none of a placeholder."""
+def shorten_objective(text: str) -> str:
+    """Shorten an objective at the end of a sentence or word. A placeholder becomes an empty string."""
     if is_placeholder(text):
         return ""
     if len(text) <= MAX_OBJECTIVE_LENGTH:
@@ -73,16 +73,16 @@ def shorten(text: str) -> str:
 
 
 def domains_of(entry: CatalogEntry, objective: str, tasks: Sequence[str]) -> list[DomainEvidence]:
-    """Return the domains of a dataset, each with what shows it."""
-    tags = entry.metadata_texts("tags")
+    """Return the domains of a dataset with their evidence."""
+    tags = entry.metadata_strings("tags")
     texts = (("title", entry.name.replace("_", " ")), ("tag", "; ".join(tags)), ("description", objective))
-    return find_domains(entry.stated_terms("domain"), texts, tasks or entry.metadata_texts("tasks_of_collection"))
+    return find_domains(entry.stated_terms("domain"), texts, tasks or entry.metadata_strings("tasks_of_collection"))
 
 
 def resolve(entry: CatalogEntry, attribute: str) -> ClaimValue:
-    """Return the value of a flag or number: as it was measured, else by the claims, else as it was read by hand.
+    """Return the value of a flag or number: the measured one, or else from claims, or else the declared one.
 
-    Of several claims, a flag is false if one of them says so, and the larger number counts, as in the ledger.
+    If claims differ, a flag is false and the largest number is used, as in the evidence ledger of the service.
     """
     if attribute in entry.measured:
         return entry.measured[attribute]
@@ -97,15 +97,15 @@ def resolve(entry: CatalogEntry, attribute: str) -> ClaimValue:
 
 
 def metadata_of(entry: CatalogEntry, domains: Sequence[DomainEvidence]) -> dict[str, Any]:
-    """Return the `metadata` of a record."""
-    languages = language_codes(entry.metadata_texts("language"))
+    """Return the metadata of a record."""
+    languages = language_codes(entry.metadata_strings("language"))
     members = {
         "source": entry.source,
-        "licence": next(iter(entry.metadata_texts("licence")), None),
-        "licence_text": next(iter(entry.metadata_texts("licence_text")), None),
+        "licence": next(iter(entry.metadata_strings("licence")), None),
+        "licence_text": next(iter(entry.metadata_strings("licence_text")), None),
         "language": languages[:MAX_LANGUAGES],
-        "tags": [tag for tag in entry.metadata_texts("tags") if len(tag) <= 60][:MAX_TAGS],
-        "warnings": entry.metadata_texts("warnings"),
+        "tags": [tag for tag in entry.metadata_strings("tags") if len(tag) <= 60][:MAX_TAGS],
+        "warnings": entry.metadata_strings("warnings"),
         "part_of": collection_of(entry),
     }
     if domains:
@@ -115,7 +115,7 @@ def metadata_of(entry: CatalogEntry, domains: Sequence[DomainEvidence]) -> dict[
 
 
 def collection_of(entry: CatalogEntry) -> str | None:
-    """Return the collection or benchmark of which the dataset is a part, as its documents say."""
+    """Return the collection or benchmark that contains the dataset according to its documents, or None."""
     for description in entry.descriptions:
         collection = description.metadata.get("part_of")
         if description.is_part and collection is None:

@@ -1,7 +1,7 @@
-"""Proposals of the extractor that a reader rejected by the codebook, and criteria whose quote must show several parts.
+"""The manual review of the extractor's proposals for the demo catalog.
 
-The extractor proposes and a reader decides: this is the reader's part for the demo catalog. A rejected claim leaves its
-criterion unknown.
+The extractor proposes claims and a human reader decides on them by the codebook. The criterion of a rejected claim
+stays unknown.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ REJECTED: Final[Mapping[str, Mapping[str, str]]] = {
         " times_of_india_news_headlines",
     },
 }
-"""For each attribute and reason, the identifiers of the datasets in their sources."""
+"""The keys of the datasets with a rejected claim, by attribute and reason."""
 
 _REJECTED_KEYS: Final = frozenset(
     (attribute, key) for attribute, reasons in REJECTED.items() for keys in reasons.values() for key in keys.split()
@@ -55,15 +55,15 @@ _REJECTED_KEYS: Final = frozenset(
 
 
 def is_rejected(claim: Claim, key: str) -> bool:
-    """Return whether a reader rejected a claim about the dataset with this identifier."""
+    """Return whether a reader rejected a claim about the dataset with this key."""
     return (claim.attribute, key) in _REJECTED_KEYS
 
 
 def convinces_alone(claim: Claim) -> bool:
-    """Return whether the quote of a claim shows all that its criterion asks for.
+    """Return whether the quote of a claim is sufficient evidence on its own.
 
-    For criteria with several parts, the extractor combines sentences of a document and quotes the best of them. Who
-    reads only the quote must be convinced as well.
+    For criteria with several facets, the extractor combines sentences of a document but quotes only one. The catalog
+    requires a quote that shows enough facets itself.
     """
     if claim.attribute not in REQUIRED_FACETS or claim.field is not None:
         return True

@@ -1,4 +1,4 @@
-"""Figures about the demo catalog, as tables in Markdown, for `docs/reference/demo-catalog.md`.
+"""Print Markdown tables with figures about the demo catalog for `docs/reference/demo-catalog.md`.
 
 python -m tools.demo_catalog.report
 """
@@ -10,23 +10,23 @@ from typing import Final
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.demo.packaged_records import PackagedRecord, read_records
-from touchstone.metadata.licences import normalise_licence
+from touchstone.metadata.licences import normalize_licence
 
 
 def _domain_evidence(record: PackagedRecord) -> str:
-    """Return what shows the domains of a record."""
+    """Return the evidence for the domains of a record, or an empty string."""
     return str(record.metadata.get("evidence", {}).get("domain", ""))
 
 
 def _has_expression(record: PackagedRecord) -> bool:
-    """Return whether the licence of a record is an SPDX expression instead of the words of its source."""
+    """Return whether the licence of a record is an SPDX expression instead of free wording."""
     licence = record.metadata.get("licence")
     words = record.metadata.get("licence_text")
-    return licence is not None and (licence != words or normalise_licence(licence).spdx == licence)
+    return licence is not None and (licence != words or normalize_licence(licence).spdx == licence)
 
 
 def _ethical_values(record: PackagedRecord) -> Counter[bool]:
-    """Return how many ethical criteria of a record are true and false."""
+    """Return the number of true and false ethical criteria of a record."""
     return Counter(record.attributes[name] for name in ETHICAL)
 
 
@@ -59,12 +59,12 @@ def main() -> None:
 
 
 def catalog_tables(records: Sequence[PackagedRecord]) -> list[str]:
-    """Return the tables: sources, shares of records, domains, and claims by attribute."""
+    """Return the tables of sources, shares of records, domains, and claims by attribute."""
     return [source_table(records), share_table(records), domain_table(records), claim_table(records)]
 
 
 def source_table(records: Sequence[PackagedRecord]) -> str:
-    """Return how many records each source has, and how many claims come from it."""
+    """Return a table with the number of records and claims from each source."""
     record_counts = Counter(
         (record.metadata["source"]["name"], record.metadata["source"]["kind"]) for record in records
     )
@@ -81,21 +81,21 @@ def source_table(records: Sequence[PackagedRecord]) -> str:
 
 
 def share_table(records: Sequence[PackagedRecord]) -> str:
-    """Return the share of the records that has each property in `SHARES`."""
+    """Return a table with the share of records that have each property in `SHARES`."""
     counts = [(title, sum(1 for record in records if has_property(record))) for title, has_property in SHARES]
     rows = [(title, str(count), f"{count / len(records):.0%}") for title, count in counts]
     return table(("records with", "records", "share"), rows)
 
 
 def domain_table(records: Sequence[PackagedRecord]) -> str:
-    """Return how many records each domain has."""
+    """Return a table with the number of records in each domain."""
     counts = Counter(domain for record in records for domain in record.attributes["domain"] or [])
     sorted_counts = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return table(("domain", "records"), [(f"`{domain}`", str(count)) for domain, count in sorted_counts])
 
 
 def claim_table(records: Sequence[PackagedRecord]) -> str:
-    """Return how many documented claims there are about each attribute, by their value."""
+    """Return a table with the number of claims about each attribute, by value."""
     value_counts: dict[str, Counter[str]] = {name: Counter() for name in CLAIMED_ATTRIBUTES}
     for record in records:
         for claim in record.claims:
@@ -108,7 +108,7 @@ def claim_table(records: Sequence[PackagedRecord]) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown; all columns but the first are aligned to the right."""
+    """Format a Markdown table. All columns except the first are right-aligned."""
     lines = ["| " + " | ".join(header) + " |", "|---|" + "---:|" * (len(header) - 1)]
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 

@@ -1,4 +1,4 @@
-"""The sources of the demo catalog whose licences allow passing their metadata on, and the files of each."""
+"""The sources of the demo catalog, whose licences allow redistribution of their metadata, and their files."""
 
 import hashlib
 import re
@@ -18,18 +18,18 @@ class CatalogSource:
     """A collection of documents with one origin and one licence.
 
     Attributes:
-        key: its name in identifiers of records, which never change.
-        name: its name for people.
-        folder: where its documents lie below the folder of collected metadata.
-        documents: the pattern of the main documents in it.
-        companions: names of files that belong to the document beside them.
-        address: the address of a document of this version; `{path}` stands for its path in the folder.
-        version: which state of the source the documents are.
+        key: its stable name, which is used to derive the identifiers of records.
+        name: its display name.
+        folder: the folder of its documents in the collected metadata.
+        documents: the glob pattern of its main documents.
+        address: the address of a document in this version, with the placeholder `{path}` for its path in the folder.
+        version: the collected version of the source.
         licence: the licence of the documents.
-        skipped: which documents describe no dataset, by their path.
-        merges: whether a document of it describes the same dataset as one of the same name in another such source. The
-            others publish copies of their own, which have been cleaned, encoded or cut.
-        name_prefix: what stands before the name of each dataset, where documents name only the part.
+        companions: the names of additional files in the folder of each document.
+        skipped: the pattern for paths of documents to skip, or None.
+        merges: whether its datasets are identical to datasets of the same name in other merging sources. Sources that
+            do not merge publish cleaned, encoded or shortened copies.
+        name_prefix: the prefix for the names of datasets, if the documents only name the parts of a collection.
     """
 
     key: str
@@ -46,7 +46,7 @@ class CatalogSource:
 
 
 _GITHUB: Final = "https://github.com/"
-# Samples of the format rather than datasets.
+# Examples of the format that are not real datasets.
 _CROISSANT_SAMPLES: Final = re.compile(
     r"/(?:recipes__|simple-|audio_test|image_test|json-join|huggingface-levanti|huggingface-rag-dataset|coco2014-mini"
     r"|huggingface-lmms-eval-lite|commoncrawl-.*-draft)"
@@ -55,7 +55,7 @@ _DATA_PACKAGE_SAMPLES: Final = re.compile(
     r"^/(?:geo-location|geopoint|geo-lat|text-file|simple-geojson|donation|cpi-data-via-url|vega-datasets)"
 )
 
-# In the order of preference: the first source that knows a dataset names it.
+# In the order of preference: the first source with a dataset determines its name.
 SOURCES: Final = (
     CatalogSource(
         key="fairground",
@@ -149,7 +149,7 @@ SOURCES: Final = (
         skipped=re.compile(r"/_template\.json$"),
         merges=True,
     ),
-    # Their counts stand in test fixtures that were cut (ten instances of Adult), so the descriptions alone are read.
+    # Their counts come from shortened test fixtures (ten instances of Adult), so only descriptions are read.
     CatalogSource(
         key="openml",
         name="OpenML",
@@ -182,10 +182,12 @@ SOURCES: Final = (
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of a source, as it was collected.
+    """One collected file of a source.
 
     Attributes:
+        source: the source of the file.
         path: its path in the folder of the source.
+        content: the bytes of the file.
     """
 
     source: CatalogSource
@@ -209,19 +211,19 @@ class SourceFile:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The texts in which a quote from the file can stand."""
+        """The raw text and the decoded strings of the file, which are searched for quotes."""
         return document_texts(SourceDocument(self.content, self.path))
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFiles:
-    """A main document with the files that belong to it."""
+    """A main document and its companion files."""
 
     main: SourceFile
     companions: tuple[SourceFile, ...]
 
     def as_document(self) -> SourceDocument:
-        """Return the document in the form in which readers take it."""
+        """Convert the files to the input of readers."""
         companions = {companion.name: companion.content for companion in self.companions}
         return SourceDocument(self.main.content, self.main.path, companions)
 
@@ -231,7 +233,7 @@ class SourceFiles:
 
 
 def read_source_files(source: CatalogSource, metadata_folder: Path) -> Iterator[SourceFiles]:
-    """Yield the main documents of a source in the order of their paths, each with its companions."""
+    """Yield the main documents of a source with their companions, sorted by path."""
     folder = metadata_folder / source.folder
     for path in sorted(folder.glob(source.documents)):
         relative_path = path.relative_to(folder).as_posix()

@@ -1,4 +1,4 @@
-"""The tables of the demo catalog: the record that each belongs to, its target and its sensitive columns."""
+"""The tables of the demo catalog, with their records, target columns and sensitive columns."""
 
 import csv
 import json
@@ -13,16 +13,17 @@ from tools.demo_catalog.entries import CatalogEntry
 
 @dataclass(frozen=True)
 class DemoTable:
-    """A table of the demo catalog, and what its source says about it.
+    """A table of the demo catalog with information from its source.
 
     Attributes:
-        path: its path below the folder of collected tables.
-        source, key: the source of its record, and the key of the record there.
-        target: the column that a training usually predicts.
-        sensitive: columns about people that a training should treat as sensitive.
+        path: its path in the folder of collected tables.
+        source, key: the source of its record, and the key of the record in it.
+        licence: the licence of the table, or an empty string if its record states it.
+        target: the usual target column, or None.
+        sensitive: columns with sensitive information about people.
         excluded: columns that a training should not use, such as identifiers.
-        licence: that of the table; empty if the record of its source has it.
-        facts: values of attributes, for a source that has no metadata of its own.
+        name, url: the name and address of a table from a source without metadata.
+        facts: values of attributes, for a source without metadata.
         note: a sentence about this copy of the table.
     """
 
@@ -43,10 +44,11 @@ class DemoTable:
         """The name of the file in the package."""
         return Path(self.path).name
 
-    def make_entry(self) -> CatalogEntry:
-        """Return an entry for the table of a source that has no metadata of its own.
+    def create_entry(self) -> CatalogEntry:
+        """Create an entry for a table from a source without metadata.
 
-        What is known of it was read in its package by hand, so no document can be quoted: it is merely declared.
+        Its values were taken from the package manually. They only count as declared, because there is no document to
+        quote.
         """
         entry = CatalogEntry(self.source, self.key, self.name)
         entry.source = {"kind": "package", "name": PACKAGE_NAMES[self.source], "url": self.url, "key": self.key}
@@ -55,7 +57,7 @@ class DemoTable:
         return entry
 
     def training_suggestions(self, column_names: Sequence[str]) -> dict[str, Any]:
-        """Return what the form of a training suggests for this table, as far as the file has these columns."""
+        """Return the suggestions for the training form, limited to columns that exist in the file."""
         suggestions: dict[str, Any] = {}
         if self.target in column_names:
             suggestions["target"] = self.target
@@ -70,7 +72,7 @@ class DemoTable:
 
 
 def read_tables(folder: Path) -> Iterator[DemoTable]:
-    """Yield all tables of the demo catalog: FairGround's as it annotates them, the others from the list below."""
+    """Yield the FairGround tables according to their annotations, and the tables in `OTHER_TABLES`."""
     tasks = json.loads((folder / "tables/TASKS.json").read_text())
     excluded_columns = {Path(task["file"]).name: tuple(task["drop"]) for task in tasks}
 
@@ -84,7 +86,7 @@ def read_tables(folder: Path) -> Iterator[DemoTable]:
 
 
 def fairground_table(annotation: dict[str, str], path: str, excluded_columns: tuple[str, ...]) -> DemoTable:
-    """Return a table with the typical target and sensitive columns that FairGround's annotation names."""
+    """Create a table with the target and sensitive columns of a FairGround annotation."""
     key = annotation["ann_new_dataset_id"]
     sensitive_columns = re.findall(r'"([^"]+)"\s*:', annotation["ann_typical_col_sensitive"])
     return DemoTable(
@@ -108,7 +110,7 @@ _SKLEARN_URL = "https://scikit-learn.org/stable/datasets/toy_dataset.html"
 
 
 def _statsmodels(key: str, name: str, objective: str, year: int | None, domain: str, **options: Any) -> DemoTable:
-    """Return a table of statsmodels; `options` are the `task` and further attributes of a `DemoTable`."""
+    """Create a table of statsmodels. `options` are the `task` and further attributes of a `DemoTable`."""
     facts: dict[str, Any] = {
         "objective": objective,
         "year": year,
@@ -130,7 +132,7 @@ def _statsmodels(key: str, name: str, objective: str, year: int | None, domain: 
 
 
 def _sklearn(key: str, name: str, objective: str, target: str, domain: str) -> DemoTable:
-    """Return a table of scikit-learn, all of which are for classification."""
+    """Create a table of scikit-learn with the task classification."""
     facts: dict[str, Any] = {
         "objective": objective,
         "task": ["classification"],

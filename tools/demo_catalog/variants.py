@@ -1,4 +1,4 @@
-"""Variants of one dataset: versions, encodings and copies of it, which are records of their own but belong together."""
+"""Links between the variants of a dataset: separate records for its versions, encodings and copies."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -6,13 +6,13 @@ from typing import Final
 from tools.demo_catalog.entries import CatalogEntry, comparison_key
 from tools.demo_catalog.families import family_of
 
-# Groups with more members are only named: a list of their names would help nobody.
+# Members of larger groups only get the name of the group, because a longer list would not be useful.
 MAX_LISTED_VARIANTS: Final = 12
 MIN_NAME_LENGTH: Final = 4
 
 
 def link_variants(entries: list[CatalogEntry]) -> None:
-    """Name the group of each variant in its entry, and list the other members."""
+    """Add the name of the group and the other members to the entry of each variant."""
     for entry in entries:
         group = stated_group(entry) or family_of(entry.name)
         if group is not None:
@@ -28,12 +28,12 @@ def link_variants(entries: list[CatalogEntry]) -> None:
 
 
 def stated_group(entry: CatalogEntry) -> str | None:
-    """Return the dataset of which a document says that this one is a variant."""
-    return next(iter(entry.metadata_texts("variant_of")), None)
+    """Return the original dataset according to a document about a variant, or None."""
+    return next(iter(entry.metadata_strings("variant_of")), None)
 
 
 def join_namesakes(entries: Iterable[CatalogEntry]) -> None:
-    """Make entries of the same name variants of one dataset, in the group that one of them has already."""
+    """Put entries with the same name in one group, using an existing group of one of them."""
     entries_by_name: dict[str, list[CatalogEntry]] = {}
     for entry in entries:
         name = comparison_key(entry.name)
@@ -48,7 +48,7 @@ def join_namesakes(entries: Iterable[CatalogEntry]) -> None:
 
 
 def list_variants(members: list[CatalogEntry]) -> None:
-    """List the other members of a group in each of them; a group of one is none."""
+    """Add the list of the other members to each member. A group of one is dissolved."""
     if len(members) == 1:
         del members[0].details["variant_of"]
     elif len(members) <= MAX_LISTED_VARIANTS:

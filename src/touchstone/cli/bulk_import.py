@@ -1,4 +1,4 @@
-"""`touchstone import --bulk`: import any number of records, and say where to continue if the import is interrupted."""
+"""`touchstone import --bulk`: the import of any number of records, which can be resumed if it is interrupted."""
 
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,19 +13,19 @@ from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, error_message, exit_status_of, exit_with_error
 from touchstone.client import BulkBatch, RefusedLine, TouchstoneError
 
-# If all lines of a large file are refused, the report of the command lists only the first ones.
+# The report lists only the first refused lines, because all lines of a large file may be refused.
 MAX_REPORTED_LINES: Final = 1000
 MAX_SHOWN_LINES: Final = 20
 
 
 @dataclass(slots=True)
 class BulkSummary:
-    """What an import has done so far.
+    """The results of an import so far.
 
     Attributes:
         skipped_lines: The number of lines at the beginning of the file that the user wants to skip.
-        imported_lines: The number of lines after these that were stored or refused.
-        refusals: The first refused lines, with their numbers in the file.
+        imported_lines: The number of further lines that were stored or refused.
+        refusals: The first refused lines, with their line numbers in the file.
     """
 
     skipped_lines: int
@@ -38,19 +38,19 @@ class BulkSummary:
 
     @property
     def completed_lines(self) -> int:
-        """The number of lines at the beginning of the file that need not be imported any more."""
+        """The number of lines at the beginning of the file that need not be imported again."""
         return self.skipped_lines + self.imported_lines
 
     @property
     def next_line(self) -> int:
-        """The number of the line at which the import can be continued."""
+        """The number of the line where the import can be resumed."""
         return self.completed_lines + 1
 
     def add(self, batch: BulkBatch) -> None:
-        """Add the results of a batch of imported lines to the summary.
+        """Add the results of a batch to the summary.
 
-        The batch counts lines from the first imported one, but the summary reports refused lines by their number in the
-        file. It keeps the first `MAX_REPORTED_LINES` of them.
+        Line numbers of the batch count from the first imported line, and are converted to line numbers of the file. At
+        most `MAX_REPORTED_LINES` refused lines are stored.
         """
         self.imported_lines = batch.last_line
         self.created += batch.created
@@ -65,9 +65,10 @@ class BulkSummary:
 
 
 def import_in_bulk(file: Path, first_line: int, context: CommandContext) -> None:
-    """Import the records of a file from line `first_line` to its end, and show what was done.
+    """Import the records of a file from line `first_line` to its end, and show the results.
 
-    The exit status is 1 if a line was refused.
+    Raises:
+        typer.Exit: A line was refused, or the file could not be read.
     """
     summary = BulkSummary(skipped_lines=first_line - 1)
     try:
@@ -83,9 +84,9 @@ def import_in_bulk(file: Path, first_line: int, context: CommandContext) -> None
 
 
 def _import_records(bulk_file: BulkFile, summary: BulkSummary, context: CommandContext) -> None:
-    """Import the records of an open file behind a progress bar, and add the results of each batch to the summary.
+    """Import the records of an open file with a progress bar, and add the results to the summary.
 
-    If the service does not take all records, the command ends with an error message that says where to continue.
+    If the import fails, the command ends with an error message that says how to resume it.
     """
     records = islice(bulk_file.records, summary.skipped_lines, None)
     with progress_bar("Importing", bulk_file.record_count) as (progress, task_id):
@@ -99,7 +100,7 @@ def _import_records(bulk_file: BulkFile, summary: BulkSummary, context: CommandC
 
 
 def _resume_advice(summary: BulkSummary) -> str:
-    """Return the sentence that tells the user how to continue the import; empty if nothing was imported."""
+    """Return a sentence about resuming the import, or an empty string if nothing was imported."""
     if summary.imported_lines == 0:
         return ""
     line = summary.next_line
@@ -107,7 +108,7 @@ def _resume_advice(summary: BulkSummary) -> str:
 
 
 def _show_summary(summary: BulkSummary, context: CommandContext) -> None:
-    """Show how many records were created, updated, left unchanged and refused, and why lines were refused."""
+    """Show the number of created, updated, unchanged and refused records, and the reasons for refusals."""
     counts = {
         "created": summary.created,
         "updated": summary.updated,

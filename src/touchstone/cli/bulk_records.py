@@ -1,4 +1,4 @@
-"""Files of records for bulk imports: JSON Lines, which may be compressed, and Parquet; both are read in small parts."""
+"""Files of records for bulk imports: JSON Lines, which may be compressed, and Parquet."""
 
 import io
 import sys
@@ -12,10 +12,10 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from touchstone.cli.file_output import STANDARD_STREAM
 from touchstone.client.bulk_calls import BulkRecord
 from touchstone.client.record_files import COLUMNS, RecordError, check_field_names
 
-STANDARD_INPUT: Final = Path("-")
 PARQUET_SUFFIX: Final = ".parquet"
 ROWS_PER_BATCH: Final = 2000
 READ_BUFFER_BYTES: Final = 2**20
@@ -26,8 +26,8 @@ class BulkFile:
     """An open file of records.
 
     Attributes:
-        records: The records in the order of the file, which is read while the caller iterates.
-        record_count: How many records the file has; None if this is unknown until the whole file has been read.
+        records: An iterator over the records, which reads the file in small parts.
+        record_count: The number of records, or None if it is unknown until the whole file has been read.
     """
 
     records: Iterator[BulkRecord]
@@ -36,16 +36,16 @@ class BulkFile:
 
 @contextmanager
 def open_bulk_file(file: Path) -> Iterator[BulkFile]:
-    """Open a file of records until the end of the block; `-` stands for JSON Lines on the standard input.
+    """Open a file of records for the duration of the block; `-` means JSON Lines on the standard input.
 
-    A file with the suffix .parquet is a Parquet file, and all others are JSON Lines. These are decompressed if the
-    suffix is .gz, .bz2 or .zst.
+    A file with the suffix .parquet is a Parquet file, and all others are JSON Lines. Unless it is a pipe, a file is
+    decompressed if its suffix is .gz, .bz2 or .zst.
 
     Raises:
         OSError: The file cannot be read.
         RecordError: A file with the suffix .parquet is not a Parquet file, or one of its columns is unknown.
     """
-    if file == STANDARD_INPUT:
+    if file == STANDARD_STREAM:
         yield BulkFile(iter(sys.stdin.buffer), record_count=None)
     elif file.suffix.lower() == PARQUET_SUFFIX:
         try:
@@ -53,6 +53,10 @@ def open_bulk_file(file: Path) -> Iterator[BulkFile]:
                 yield BulkFile(_parquet_records(parquet_file), parquet_file.metadata.num_rows)
         except pa.ArrowInvalid as error:
             raise RecordError(f"{file}: {error}") from error
+    elif file.is_fifo():
+        # Arrow cannot read a pipe, because it asks for the size of the file.
+        with file.open("rb") as pipe:
+            yield BulkFile(iter(pipe), record_count=None)
     else:
         with pa.input_stream(str(file), compression="detect") as stream:
             lines = io.BufferedReader(stream, READ_BUFFER_BYTES)
@@ -75,9 +79,9 @@ def _parquet_records(file: pq.ParquetFile) -> Iterator[BulkRecord]:
 
 
 def _to_record(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of a Parquet file as a record, in which unknown values are left out.
+    """Convert a row of a Parquet file to a record without unknown values.
 
-    The column `metadata` may contain objects or JSON texts.
+    The column `metadata` may contain objects or strings of JSON.
     """
     record = {name: value for name, value in row.items() if value is not None}
     metadata = record.get("metadata")

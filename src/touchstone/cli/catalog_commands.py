@@ -1,18 +1,21 @@
 """`touchstone catalog`, `touchstone rank` and `touchstone suggest`."""
 
 import gzip
+import io
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final, TextIO
+from typing import Annotated, Any, BinaryIO, Final, TextIO, cast
 
 import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
+from touchstone.cli.file_output import STANDARD_STREAM, open_output
 from touchstone.cli.filter_options import (
     ASSURANCE,
     ASSURANCE_OPTION,
@@ -64,15 +67,15 @@ NEW_DATASET_OPTIONS: Final = OptionGroup(
         Option("file", Path, "A table on this machine (CSV or Parquet), uploaded with the record."),
         Option("file_path", str, "Path of a table that the server can open already."),
         Option("file_type", str, "csv or parquet (default: by the ending of the file)."),
-        Option("visibility", str, "`public` (the default) or `private`: seen by you alone."),
+        Option("visibility", str, "`public` (the default) or `private`, which only you can see."),
     )
 )
 
 
 def _parse_rank_options(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of `touchstone rank` as keyword arguments of the method `score_datasets` of the client.
+    """Convert the options of `touchstone rank` to keyword arguments of `Touchstone.score_datasets`.
 
-    Unless the user wants another number, 20 datasets are shown. The option `--only-passing` becomes `gate="pass"`.
+    By default, 20 datasets are shown. The option `--only-passing` becomes `gate="pass"`.
     """
     options = {"limit": DEFAULT_RANKING_LENGTH, **given_options}
     if options.pop(ONLY_PASSING_OPTION.name, False):
@@ -83,7 +86,7 @@ def _parse_rank_options(given_options: dict[str, Any]) -> dict[str, Any]:
 RANK_OPTIONS: Final = OptionGroup(
     (
         Option("limit", int, "How many datasets, best first (default: 20)."),
-        Option("explain", bool, "Show the points of each criterion, and why each dataset has its place."),
+        Option("explain", bool, "Show the points of each criterion, and the reason for the place of each dataset."),
         ONLY_PASSING_OPTION,
         ASSURANCE_OPTION,
     ),
@@ -95,7 +98,6 @@ FormatName = Annotated[
     typer.Option("--format", help="csv, jsonl or, to export, parquet (default: by the ending of the file)."),
 ]
 
-STANDARD_STREAM: Final = Path("-")  # stands for the standard input or output in place of a file
 GZIP_SUFFIX: Final = ".gz"
 PARQUET: Final = "parquet"
 EXPORT_FORMATS: Final = (*WRITERS, PARQUET)
@@ -119,15 +121,15 @@ def list_datasets(
 
 @server_command(catalog, "show")
 def show(dataset: DatasetId, *, context: CommandContext) -> None:
-    """Show everything that is known of a dataset; `?` is what nobody has assessed."""
+    """Show all known facts about a dataset; `?` means that nobody has assessed an attribute."""
     record = context.client.get_dataset(dataset)
     context.show(record, _dataset_table(record))
 
 
 def _dataset_table(dataset: Dataset) -> Table:
-    """Return the table that shows everything that is known of a dataset: its scores, attributes and metadata.
+    """Return a table of the scores, the attributes and the metadata of a dataset.
 
-    Unknown attributes are shown as unknown, because leaving them out would suggest that they do not exist.
+    Unknown attributes are included, because leaving them out would suggest that they do not exist.
     """
     table_rows: dict[str, Any] = {
         "Id": digits_of(dataset.id),
@@ -144,26 +146,23 @@ def _dataset_table(dataset: Dataset) -> Table:
         if attribute.name != "dataset_name":
             table_rows[attribute.label_en] = format_value(getattr(dataset, attribute.name))
 
-    # A year is written without a blank between its thousands.
+    # Unlike other numbers, a year is written without a space between its thousands.
     table_rows["Year"] = format_value(digits_of(dataset.year))
 
-    metadata_rows = _metadata_facts(dataset.metadata or {})
+    metadata_rows = _metadata_rows(dataset.metadata or {})
     return build_facts_table({**table_rows, **metadata_rows}, title=dataset.name)
 
 
 def _declarer_name(dataset: Dataset) -> str | None:
-    """Return the pseudo of the user who declared a record, or else the id; None if the service itself did."""
+    """Return the pseudo or else the id of the creator of a record, or None for a record of the service."""
     person = dataset.declared_by
     if person is None:
         return None
     return person.pseudo or str(person.id)
 
 
-def _metadata_facts(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Return the licence and the source of a dataset, and the quotations that support its attributes.
-
-    They are the rows of a table for people, as a mapping of titles to texts.
-    """
+def _metadata_rows(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Return the licence, the source and the quotations in metadata, as a mapping of row titles to values."""
     table_rows = {
         "Licence": format_value(metadata.get("licence")),
         "Source": format_value(_source_name(metadata)),
@@ -179,7 +178,7 @@ def _metadata_facts(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _source_name(metadata: Mapping[str, Any]) -> Any:
-    """Return the name or else the URL of the source that metadata describe, or a source that is a mere text."""
+    """Return the name of the source in metadata, or else its URL, or the source itself if it is a string."""
     source = metadata.get("source")
     if isinstance(source, dict):
         return source.get("name") or source.get("url")
@@ -190,7 +189,7 @@ def _source_name(metadata: Mapping[str, Any]) -> Any:
 def add(
     name: Annotated[str, typer.Argument(help="Its name.")], *, context: CommandContext, fields: dict[str, Any]
 ) -> None:
-    """Put a dataset into the catalog, with its table if you have one."""
+    """Add a dataset to the catalog, with its table if you have one."""
     dataset_fields = dict(fields)
     path: Path | None = dataset_fields.pop("file", None)
     if path is not None:
@@ -203,7 +202,7 @@ def add(
 
 
 def _upload(path: Path, client: Touchstone) -> File:
-    """Upload a file of this machine; end the command with an error message if it cannot be read."""
+    """Upload a local file, or end the command with an error message if the file cannot be read."""
     try:
         with path.open("rb") as file:
             return client.upload_file(file, path.name)
@@ -213,7 +212,7 @@ def _upload(path: Path, client: Touchstone) -> File:
 
 @server_command(catalog, "delete")
 def delete(dataset: DatasetId, *, context: CommandContext) -> None:
-    """Take a dataset that you have created out of the catalog."""
+    """Delete a dataset that you have created."""
     context.client.delete_dataset(dataset)
     context.show(None, f"Dataset {dataset} is deleted.")
 
@@ -235,12 +234,12 @@ def export(
 
 
 def _export_text(file: Path, file_format: str, context: CommandContext, filters: Filters) -> None:
-    """Write the datasets that match to a text file behind a progress bar; `file_format` is csv or jsonl."""
+    """Write the datasets that match to a CSV or JSON Lines file, with a progress bar."""
     write_records = WRITERS[file_format]
     first_page = context.client.page_datasets(page_size=1, **filters)
     datasets = context.client.export_records(**filters)
 
-    with progress_bar("Exporting", first_page.total_count) as (progress, task_id), _open_for_writing(file) as output:
+    with progress_bar("Exporting", first_page.total_count) as (progress, task_id), _open_text_output(file) as output:
         tracked_datasets = progress.track(datasets, task_id=task_id, total=first_page.total_count)
         count = write_records(tracked_datasets, output)
 
@@ -250,32 +249,30 @@ def _export_text(file: Path, file_format: str, context: CommandContext, filters:
 
 
 def _export_parquet(file: Path, context: CommandContext, filters: Filters) -> None:
-    """Write the datasets that match to a Parquet file, which the service creates."""
-    if file == STANDARD_STREAM:
-        context.client.export_to_file(sys.stdout.buffer, PARQUET, **filters)
-        return
+    """Write the datasets that match to a Parquet file, whose content the service creates."""
+    with open_output(file) as output:
+        byte_count = context.client.export_to_file(output, PARQUET, **filters)
 
-    try:
-        with file.open("wb") as output:
-            byte_count = context.client.export_to_file(output, PARQUET, **filters)
-    except OSError as error:
-        exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
-    context.show({"bytes": byte_count, "file": str(file)}, f"{byte_count} bytes written to {file}")
+    # On the standard output, a report would be mixed with the records.
+    if file != STANDARD_STREAM:
+        context.show({"bytes": byte_count, "file": str(file)}, f"{byte_count} bytes written to {file}")
 
 
 @server_command(catalog, "import")
 def import_records(
     file: Annotated[Path, typer.Argument(help="File to read, or - for the standard input.", allow_dash=True)],
     format_name: FormatName = None,
-    check: Annotated[bool, typer.Option("--check", help="Only check the file; change nothing.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only check the form of the file, and change nothing.")
+    ] = False,
     *,
     context: CommandContext,
 ) -> None:
-    """Put every record of a CSV or JSON Lines file into the catalog; importing it again changes nothing.
+    """Import all records of a CSV or JSON Lines file; importing it again changes nothing.
 
-    The whole file is read before the first record is sent. A record that the catalog has under the same name and
-    source key is updated, or left alone when nothing differs. A record that the service rejects is reported and
-    passed over; the exit status is then 1.
+    The whole file is read before the first record is sent. A dataset with the same name and source key is updated, or
+    left unchanged if nothing differs. A record that the service rejects is reported and skipped; the exit status is
+    then 1.
     """
     records = _read_records(file, format_name)
     if check:
@@ -290,7 +287,7 @@ def import_records(
 
 
 def _show_import_results(context: CommandContext, results: list[ImportResult]) -> None:
-    """Show how many records were created, updated, left unchanged and rejected, and why each rejection happened."""
+    """Show the number of created, updated, unchanged and rejected records, and the reasons for rejections."""
     status_counts = Counter(result.status for result in results)
     counts = {status.value: status_counts[status] for status in ImportStatus}
 
@@ -303,7 +300,7 @@ def _show_import_results(context: CommandContext, results: list[ImportResult]) -
 
 
 def _import_with_progress(records: list[Record], client: Touchstone) -> list[ImportResult]:
-    """Import records one after the other behind a progress bar, and return the outcome of each."""
+    """Import records one after the other with a progress bar, and return the result of each."""
     catalog_import = CatalogImport(client)
     results = []
     with progress_bar("Importing", len(records)) as (progress, task_id):
@@ -316,50 +313,63 @@ def _import_with_progress(records: list[Record], client: Touchstone) -> list[Imp
 def _read_records(file: Path, format_name: str | None) -> list[Record]:
     """Return all records of a CSV or JSON Lines file, or of the standard input.
 
-    If the file cannot be read, the command ends with an error message.
+    The file may be compressed with gzip. If it cannot be read, the command ends with an error message.
 
     Raises:
-        RecordError: The file does not contain records; the message says which line is wrong.
+        RecordError: The file does not contain records; the message names the line.
     """
     file_format = _file_format(file, format_name, tuple(READERS))
     read_records = READERS[file_format]
     try:
         if file == STANDARD_STREAM:
             return list(read_records(sys.stdin))
-        # Spreadsheet programs write a byte order mark, which "utf-8-sig" removes.
-        with file.open(encoding="utf-8-sig", newline="") as opened_file:
-            return list(read_records(opened_file))
+        with open_text_input(file) as text_file:
+            return list(read_records(text_file))
+    except (EOFError, zlib.error):
+        exit_with_error(f"{file}: not a complete gzip file", ExitStatus.USAGE)
     except OSError as error:
-        exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
+        # A file that is not in the format gzip has a message, but no error number.
+        exit_with_error(f"{file}: {error.strerror or error}", ExitStatus.USAGE)
     except UnicodeDecodeError:
         exit_with_error(f"{file}: not UTF-8 text", ExitStatus.USAGE)
 
 
 @contextmanager
-def _open_for_writing(file: Path) -> Iterator[TextIO]:
-    """Open a text file, or the standard output; end the command with an error message if it cannot be written.
+def _open_text_output(file: Path) -> Iterator[TextIO]:
+    """Open a text file for writing, or the standard output; a file with the suffix .gz is compressed.
 
-    A file with the suffix .gz is compressed.
+    An existing file is replaced only if the block succeeds. If the file cannot be written, the command ends with an
+    error message.
     """
     if file == STANDARD_STREAM:
         yield sys.stdout
         return
 
+    with open_output(file) as output:
+        is_compressed = file.suffix == GZIP_SUFFIX
+        binary_file = gzip.GzipFile(file.name, "wb", fileobj=output) if is_compressed else output
+        with io.TextIOWrapper(cast(BinaryIO, binary_file), encoding="utf-8", newline="") as text_file:
+            yield text_file
+
+
+def open_text_input(file: Path) -> TextIO:
+    """Open a file of records as text; a file with the suffix .gz is decompressed.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
     open_file = gzip.open if file.suffix == GZIP_SUFFIX else open
-    try:
-        with open_file(file, "wt", encoding="utf-8", newline="") as opened_file:
-            yield opened_file
-    except OSError as error:
-        exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
+    # Spreadsheet programs write a byte order mark, which "utf-8-sig" removes.
+    return cast(TextIO, open_file(file, "rt", encoding="utf-8-sig", newline=""))
 
 
 def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) -> str:
-    """Return the format of a file: the one that the user has named, or else the one that its suffix stands for.
+    """Return the format that the user has named, or else the format that the suffix of the file indicates.
 
-    A suffix .gz is ignored, so that `records.csv.gz` is a CSV file.
+    The suffix .gz is ignored, so that `records.csv.gz` is a CSV file.
 
     Raises:
-        typer.BadParameter: The format is not in `formats`.
+        typer.BadParameter: The format is not in `formats`, or a Parquet file would have the suffix .gz.
     """
     uncompressed_file = file.with_suffix("") if file.suffix == GZIP_SUFFIX else file
     suffix = uncompressed_file.suffix.removeprefix(".").lower()
@@ -367,6 +377,8 @@ def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) ->
     if file_format not in formats:
         known_formats = ", ".join(formats)
         raise typer.BadParameter(f"the format is one of {known_formats}: name the file so, or give --format")
+    if file_format == PARQUET and file.suffix == GZIP_SUFFIX:
+        raise typer.BadParameter(f"Parquet files are compressed already: leave out {GZIP_SUFFIX}")
     return file_format
 
 
@@ -382,7 +394,7 @@ def rank(
 
     For example: touchstone rank --domain health --year-min 2015 --weight ethical_score=0.6 --weight year=0.4
     """
-    # Only an explained ranking says what is unknown, which a table always shows.
+    # Only an explained ranking contains the unknown criteria, which tables always show.
     is_explained = bool(options.get("explain"))
     request_options = options | {"explain": is_explained or not context.as_json}
     ranking = context.client.score_datasets(filters, weights=weights, gates=gates, **request_options)  # type: ignore[arg-type]

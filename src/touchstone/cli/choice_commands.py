@@ -1,10 +1,11 @@
 """The commands of `touchstone project` that document which dataset was chosen, and why.
 
-`choices` lists every choice that was made. `snapshot` keeps the ranking as it is, and `snapshots` lists what was kept;
-`replay` shows what has changed since a snapshot, and `delete-snapshot` deletes one. `report` writes a file for people
-who were not involved, and `verify-report` checks the digest of such a file.
+`choices` lists all choices. `snapshot` stores the current ranking, `snapshots` and `delete-snapshot` manage the stored
+ones, and `replay` shows the changes since a snapshot. `report` writes a file for people who were not involved, and
+`verify-report` checks the digest of such a file.
 """
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -13,29 +14,28 @@ import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext
-from touchstone.cli.command_runner import ExitStatus, server_command
-from touchstone.cli.file_output import OutputPath, write_file
+from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
+from touchstone.cli.file_output import STANDARD_STREAM, OutputPath, write_file
 from touchstone.cli.local_command import local_command
 from touchstone.cli.ranking_tables import DASH, format_place, format_shared_place
 from touchstone.cli.tables import Column, build_facts_table, build_table, format_value
 from touchstone.client import Choice, Replay, ReplayedDataset, Snapshot, SnapshotSummary
 from touchstone.core.canonical_json import canonical_digest
 
-choice = typer.Typer()  # its commands are part of `touchstone project`
+choice = typer.Typer()  # these commands become part of `touchstone project`
 
-DIGEST_CHARACTERS_SHOWN: Final = 12  # in a table; the JSON has the whole digest
-MAX_ITEMS_LISTED: Final = 1000
+DIGEST_CHARACTERS_SHOWN: Final = 12  # in a table; JSON output contains the whole digest
 
 
 def _author_name(choice: Choice) -> str:
-    """Return the pseudo or else the id of the user who made a choice; an empty text if unknown."""
+    """Return the pseudo or else the id of the user who made a choice, or an empty string if unknown."""
     if choice.by is None:
         return ""
     return choice.by.pseudo or str(choice.by.id)
 
 
 def _dataset_name(choice: Choice) -> str:
-    """Return the name of the dataset that was chosen, marked if it has been withdrawn; `(none)` if none was chosen."""
+    """Return the name of the chosen dataset, which is marked if it was withdrawn, or `(none)`."""
     dataset = choice.dataset
     if dataset is None:
         return "(none)"
@@ -45,12 +45,12 @@ def _dataset_name(choice: Choice) -> str:
 
 
 def _place_when_chosen(choice: Choice) -> str:
-    """Return the place that a dataset had when it was chosen, or a dash if it was not in the ranking of the project."""
+    """Return the place of a dataset when it was chosen, or a dash if it was not ranked."""
     return DASH if choice.ranking is None else format_place(choice.ranking)
 
 
 def _digest_when_chosen(choice: Choice) -> str:
-    """Return the first characters of the digest of a dataset when it was chosen; an empty text if there is none."""
+    """Return the beginning of the digest of the chosen dataset, or an empty string without one."""
     if choice.dataset is None or choice.dataset.digest is None:
         return ""
     return choice.dataset.digest[:DIGEST_CHARACTERS_SHOWN]
@@ -70,7 +70,7 @@ def _score_change(dataset: ReplayedDataset) -> str:
 
 
 def _before_and_after(before: float | str | None, after: float | str | None) -> str:
-    """Return a value before and after a change with an arrow between them, or only once if it has not changed."""
+    """Return the values before and after a change with an arrow between them, or a single unchanged value."""
     if before == after:
         return format_value(after)
     return f"{format_value(before)} → {format_value(after)}"
@@ -106,25 +106,25 @@ SnapshotId = Annotated[str, typer.Argument(help="Id of the snapshot.")]
 @server_command(choice, "choices")
 def list_choices(project_id: ProjectId, *, context: CommandContext) -> None:
     """List every choice that was made in a project, newest first, with its reason."""
-    history = context.client.list_choices(project_id, limit=MAX_ITEMS_LISTED)
+    history = context.client.list_choices(project_id)
     context.show(history, build_table(CHOICE_COLUMNS, history))
 
 
 @server_command(choice, "snapshot")
 def create_snapshot(
     project_id: ProjectId,
-    note: Annotated[str | None, typer.Option(help="Why you keep this ranking.")] = None,
+    note: Annotated[str | None, typer.Option(help="The reason for the snapshot.")] = None,
     limit: Annotated[int | None, typer.Option(help="How many datasets, best first (default: 20).")] = None,
     *,
     context: CommandContext,
 ) -> None:
-    """Keep the ranking of a project as it is now, so that you can show later what it was."""
+    """Store the current ranking of a project, so that you can show it later."""
     snapshot = context.client.create_snapshot(project_id, note=note, limit=limit)
     context.show(snapshot, _snapshot_table(snapshot))
 
 
 def _snapshot_table(snapshot: Snapshot) -> Table:
-    """Return the table that shows a new snapshot: how much of the ranking it keeps, and its digest."""
+    """Return a table with the size and the digest of a new snapshot."""
     facts = {
         "Id": snapshot.id,
         "At": snapshot.at,
@@ -138,26 +138,26 @@ def _snapshot_table(snapshot: Snapshot) -> Table:
 @server_command(choice, "snapshots")
 def list_snapshots(project_id: ProjectId, *, context: CommandContext) -> None:
     """List the snapshots of a project, newest first."""
-    summaries = context.client.list_snapshots(project_id, limit=MAX_ITEMS_LISTED)
+    summaries = context.client.list_snapshots(project_id)
     context.show(summaries, build_table(SNAPSHOT_COLUMNS, summaries))
 
 
 @server_command(choice, "delete-snapshot")
 def delete_snapshot(project_id: ProjectId, snapshot_id: SnapshotId, *, context: CommandContext) -> None:
-    """Delete a snapshot; the choices that were made in the project stay."""
+    """Delete a snapshot; the choices in the project are kept."""
     context.client.delete_snapshot(project_id, snapshot_id)
     context.show(None, f"Snapshot {snapshot_id} is deleted.")
 
 
 @server_command(choice, "replay")
 def replay_snapshot(project_id: ProjectId, snapshot_id: SnapshotId, *, context: CommandContext) -> None:
-    """Repeat the ranking of a snapshot with the present catalog, and show what has changed since then and why."""
+    """Repeat the ranking of a snapshot with the current catalog, and show the changes with their reasons."""
     replay = context.client.replay_snapshot(project_id, snapshot_id)
     context.show(replay, build_table(REPLAY_COLUMNS, replay.items), _replay_summary(replay))
 
 
 def _replay_summary(replay: Replay) -> str:
-    """Return one line that tells how many datasets have changed since a snapshot, or that nothing has."""
+    """Return a sentence with the number of datasets that have changed since a snapshot."""
     if replay.identical:
         return "Nothing has changed since the snapshot."
 
@@ -175,13 +175,13 @@ def write_report(
     context: CommandContext,
 ) -> None:
     """Write the report of a project: its need, ranking, reasons, choice and evidence."""
-    # The service refuses a format or a language that it does not know, and lists those that it knows.
+    # The service refuses an unknown format or language with a list of the known ones.
     file = context.client.get_report(project_id, report_format, lang=language)  # type: ignore[arg-type]
     write_file(file, output, context)
 
 
 class ReportFile(msgspec.Struct, frozen=True):
-    """A report in the format JSON: what it states, and the digest that it carries."""
+    """A report in the format JSON, with its content and its digest."""
 
     sha256: str
     report: dict[str, Any]
@@ -189,17 +189,23 @@ class ReportFile(msgspec.Struct, frozen=True):
 
 @local_command(choice, "verify-report")
 def verify_report(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A report in the format JSON.")],
+    file: Annotated[
+        Path,
+        typer.Argument(allow_dash=True, help="A report in the format JSON, or - for the standard input."),
+    ],
 ) -> None:
     """Compute the digest of a report again, and compare it with the one in the file; needs no server.
 
-    The digest is the SHA-256 of the canonical JSON (RFC 8785) of what the report states. The exit status is 1 if the
-    file carries another one.
+    The digest is the SHA-256 of the canonical JSON (RFC 8785) of the content of the report. The exit status is 1 if the
+    file contains another digest.
     """
     try:
-        report_file = msgspec.json.decode(file.read_bytes(), type=ReportFile)
+        content = sys.stdin.buffer.read() if file == STANDARD_STREAM else file.read_bytes()
+        report_file = msgspec.json.decode(content, type=ReportFile)
         digest = canonical_digest(report_file.report)
-    except (msgspec.DecodeError, ValueError) as error:  # not JSON, or nothing that has a canonical form
+    except OSError as error:
+        exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
+    except (msgspec.DecodeError, ValueError) as error:  # not JSON, or without a canonical form
         typer.echo(f"{file} is not a report in the format JSON.", err=True)
         raise typer.Exit(ExitStatus.USAGE) from error
 

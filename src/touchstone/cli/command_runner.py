@@ -1,4 +1,4 @@
-"""How functions become commands: options in groups, and errors as one line on the error stream and an exit status."""
+"""Registration of functions as commands, with grouped options, one-line error messages and exit statuses."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -25,28 +25,28 @@ class ExitStatus(IntEnum):
 
 CommandFunction = Callable[..., None]
 Decorator = Callable[[CommandFunction], CommandFunction]
-# For each type of expected error, a function that returns its message and its exit status.
+# A function for each type of expected error that returns the error message and the exit status.
 ErrorReports = Mapping[type[Exception], Callable[[Any], tuple[str, ExitStatus]]]
 
 
 def server_command(app: typer.Typer, name: str, **groups: OptionGroup) -> Decorator:
-    """Return a decorator that adds a function to the command line as a command which calls a server.
+    """Return a decorator that registers a function as a command, which calls a server.
 
-    Each option group becomes one argument of the function, of the same name. The argument `context` is a
-    `CommandContext` with a client of the server, which is closed when the function ends.
+    The function receives the value of each option group as the argument with the name of the group. Its argument
+    `context` is a `CommandContext` with a client of the server, which is closed when the function ends.
     """
     groups_with_connection = {**groups, "context": CONNECTION_OPTIONS}
 
     def decorate(function: CommandFunction) -> CommandFunction:
-        command = _closing_client(function)
+        command = _close_client_after(function)
         register_command(app, name, command, groups_with_connection, SERVER_ERRORS)
         return function
 
     return decorate
 
 
-def _closing_client(function: CommandFunction) -> CommandFunction:
-    """Wrap the function of a command, so that the client in its context is closed when it ends."""
+def _close_client_after(function: CommandFunction) -> CommandFunction:
+    """Wrap the function of a command, so that the client in its context is closed at the end."""
 
     @functools.wraps(function)
     def command(*, context: CommandContext, **arguments: Any) -> None:
@@ -63,10 +63,10 @@ def register_command(
     groups: Mapping[str, OptionGroup],
     error_reports: ErrorReports,
 ) -> None:
-    """Add a function to the command line as the command `name`.
+    """Register a function as the command `name`.
 
-    The command has the parameters of the function, and the options of each group in `groups`. The errors in
-    `error_reports` end it with one line on the error stream instead of a traceback.
+    The command has the parameters of the function and the options of all `groups`. Errors in `error_reports` end it
+    with a one-line message instead of a traceback.
     """
     function_without_tracebacks = exit_on_errors(function, error_reports)
     command = with_option_groups(function_without_tracebacks, groups)
@@ -76,9 +76,9 @@ def register_command(
 
 
 def exit_on_errors(function: CommandFunction, error_reports: ErrorReports) -> CommandFunction:
-    """Wrap the function of a command, so that expected errors end it with one line instead of a traceback.
+    """Wrap the function of a command, so that expected errors end it with a one-line message.
 
-    For each expected type of error, `error_reports` has a function that returns the message and the exit status.
+    For each expected type of error, `error_reports` contains a function that returns the message and the exit status.
     """
     expected_errors = tuple(error_reports)
 
@@ -87,7 +87,7 @@ def exit_on_errors(function: CommandFunction, error_reports: ErrorReports) -> Co
         try:
             function(**arguments)
         except expected_errors as error:
-            # The error may be of a subclass, so its report cannot be looked up by its exact type.
+            # The error may be an instance of a subclass, so its type cannot be looked up directly.
             reports = (report for error_type, report in error_reports.items() if isinstance(error, error_type))
             report_error = next(reports)
             message, exit_status = report_error(error)
@@ -97,7 +97,7 @@ def exit_on_errors(function: CommandFunction, error_reports: ErrorReports) -> Co
 
 
 def exit_with_error(message: str, exit_status: ExitStatus) -> NoReturn:
-    """Print a message as one line on the error stream, and end the command.
+    """Print a one-line message on the error stream, and end the command.
 
     Raises:
         typer.Exit: Always, with the exit status.
@@ -106,15 +106,15 @@ def exit_with_error(message: str, exit_status: ExitStatus) -> NoReturn:
     raise typer.Exit(exit_status)
 
 
-# What a user can do about an error, for each HTTP status with only one remedy.
-_HINTS: Final[Mapping[int, str]] = {
-    0: " Is it running? Try: touchstone serve",
-    401: " Sign in first: touchstone login",
+# Advice for the user, for error codes with a single remedy.
+_HINTS: Final[Mapping[str, str]] = {
+    "unreachable": " Is it running? Try: touchstone serve",
+    "unauthorized": " Sign in first: touchstone login",
 }
 
 
 def exit_status_of(error: TouchstoneError) -> ExitStatus:
-    """Return the exit status for an error of the service."""
+    """Return the exit status for an error of a call to the service."""
     if error.status == 0:
         return ExitStatus.UNREACHABLE
     if error.status == 401:
@@ -123,22 +123,22 @@ def exit_status_of(error: TouchstoneError) -> ExitStatus:
 
 
 def error_message(error: TouchstoneError) -> str:
-    """Return the line that tells the user why the service refused a call, and what to do about it.
+    """Return a line that explains an error to the user, with advice if there is a single remedy.
 
-    The line begins with the general message of the error. After that come the reasons why single values are invalid,
-    unless the general message contains them already.
+    The line begins with the general message of the error. The reasons why single values are invalid follow, unless the
+    general message already contains them.
     """
-    statements = [error.detail]
+    reasons = [error.detail]
     for field_error in error.errors:
         reason = str(field_error.get("msg", ""))
-        if reason not in error.detail and reason not in statements:
-            statements.append(reason)
+        if reason not in error.detail and reason not in reasons:
+            reasons.append(reason)
 
-    message = ": ".join(statements)
+    message = ": ".join(reasons)
     if not message.endswith((".", "!", "?")):
         message += "."
 
-    hint = _HINTS.get(error.status, "")
+    hint = _HINTS.get(error.code, "")
     return message + hint
 
 

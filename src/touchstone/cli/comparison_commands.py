@@ -1,4 +1,4 @@
-"""`touchstone compare-models`: training on several datasets in the same way, to learn which of them trains best."""
+"""`touchstone compare-models`: the same training on several datasets, to find out which of them trains best."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
@@ -18,7 +18,7 @@ from touchstone.client.fields import DatasetOptions
 
 
 def _format_score(item: ComparedTraining) -> str:
-    """Return the score of a dataset with its interval, such as `0.8312 (0.8011 to 0.8604)`; `?` without a score."""
+    """Return the score of a dataset with its interval, such as `0.8312 (0.8011 to 0.8604)`, or `?` without one."""
     score = item.score
     if score is None:
         return UNKNOWN
@@ -28,7 +28,7 @@ def _format_score(item: ComparedTraining) -> str:
 
 
 def _format_baseline(item: ComparedTraining) -> str:
-    """Return the score of a model that ignores every column; `?` if it is not known."""
+    """Return the score of a model that ignores every column, or `?` if it is unknown."""
     if item.score is None or item.score.baseline is None:
         return UNKNOWN
     return f"{item.score.baseline:.4f}"
@@ -54,7 +54,7 @@ LEFT_OUT_COLUMNS: Final = (
 
 
 def _comparison_request(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a comparison of trainings as the client expects them.
+    """Convert the options of a comparison to keyword arguments of `Touchstone.compare_trainings`.
 
     Raises:
         typer.BadParameter: Both `--target` and `--target-of` are given, or an option for a single dataset is not
@@ -68,8 +68,8 @@ def _comparison_request(given_options: dict[str, Any]) -> dict[str, Any]:
             raise typer.BadParameter("--target and --target-of cannot be combined")
         options["target"] = parse_assignments(targets, "dataset")
 
-    texts_by_option = {option: options.pop(_name_for_one_dataset(option), []) for option in _OPTIONS_OF_DATASETS}
-    by_dataset = _read_dataset_options(texts_by_option)
+    values_by_option = {option: options.pop(_name_for_one_dataset(option), []) for option in _OPTIONS_OF_DATASETS}
+    by_dataset = _read_dataset_options(values_by_option)
 
     request = training_request(options)
     if by_dataset:
@@ -77,21 +77,20 @@ def _comparison_request(given_options: dict[str, Any]) -> dict[str, Any]:
     return request
 
 
-def _read_dataset_options(texts_by_option: Mapping[Option, Sequence[str]]) -> dict[str, dict[str, Any]]:
-    """Return the options of single datasets, by the id of the dataset, as the member `by_dataset` of a request.
+def _read_dataset_options(values_by_option: Mapping[Option, Sequence[str]]) -> dict[str, dict[str, Any]]:
+    """Return the options of single datasets as the member `by_dataset` of a request.
 
-    For example, the text `12=country` for the group column becomes `{"12": {"group_column": "country"}}`.
+    For example, `--group-column-of 12=country` becomes `{"12": {"group_column": "country"}}`.
 
     Raises:
-        typer.BadParameter: A text is not written as `dataset=value`.
+        typer.BadParameter: A value is not written as `dataset=value`.
     """
     by_dataset: dict[str, dict[str, Any]] = {}
-    for option, texts in texts_by_option.items():
+    for option, assignments in values_by_option.items():
         *parent_keys, last_key = _path_for_one_dataset(option)
 
-        for text in texts:
-            # A list of one text gives a mapping of one dataset to its value.
-            [(dataset, value)] = parse_assignments([text], "dataset").items()
+        for assignment in assignments:
+            [(dataset, value)] = parse_assignments([assignment], "dataset").items()
 
             parent = by_dataset.setdefault(dataset, {})
             for key in parent_keys:
@@ -105,9 +104,9 @@ def _read_dataset_options(texts_by_option: Mapping[Option, Sequence[str]]) -> di
 
 
 def _path_for_one_dataset(option: Option) -> tuple[str, ...]:
-    """Return the keys that lead to an option of one dataset in a request; none if it is the same for all datasets.
+    """Return the path of an option in `by_dataset`, or an empty path if all datasets share the option.
 
-    The columns that divide the rows are not in an object `split` there.
+    Unlike in the request of a single training, the columns that divide the rows are not nested in `split`.
     """
     path = TRAIN_PATHS.get(option.name, (option.name,))
     if path[0] in DatasetOptions.__annotations__:
@@ -116,7 +115,7 @@ def _path_for_one_dataset(option: Option) -> tuple[str, ...]:
 
 
 def _name_for_one_dataset(option: Option) -> str:
-    """Return the name of the option that applies to one dataset only, such as `group_column_of`."""
+    """Return the name of the variant of an option for one dataset, such as `group_column_of`."""
     return f"{option.name}_of"
 
 
@@ -170,7 +169,10 @@ def compare_models(
 def _wait_with_progress(context: CommandContext, comparison: TrainingComparison) -> TrainingComparison:
     """Show a progress bar until all trainings of a comparison have ended, and return the comparison.
 
-    Ctrl-C ends the command, but not the trainings.
+    Ctrl-C ends the command, but the trainings continue.
+
+    Raises:
+        typer.Exit: The user has pressed Ctrl-C.
     """
     try:
         with progress_bar("Trainings", total=len(comparison.datasets)) as (progress, task_id):
@@ -181,11 +183,12 @@ def _wait_with_progress(context: CommandContext, comparison: TrainingComparison)
 
             return context.client.wait_for_comparison(comparison, report=show_progress)
     except KeyboardInterrupt:
-        exit_with_error("the trainings go on; follow them with: touchstone jobs list train", ExitStatus.REFUSED)
+        command = "touchstone jobs list train"
+        exit_with_error(f"the trainings are still running; to list them, run: {command}", ExitStatus.REFUSED)
 
 
 def _comparison_tables(comparison: TrainingComparison) -> list[Table]:
-    """Return a table of the trainings, best first, and one of the datasets that were left out if there are any."""
+    """Return a table of the trainings, best first, and a table of any datasets that were left out."""
     best_first = sorted(comparison.datasets, key=lambda item: (item.place is None, item.place or 0))
     tables = [build_table(TRAINING_COLUMNS, best_first, title=f"Comparison {comparison.id}")]
     if comparison.left_out:

@@ -1,6 +1,7 @@
 """`touchstone doctor`: check the installation, and the evidence in its catalog."""
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -26,49 +27,58 @@ def doctor(
         typer.Option(
             exists=True,
             file_okay=False,
-            help="A folder of source documents, in which quotes are looked for. Implies --catalog.",
+            help="A folder of source documents that are searched for quotes. Implies --catalog.",
         ),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="How many faulty claims are listed.")] = 100,
 ) -> None:
     """Check the database of this installation and, with --catalog, the evidence in it.
 
-    Works on the database that TOUCHSTONE_* variables name, also while a server is running. The exit status is 1 if a
-    claim rests on a placeholder, a bare heading or a licence, or if a quote is not in its source.
+    The command uses the database that TOUCHSTONE_* variables name, even while a server is running. The exit status is 1
+    if a claim is supported only by a placeholder, a heading or a licence, or if a quote is not in its source.
     """
     settings = Settings.load()
     is_catalog_checked = catalog or documents is not None
-    revision, audit = asyncio.run(examine(settings, documents, with_catalog=is_catalog_checked))
-    typer.echo(f"Database: schema {revision}, as this version needs it.")
-    if audit is None:
+    check = asyncio.run(_check_database(settings, documents, audits_catalog=is_catalog_checked))
+    typer.echo(f"Database: schema {check.revision}, as this version needs it.")
+    if check.audit is None:
         return
 
-    for line in audit_lines(audit, limit):
+    for line in audit_lines(check.audit, limit):
         typer.echo(line)
-    if audit.faulty:
+    if check.audit.faulty:
         raise typer.Exit(ExitStatus.REFUSED)
 
 
-async def examine(
-    settings: Settings, documents: Path | None, *, with_catalog: bool
-) -> tuple[str, EvidenceAudit | None]:
-    """Return the revision of the database and, if it is asked for, the audit of the evidence in the catalog.
+@dataclass(frozen=True, slots=True)
+class DatabaseCheck:
+    """The result of a check: the revision of the schema, and the evidence audit if one was requested."""
+
+    revision: str
+    audit: EvidenceAudit | None
+
+
+async def _check_database(settings: Settings, documents_dir: Path | None, *, audits_catalog: bool) -> DatabaseCheck:
+    """Check the schema of the database and, with `audits_catalog`, the evidence in the catalog.
+
+    Quotes are looked up in the source documents in `documents_dir`, unless it is None.
 
     Raises:
+        SettingsError: There is no database.
         SchemaError: The database is empty, or its schema is older or newer than this code.
     """
-    async with open_database(settings) as database:
+    async with open_database(settings, must_exist=True) as database:
         with startup_errors(settings):
             revision = await check_schema(database)
-        if not with_catalog:
-            return revision, None
+        if not audits_catalog:
+            return DatabaseCheck(revision, audit=None)
 
         async with database.streaming() as connection:
-            return revision, await audit_catalog(connection, documents)
+            return DatabaseCheck(revision, audit=await audit_catalog(connection, documents_dir))
 
 
 def audit_lines(audit: EvidenceAudit, limit: int) -> list[str]:
-    """Return the lines that show the result of an audit to a person: counts, and at most `limit` faulty claims."""
+    """Return the result of an audit as lines of text, with at most `limit` faulty claims."""
     levels = ", ".join(f"{audit.claims[level]} {level.value}" for level in EvidenceLevel)
     count_lines = [
         f"Records: {audit.records}.",
@@ -77,7 +87,7 @@ def audit_lines(audit: EvidenceAudit, limit: int) -> list[str]:
     ]
     fault_lines = [f"{audit.count_of(fault)} {title}" for fault, title in FAULT_TITLES.items()]
 
-    claim_lines = [claim_line(claim) for claim in audit.faulty[:limit]]
+    claim_lines = [_claim_line(claim) for claim in audit.faulty[:limit]]
     unlisted_count = len(audit.faulty) - limit
     if unlisted_count > 0:
         claim_lines.append(f"… and {unlisted_count} more.")
@@ -85,8 +95,8 @@ def audit_lines(audit: EvidenceAudit, limit: int) -> list[str]:
     return [*count_lines, *fault_lines, *claim_lines]
 
 
-def claim_line(claim: FaultyClaim) -> str:
-    """Return a faulty claim on one line."""
+def _claim_line(claim: FaultyClaim) -> str:
+    """Return a faulty claim as one line of text, with its fault, dataset, attribute and quote."""
     quote = " ".join(claim.quote.split())[:MAX_QUOTE_CHARACTERS]
     name = " ".join(claim.dataset_name.split())
     return f"{claim.fault.value}: record {claim.dataset_id} ({name}), {claim.attribute}: {quote!r}"

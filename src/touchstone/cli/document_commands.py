@@ -25,6 +25,6 @@ def export(
     context: CommandContext,
 ) -> None:
     """Write a dataset with its claims as a document in a metadata standard."""
-    # The service refuses a format that it does not know, and lists those that it knows.
+    # The service refuses an unknown format with a list of the known ones.
     file = context.client.export_dataset(dataset, export_format)  # type: ignore[arg-type]
     write_file(file, output, context)

@@ -3,12 +3,13 @@
 from typing import Annotated, Any, Final
 from uuid import UUID
 
+import msgspec
 import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext
 from touchstone.cli.command_runner import server_command
-from touchstone.cli.option_groups import PAGE, Option, OptionGroup
+from touchstone.cli.option_groups import PAGE, Option, OptionGroup, check_is_finite
 from touchstone.cli.tables import Column, build_facts_table, build_table, digits_of, format_value
 from touchstone.client import Claim, Evidence
 from touchstone.client.evidence_models import ClaimSource, Decision, Person, Review
@@ -26,24 +27,24 @@ ClaimId = Annotated[str, typer.Argument(help="Id of the claim, or its beginning,
 
 
 def _short_id(claim: Claim) -> str:
-    """Return the beginning of the id of a claim, by which the commands find the claim among those of its dataset."""
+    """Return the beginning of the id of a claim, which is enough to identify the claim within its dataset."""
     return str(claim.id)[:SHORT_ID_LENGTH]
 
 
 def _value_text(claim: Claim) -> str:
-    """Return the value of a claim for a table."""
+    """Return the value of a claim as text for a table."""
     return NOT_APPLICABLE if claim.not_applicable else format_value(claim.value)
 
 
 def _person_text(person: Person | None) -> str:
-    """Return the pseudo of a person, or else the id; the service itself has neither."""
+    """Return the pseudo or else the id of a person, or `the service` for None."""
     if person is None:
         return "the service"
     return person.pseudo or str(person.id)
 
 
 def _source_text(source: ClaimSource | None) -> str:
-    """Return the name of a source, or else its address."""
+    """Return the name of a source, or else its address or kind."""
     if source is None:
         return ""
     return source.name or source.url or source.kind or ""
@@ -66,7 +67,7 @@ PROPOSAL_COLUMNS: Final = (
 
 
 def _build_claim_details(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the evidence for a claim as the client expects it.
+    """Convert the options of a claim to keyword arguments of `Touchstone.add_claim`.
 
     The options `source_name`, `source_url` and `source_kind` become the members of one object, `source`.
     """
@@ -85,8 +86,8 @@ def _build_claim_details(given_options: dict[str, Any]) -> dict[str, Any]:
 
 CLAIM_OPTIONS: Final = OptionGroup(
     (
-        Option("quote", str, "The words that show it, verbatim."),
-        Option("place", str, "Where they stand in the source, such as a section or a page."),
+        Option("quote", str, "A verbatim quote that supports the claim."),
+        Option("place", str, "The position of the quote in the source, such as a section or a page."),
         Option("source_name", str, "Name of the document."),
         Option("source_url", str, "Address of the document."),
         Option("source_kind", str, "Kind of the document, such as `datasheet` or `paper`."),
@@ -106,10 +107,20 @@ def list_claims(
     context: CommandContext,
 ) -> None:
     """List the claims about a dataset, newest first, with those that were rejected or withdrawn."""
-    all_evidence = context.client.get_evidence(dataset)
-    claims = [claim for claim in all_evidence.claims if attribute in (None, claim.attribute)]
-    shown_evidence = Evidence(claims=claims, attributes=all_evidence.attributes)
+    if attribute is not None:
+        _check_attribute(attribute)
+    shown_evidence = _evidence_about(attribute, context.client.get_evidence(dataset))
+    claims = shown_evidence.claims
     context.show(shown_evidence, build_table(CLAIM_COLUMNS, claims, title=f"Claims: {len(claims)}"))
+
+
+def _evidence_about(attribute: str | None, evidence: Evidence) -> Evidence:
+    """Return the claims about one attribute and its state, or all evidence if no attribute is given."""
+    if attribute is None:
+        return evidence
+    claims = [claim for claim in evidence.claims if claim.attribute == attribute]
+    states = {name: state for name, state in evidence.attributes.items() if name == attribute}
+    return msgspec.structs.replace(evidence, claims=claims, attributes=states)
 
 
 @server_command(evidence, "proposals", page=PAGE)
@@ -147,14 +158,23 @@ def add(
     context.show(claim, _claim_table(claim))
 
 
-def _parse_value(attribute: str, text: str) -> ClaimValue:
-    """Return the value that a user claims for an attribute; None if the attribute does not apply.
+def _check_attribute(attribute: str) -> None:
+    """Check that there can be claims about an attribute.
 
     Raises:
-        typer.BadParameter: There are no claims about this attribute, or it has no such value.
+        typer.BadParameter: There are no claims about this attribute.
     """
     if attribute not in CLAIMED_ATTRIBUTES:
         raise typer.BadParameter(f"{attribute!r} is not one of {', '.join(CLAIMED_ATTRIBUTES)}")
+
+
+def _parse_value(attribute: str, text: str) -> ClaimValue:
+    """Parse the value that a user claims for an attribute, or return None if the attribute does not apply.
+
+    Raises:
+        typer.BadParameter: There are no claims about this attribute, or the value is invalid.
+    """
+    _check_attribute(attribute)
     if text == NOT_APPLICABLE:
         return None
 
@@ -168,6 +188,7 @@ def _parse_value(attribute: str, text: str) -> ClaimValue:
         number = float(text)
     except ValueError:
         raise typer.BadParameter(f"the value of {attribute} is a number or {NOT_APPLICABLE}") from None
+    check_is_finite(number)
     return int(number) if number.is_integer() else number
 
 
@@ -178,7 +199,9 @@ def review(
     decision: Annotated[
         str, typer.Argument(help="accept (a proposal), confirm (any claim, as a curator) or reject (a proposal).")
     ],
-    note: Annotated[str | None, typer.Option(help="Why: it stays with the claim.")] = None,
+    note: Annotated[
+        str | None, typer.Option(help="The reason for the decision, which is stored with the claim.")
+    ] = None,
     *,
     context: CommandContext,
 ) -> None:
@@ -190,10 +213,10 @@ def review(
 
 
 def _find_claim(context: CommandContext, dataset: str, id_beginning: str) -> UUID:
-    """Return the full id of a claim about a dataset, of which the user has given only the beginning.
+    """Return the full id of the claim about a dataset whose id has the given beginning.
 
     Raises:
-        typer.BadParameter: No claim has such an id, or several have.
+        typer.BadParameter: No claim has such an id, or several claims have.
     """
     claims = context.client.get_evidence(dataset).claims
     lower_case_beginning = id_beginning.lower()
@@ -204,7 +227,7 @@ def _find_claim(context: CommandContext, dataset: str, id_beginning: str) -> UUI
 
 
 def _parse_decision(text: str) -> Decision:
-    """Return the decision that a user has named.
+    """Return the decision with the given name.
 
     Raises:
         typer.BadParameter: There is no such decision.
@@ -223,7 +246,7 @@ def withdraw(dataset: DatasetId, claim_id: ClaimId, *, context: CommandContext) 
 
 
 def _claim_table(claim: Claim) -> Table:
-    """Return the table that shows everything about one claim."""
+    """Return a table with all details of a claim."""
     facts = {
         "Claim": claim.id,
         "Dataset": digits_of(claim.dataset_id),
@@ -244,7 +267,7 @@ def _claim_table(claim: Claim) -> Table:
 
 
 def _review_text(claim_review: Review | None) -> str:
-    """Return the last decision on a claim, who made it, and why."""
+    """Return the last decision on a claim as text, with its author and its reason."""
     if claim_review is None:
         return ""
     decision = f"{claim_review.decision} by {_person_text(claim_review.by)}"

@@ -1,8 +1,12 @@
-"""Commands whose result is a file: which file they write, and how."""
+"""Output files of commands, which replace existing files only after they are complete."""
 
+import secrets
+import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, BinaryIO, Final
 
 import typer
 
@@ -10,7 +14,7 @@ from touchstone.cli.command_context import CommandContext
 from touchstone.cli.command_runner import ExitStatus, exit_with_error
 from touchstone.client import ExportedFile
 
-STANDARD_OUTPUT: Final = Path("-")
+STANDARD_STREAM: Final = Path("-")  # means the standard input or output instead of a file
 
 OutputPath = Annotated[
     Path | None,
@@ -24,19 +28,55 @@ OutputPath = Annotated[
 
 
 def write_file(file: ExportedFile, output: Path | None, context: CommandContext) -> None:
-    """Write a file from the service to the path that the user has named, or else under the name that it has.
+    """Write a file from the service to the path that the user has named, or else under its own name.
 
     A path of `-` means the standard output. If the file cannot be written, the command ends with an error message.
     """
-    if output == STANDARD_OUTPUT:
-        sys.stdout.buffer.write(file.content)
+    path = output or Path(file.name)
+    with open_output(path) as output_file:
+        output_file.write(file.content)
+
+    if path != STANDARD_STREAM:
+        byte_count = len(file.content)
+        context.show({"file": str(path), "bytes": byte_count}, f"{path}: {byte_count} bytes")
+
+
+@contextmanager
+def open_output(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing, or the standard output if the path is `-`.
+
+    The content is written to a temporary file in the same folder, which replaces the file at the end of the block. If
+    the block fails, an existing file is left unchanged. If the file cannot be written, the command ends with an error
+    message.
+    """
+    if path == STANDARD_STREAM:
+        yield sys.stdout.buffer
         return
 
-    path = output or Path(file.name)
     try:
-        path.write_bytes(file.content)
+        with _open_replacement(path) as file:
+            yield file
     except OSError as error:
         exit_with_error(f"{path}: {error.strerror}", ExitStatus.USAGE)
 
-    byte_count = len(file.content)
-    context.show({"file": str(path), "bytes": byte_count}, f"{path}: {byte_count} bytes")
+
+@contextmanager
+def _open_replacement(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file that replaces the file at `path`, with its permissions, unless the block fails."""
+    if path.exists() and not path.is_file():
+        # Devices and pipes are written to directly, and folders are refused.
+        with path.open("wb") as file:
+            yield file
+        return
+
+    target = path.resolve()  # a symbolic link stays a link
+    temporary_path = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with temporary_path.open("xb") as file:
+            yield file
+        if target.exists():
+            shutil.copymode(target, temporary_path)
+        temporary_path.replace(target)
+    except BaseException:
+        temporary_path.unlink(missing_ok=True)
+        raise

@@ -1,4 +1,4 @@
-"""The options for filters, weights and order; those for filters are derived from the table of attributes."""
+"""The options for filters, which are derived from the table of attributes, and for weights and sorting."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Any, Final, cast
 import msgspec
 import typer
 
-from touchstone.cli.option_groups import Option, OptionGroup, parse_assignments
+from touchstone.cli.option_groups import Option, OptionGroup, check_is_finite, parse_assignments
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import Filters, Gates, RankingRequirements
 from touchstone.core.attributes import ATTRIBUTES, Attribute, Kind
 
-# The filters of the API have shorter names for these attributes.
+# The filters of the API use shorter names for these attributes.
 BOUND_NAMES: Final = {"instances_number": "instances", "features_number": "features"}
 NUMBER_TYPES: Final = {Kind.INTEGER: int, Kind.PERCENTAGE: float}
 
@@ -20,20 +20,20 @@ NUMBER_TYPES: Final = {Kind.INTEGER: int, Kind.PERCENTAGE: float}
 def _filter_options(attribute: Attribute) -> Iterator[Option]:
     """Yield the command-line options that filter datasets by one of their attributes.
 
-    A number has two options, for its lower and its upper bound; all other attributes have one.
+    A number has two options, for its lower and its upper bound, and any other attribute has one.
     """
     name = attribute.name
     label = attribute.label_en
 
     if attribute.kind is Kind.TEXT:
-        spelling = "--name" if name == "dataset_name" else None
-        yield Option(name, str, f"{label} contains this text.", spelling=spelling)
+        flags = "--name" if name == "dataset_name" else None
+        yield Option(name, str, f"{label} contains this text.", flags=flags)
     elif attribute.kind is Kind.WORDS:
         yield Option(name, str, f"{label} is one of these; may be repeated.", is_repeatable=True)
     elif attribute.kind is Kind.FLAG:
         dashed_name = name.replace("_", "-")
-        spelling = f"--{dashed_name}/--no-{dashed_name}"
-        yield Option(name, bool, f"{label}: assessed as true, or as false.", spelling=spelling)
+        flags = f"--{dashed_name}/--no-{dashed_name}"
+        yield Option(name, bool, f"{label}: assessed as true, or as false.", flags=flags)
     else:
         bound_name = BOUND_NAMES.get(name, name)
         number_type = NUMBER_TYPES[attribute.kind]
@@ -51,7 +51,7 @@ FILTERS: Final = OptionGroup(
         Option("license", str, "Licence, such as MIT, CC-BY-* or unknown; may be repeated.", is_repeatable=True),
         Option("language", str, "Language is one of these; may be repeated.", is_repeatable=True),
         Option("source", str, "Source is one of these; may be repeated.", is_repeatable=True),
-        Option("trainable", bool, "Has a table that could be read, or not.", spelling="--trainable/--no-trainable"),
+        Option("trainable", bool, "Has a table that could be read, or not.", flags="--trainable/--no-trainable"),
         Option("file_type", str, "Type of the data file is one of these; may be repeated.", is_repeatable=True),
         Option("visibility", str, "`public` or `private`."),
     ),
@@ -60,17 +60,17 @@ FILTERS: Final = OptionGroup(
 
 
 def parse_gates(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the requirements beside the score that the user has given as `--gate NAME=VALUE`, by name.
+    """Return the requirements that were given as `--gate NAME=VALUE`, by name.
 
-    Several values for one name, separated by commas or given by several options, become a list: both
-    `--gate license=MIT,CC-BY-*` and `--gate license=MIT --gate license=CC-BY-*` accept either licence.
+    Several values for one name, separated by commas or given by several options, become a list. Both `--gate
+    license=MIT,CC-BY-*` and `--gate license=MIT --gate license=CC-BY-*` accept either licence.
 
     Raises:
-        typer.BadParameter: A text has no `=`, or no name before it.
+        typer.BadParameter: A value has no `=`, or no name before it.
     """
     values_by_name: dict[str, list[Any]] = {}
     for assignment in given_options.get("gate", []):
-        # One at a time, because a mapping of all assignments would keep only the last one of each name.
+        # Assignments are parsed one at a time, because a name may be repeated.
         [(name, text)] = parse_assignments([assignment], name_placeholder="requirement").items()
         values = [_parse_gate_value(item.strip()) for item in text.split(",")]
         values_by_name.setdefault(name, []).extend(values)
@@ -82,9 +82,9 @@ def parse_gates(given_options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parse_gate_value(text: str) -> int | float | str:
-    """Return the value of a requirement: a number or a boolean if the text is one in JSON, otherwise the text itself.
+    """Parse the value of a requirement, which is a number or a boolean in JSON, or else the string itself.
 
-    The service expects `1000` and `true` as such, but levels of evidence and licences as texts.
+    The service expects numbers and booleans as such, but levels of evidence and licences as strings.
     """
     try:
         value = msgspec.json.decode(text)
@@ -96,40 +96,46 @@ def _parse_gate_value(text: str) -> int | float | str:
 GATE_OPTION: Final = Option(
     "gate",
     str,
-    "A requirement beside the score, as NAME=VALUE: the level at which an attribute must be true "
+    "A requirement that does not affect the score, as NAME=VALUE: the level at which an attribute must be true "
     "(informed_consent=reviewed), a licence (license=CC-BY-*), a bound (instances_min=1000); may be repeated.",
     is_repeatable=True,
 )
 GATES: Final = OptionGroup((GATE_OPTION,), build=parse_gates, help_panel="Requirements")
-ONLY_PASSING_OPTION: Final = Option("only_passing", bool, "Leave out what does not pass every requirement (--gate).")
+ONLY_PASSING_OPTION: Final = Option(
+    "only_passing", bool, "Leave out datasets that do not pass every requirement (--gate)."
+)
 
 
 def _parse_weights(given_options: dict[str, Any]) -> dict[str, float] | str | None:
-    """Return the weights that the user has given as `--weight CRITERION=NUMBER`, or the name of a weight profile.
+    """Return the weights from `--weight CRITERION=NUMBER` as a mapping, or the weight profile from `--profile`.
 
-    Weights are returned as a mapping of criteria to numbers. Without `--weight` and `--profile`, the result is None.
+    The result is None without either option.
 
     Raises:
-        typer.BadParameter: Both options were given, or a weight is not a number.
+        typer.BadParameter: Both options were given, or a weight is not a finite number.
     """
     profile: str | None = given_options.get("profile")
     assignments = given_options.get("weight", [])
-    weights_as_text = parse_assignments(assignments, name_placeholder="criterion")
-    if not weights_as_text:
+    weight_strings = parse_assignments(assignments, name_placeholder="criterion")
+    if not weight_strings:
         return profile
     if profile is not None:
         raise typer.BadParameter("either --profile or --weight")
 
     try:
-        return {criterion: float(weight) for criterion, weight in weights_as_text.items()}
+        weights = {criterion: float(weight) for criterion, weight in weight_strings.items()}
     except ValueError as error:
         raise typer.BadParameter(f"a weight is a number: {error}") from None
+
+    for weight in weights.values():
+        check_is_finite(weight)
+    return weights
 
 
 WEIGHTS: Final = OptionGroup(
     (
         Option("profile", str, "A named set of weights: ethical, technical, popularity or balanced (the default)."),
-        Option("weight", str, "How much a criterion counts, as CRITERION=NUMBER; may be repeated.", is_repeatable=True),
+        Option("weight", str, "The weight of a criterion, as CRITERION=NUMBER; may be repeated.", is_repeatable=True),
     ),
     build=_parse_weights,
     help_panel="Weights",
@@ -137,14 +143,14 @@ WEIGHTS: Final = OptionGroup(
 SORTING: Final = OptionGroup(
     (
         Option("sort_by", str, "Sort key, such as dataset_name, num_citations, ethical_score or relevance."),
-        Option("sort_order", str, "asc or desc.", spelling="--sort-order --order"),
+        Option("sort_order", str, "asc or desc.", flags="--sort-order --order"),
     ),
     help_panel="Order",
 )
 
 
 def _parse_assurance(given_options: dict[str, Any]) -> AssuranceName | None:
-    """Return the weakest level of evidence that counts, as `--assurance` names it; None without this option.
+    """Return the level of evidence from `--assurance`, or None without this option.
 
     The service refuses levels that do not exist.
     """
@@ -159,10 +165,10 @@ ASSURANCE: Final = OptionGroup((ASSURANCE_OPTION,), build=_parse_assurance, help
 
 @dataclass(frozen=True, slots=True)
 class RankingOptions:
-    """The options that describe a ranking: which datasets, how much each criterion counts, and what is required.
+    """The filters, weights and requirements that describe a ranking.
 
     Attributes:
-        weights: Weights by criterion, or the name of a weight profile; None for the default profile.
+        weights: The weights by criterion, or the name of a weight profile, or None for the default profile.
         requirements: The weakest level of evidence that counts, and the gates.
     """
 

@@ -1,5 +1,7 @@
 """`touchstone import`: metadata documents from files and folders."""
 
+import gzip
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -7,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from touchstone.cli.bulk_import import import_in_bulk
-from touchstone.cli.catalog_commands import import_records
+from touchstone.cli.catalog_commands import GZIP_SUFFIX, import_records, open_text_input
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
 from touchstone.cli.option_groups import Option, OptionGroup
@@ -20,12 +22,15 @@ IMPORT_OPTIONS: Final = OptionGroup(
     (
         Option("format", str, "The metadata standard, such as croissant or hf_card (default: detected)."),
         Option("source_name", str, "Name of the source; with it, what a curator imports is documented."),
-        Option("source_url", str, "Address of the source; it is kept and never fetched."),
+        Option("source_url", str, "Address of the source, which is stored and never fetched."),
         Option("visibility", str, "`public` or `private` (default: new records are public, others stay as they are)."),
         Option(
-            "accept", bool, "Let what is found in prose count at once, instead of proposing it.", spelling="--accept"
+            "accept",
+            bool,
+            "Let claims that are found in prose take effect at once, instead of proposing them.",
+            flags="--accept",
         ),
-        Option("dry_run", bool, "Say what would be done, and change nothing.", spelling="--dry-run"),
+        Option("dry_run", bool, "Report what would be done, and change nothing.", flags="--dry-run"),
     )
 )
 _NOT_WRITTEN_IN_TIME: Final = "not_written_in_time"
@@ -92,20 +97,24 @@ def import_documents(
 
 
 def _contains_records(path: Path) -> bool:
-    """Return whether a JSON Lines file contains records of a catalog instead of documents."""
-    if path.suffix.lower() != JSON_LINES_SUFFIX or not path.is_file():
+    """Return whether a file contains records of a catalog as JSON Lines, and not documents.
+
+    The file may be compressed with gzip.
+    """
+    uncompressed_path = path.with_suffix("") if path.suffix == GZIP_SUFFIX else path
+    if uncompressed_path.suffix.lower() != JSON_LINES_SUFFIX or not path.is_file():
         return False
 
     try:
-        with path.open(encoding="utf-8-sig") as file:
+        with open_text_input(path) as file:
             next(READERS["jsonl"](file), None)
-    except (RecordError, UnicodeDecodeError):
+    except (RecordError, UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error):
         return False
     return True
 
 
 def _read_documents(path: Path) -> list[Document]:
-    """Return the documents in a file or folder; end the command with an error message if one cannot be read."""
+    """Return the documents in a file or folder, or end the command with an error message if this fails."""
     try:
         documents = list(documents_in(path))
     except OSError as error:
@@ -116,7 +125,7 @@ def _read_documents(path: Path) -> list[Document]:
 
 
 def _import_batch(client: Touchstone, batch: list[Document], options: dict[str, Any]) -> list[DocumentResult]:
-    """Import documents with one request, or with several if the service does not write all datasets in time.
+    """Import documents with one request, and repeat it if the service does not write all datasets in time.
 
     Raises:
         TouchstoneError: The service refused the request for another reason than the documents, or did not respond.
@@ -132,7 +141,7 @@ def _import_batch(client: Touchstone, batch: list[Document], options: dict[str, 
                 return [_rejection(batch, field_error) for field_error in error.errors]
             raise
 
-        # Datasets that an earlier request has written are reported as unchanged by this one, so first results are kept.
+        # A repeated request reports earlier written datasets as unchanged, so the first result of each is kept.
         written_results = [result for result in report.results if not _is_late(result)]
         has_progressed = False
         for result in written_results:
@@ -149,19 +158,19 @@ def _import_batch(client: Touchstone, batch: list[Document], options: dict[str, 
 
 
 def _is_late(result: DocumentResult) -> bool:
-    """Return whether the service had no time to write a dataset, so that another request should import it."""
+    """Return whether the service had no time to write a dataset, so that the request should be repeated."""
     return result.error is not None and result.error.code == _NOT_WRITTEN_IN_TIME
 
 
 def _rejection(batch: list[Document], field_error: dict[str, Any]) -> DocumentResult:
-    """Return the result for a document of a batch in which nothing can be used."""
+    """Return the result for a document that the service has rejected as unusable."""
     position = field_error["loc"][-1]
     problem = ImportProblem(code=field_error["type"], detail=field_error["msg"])
     return DocumentResult(status=ImportStatus.REJECTED, document=batch[position].name, error=problem)
 
 
 def _show_results(context: CommandContext, results: list[DocumentResult]) -> None:
-    """Show a table of the results, how many there are of each status, and why documents were rejected."""
+    """Show a table of the results, their number for each status, and the reasons for rejections."""
     status_counts = Counter(result.status for result in results)
     counts = {status.value: status_counts[status] for status in ImportStatus}
     count_lines = [f"{status}: {count}" for status, count in counts.items()]

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
+from touchstone.cli.file_output import STANDARD_STREAM, open_output
 from touchstone.cli.job_options import EXPLAINING, TRAINING
 from touchstone.cli.option_groups import PAGE, Option, OptionGroup
 from touchstone.cli.tables import UNKNOWN, Column, build_facts_table, build_table, format_value
@@ -45,7 +46,7 @@ JobId = Annotated[str, typer.Argument(help="Id of the job.")]
 LIST_OPTIONS: Final = OptionGroup(
     (
         Option("status", str, "Only jobs in this state."),
-        Option("project_id", str, "Only jobs of this project.", spelling="--project"),
+        Option("project_id", str, "Only jobs of this project.", flags="--project"),
     )
 )
 
@@ -78,7 +79,7 @@ def _show_job(context: CommandContext, job: Job, *, wait: bool) -> None:
     """Show a job to the user; with `wait`, first wait until it is done.
 
     Raises:
-        typer.Exit: The job failed or was cancelled, which scripts can tell from the exit status.
+        typer.Exit: The job failed or was cancelled, which the exit status reports to scripts.
     """
     if wait and not job.done:
         job = wait_with_progress(context, job)
@@ -91,7 +92,10 @@ def _show_job(context: CommandContext, job: Job, *, wait: bool) -> None:
 def wait_with_progress(context: CommandContext, job: Job) -> Job:
     """Show a progress bar until a job is done, and return the job in its final state.
 
-    Ctrl-C ends the command, but not the job. A message then tells the user how to wait for it again.
+    Ctrl-C ends the command, but the job continues. A message then tells the user how to resume waiting.
+
+    Raises:
+        typer.Exit: The user has pressed Ctrl-C.
     """
     try:
         with progress_bar(f"{job.kind} {job.id}", total=100) as (progress, task_id):
@@ -103,11 +107,11 @@ def wait_with_progress(context: CommandContext, job: Job) -> Job:
             return context.client.wait(job, report=show_progress)
     except KeyboardInterrupt:
         command = f"touchstone jobs watch {job.kind} {job.id}"
-        exit_with_error(f"the job goes on; look again with: {command}", ExitStatus.REFUSED)
+        exit_with_error(f"the job is still running; to watch it, run: {command}", ExitStatus.REFUSED)
 
 
 def _describe_progress(job: Job) -> str:
-    """Return what a job is doing: its own message, or else its phase or its status."""
+    """Return a description of what a job is doing: its message, or else its phase or its status."""
     activity: str = job.status
     if job.progress is not None:
         activity = job.progress.message or job.progress.phase or job.status
@@ -115,7 +119,7 @@ def _describe_progress(job: Job) -> str:
 
 
 def _print_job(context: CommandContext, job: Job) -> None:
-    """Print the state of a job, its result if it has one, and the files that it has written."""
+    """Print the state of a job, its result if there is one, and a list of its files."""
     context.show(job, _state_table(job), *_result_tables(job), *_result_remarks(job), *_file_tables(job))
 
 
@@ -145,10 +149,7 @@ def _result_tables(job: Job) -> list[Table]:
 
 
 def _result_remarks(job: Job) -> list[str]:
-    """Return the lines to print below the tables of a job's result.
-
-    They are the warnings about a trained model, or the summary of an explanation.
-    """
+    """Return the warnings about a trained model, or the summary of an explanation, as lines of text."""
     if not job.result:
         return []
     if job.kind == "train":
@@ -159,21 +160,21 @@ def _result_remarks(job: Job) -> list[str]:
 
 
 def _file_tables(job: Job) -> list[Table]:
-    """Return a table of the files that a job has written, or nothing if there are none."""
+    """Return a list with a table of the files that a job has written, which is empty without files."""
     if not job.artifacts:
         return []
     return [build_table(ARTIFACT_COLUMNS, job.artifacts, title="Files: touchstone jobs download")]
 
 
 def _quality_table(result: Mapping[str, Any]) -> Table:
-    """Return a table of the quality metrics of a trained model, beside those of a trivial baseline."""
+    """Return a table that compares the quality metrics of a trained model with a trivial baseline."""
     model_name = _model_name(result.get("model") or {})
     metric_rows = _metric_rows(result.get("metrics") or {})
     return build_table(METRIC_COLUMNS, metric_rows, title=f"Quality of {model_name}")
 
 
 def _model_name(model: Mapping[str, Any]) -> str:
-    """Return what to call a trained model: its label if it has one, or else its algorithm."""
+    """Return the label of a trained model, or else the name of its algorithm."""
     if "label" in model:
         return english_text(model["label"])
     if "algorithm" in model:
@@ -182,16 +183,16 @@ def _model_name(model: Mapping[str, Any]) -> str:
 
 
 def _warning_line(warning: Mapping[str, Any]) -> str:
-    """Return a warning about a trained model as a line of text; one without a text is named by its code."""
+    """Return a warning about a trained model as a line of text, with its code if it has no text."""
     text = warning["text"] if "text" in warning else warning.get("code")
     return f"Warning: {english_text(text)}"
 
 
 def _metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return the name of each quality metric, its estimate for the trained model, and that for a trivial baseline.
+    """Return the name of each metric with its estimates for the trained model and for the baseline.
 
     A cross-validated model has estimates in `folds`, which are means over the folds. Any other model has estimates in
-    `holdout`, which were measured on rows that it was not trained on.
+    `holdout`, from rows that were not used for the training.
     """
     model_estimates = metrics.get("folds") or metrics.get("holdout") or {}
     baseline_estimates = metrics.get("baseline") or {}
@@ -204,7 +205,7 @@ def _metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def _attribution_table(explanation: Mapping[str, Any]) -> Table:
-    """Return a table of how much each column contributes to the prediction for one row, strongest first."""
+    """Return a table of the contributions of the columns to a prediction, the strongest first."""
     attributions = explanation.get("attributions") or {}
     strongest_first = sorted(attributions.items(), key=lambda item: abs(item[1]), reverse=True)
 
@@ -214,10 +215,10 @@ def _attribution_table(explanation: Mapping[str, Any]) -> Table:
 
 
 def _format_estimate(estimate: Any) -> str:
-    """Return an estimate of a metric as text, such as `0.8312 (0.8011 to 0.8604)`.
+    """Return an estimate of a metric as text, such as `0.8312 (0.8011 to 0.8604)`, or `?` if it is missing.
 
-    The service gives an estimate as a number, or as an object with the member `mean` or `value`. The object may also
-    have a confidence interval, with the members `low` and `high`. A missing estimate is shown as `?`.
+    The service sends an estimate as a number, or as an object with the member `mean` or `value`. The object may also
+    contain a confidence interval as `low` and `high`.
     """
     members = estimate if isinstance(estimate, dict) else {"value": estimate}
     value = members["mean"] if "mean" in members else members.get("value")
@@ -232,7 +233,7 @@ def _format_estimate(estimate: Any) -> str:
 
 
 def english_text(text: Any) -> str:
-    """Return the English version of a text that the service has in two languages, or the text itself."""
+    """Return the English version of a bilingual message of the service, or a plain message unchanged."""
     if isinstance(text, dict):
         return str(text.get("en", text))
     return str(text)
@@ -278,21 +279,23 @@ def download(
     kind: KindArgument,
     job_id: JobId,
     name: Annotated[str, typer.Argument(help="Name of the file, as `jobs show` lists it.")],
-    into: Annotated[Path | None, typer.Option("--to", help="Where to write it (default: its name, here).")] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option("--to", help="Where to write it, or - for the standard output (default: its name, here)."),
+    ] = None,
     *,
     context: CommandContext,
 ) -> None:
     """Download a file that a job has made."""
     job = context.client.get_job(kind, job_id)
-    # Only the last part of the name is used, so that a name cannot lead out of the working directory.
+    # Only the last part of the name is used, so that the file is in the working directory.
     path = into or Path(Path(name).name)
 
-    try:
-        with path.open("wb") as file:
-            byte_count = context.client.download(job, name, file)
-    except OSError as error:
-        exit_with_error(f"{path}: {error.strerror}", ExitStatus.USAGE)
-    context.show({"file": str(path), "bytes": byte_count}, f"{byte_count} bytes written to {path}")
+    with open_output(path) as file:
+        byte_count = context.client.download(job, name, file)
+
+    if path != STANDARD_STREAM:
+        context.show({"file": str(path), "bytes": byte_count}, f"{byte_count} bytes written to {path}")
 
 
 def register(app: typer.Typer) -> None:

@@ -1,4 +1,4 @@
-"""The options of the commands that start trainings and explanations, and the requests that they make up."""
+"""The options of the commands that start trainings and explanations, and their conversion to requests."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -8,7 +8,7 @@ import typer
 
 from touchstone.cli.option_groups import Option, OptionGroup
 
-# The place of each option in the body of the request; an option without an entry is a member of the body itself.
+# The path of each option in the request body; other options are members of the body itself.
 TRAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
     "include": ("features", "include"),
     "exclude": ("features", "exclude"),
@@ -39,10 +39,10 @@ EXPLAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def _build_request_body(options: Mapping[str, Any], paths: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """Return the JSON body of a request, with the value of each command-line option at its place.
+    """Return the JSON body of a request that contains the given command-line options.
 
-    `paths` says where an option belongs if not in the body itself: with the path `("split", "folds")`, the option
-    `folds` becomes `{"split": {"folds": 5}}`.
+    `paths` maps options to their position in nested objects. With the path `("split", "folds")`, the option `folds`
+    becomes `{"split": {"folds": 5}}`. Other options are members of the body itself.
     """
     body: dict[str, Any] = {}
     for option_name, value in options.items():
@@ -57,7 +57,10 @@ def _build_request_body(options: Mapping[str, Any], paths: Mapping[str, tuple[st
 
 
 def training_request(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of a training request; folds, a time or a group column imply how the rows are split."""
+    """Return the body of a training request.
+
+    A number of folds, a time column and a group column each imply the strategy for splitting the rows.
+    """
     options = dict(given_options)
     implied_strategies = {"folds": "kfold", "time_column": "time", "group_column": "group"}
     for option_name, strategy in implied_strategies.items():
@@ -67,7 +70,7 @@ def training_request(given_options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _explanation_request(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of a request to explain predictions, from the options that the user has given.
+    """Return the body of a request for an explanation.
 
     Raises:
         typer.BadParameter: A value of the option `--values` is not a JSON object.
@@ -90,7 +93,7 @@ TRAINING: Final = OptionGroup(
         Option("exclude", str, "Do not learn from this column; may be repeated.", is_repeatable=True),
         Option("sensitive", str, "Report quality for each group of this column; may be repeated.", is_repeatable=True),
         Option("algorithm", str, "Try this algorithm; may be repeated (default: a selection).", is_repeatable=True),
-        Option("metric", str, "What to be good at, such as balanced_accuracy or r2."),
+        Option("metric", str, "The metric to optimize, such as balanced_accuracy or r2."),
         Option("split", str, "How to measure: auto (the default), holdout, kfold, time or group."),
         Option("folds", int, "Number of folds (kfold)."),
         Option("test_size", float, "Share of the rows kept for measuring (all but kfold)."),
@@ -102,15 +105,15 @@ TRAINING: Final = OptionGroup(
         Option("cost_fp", float, "Choose the threshold by costs: of a false positive."),
         Option("cost_fn", float, "Choose the threshold by costs: of a false negative."),
         Option("calibration", str, "Correct the probabilities: auto (the default), none, sigmoid or isotonic."),
-        Option("sample_weight", str, "A column that says how much each row counts in learning and in metrics."),
+        Option("sample_weight", str, "A column with the weight of each row in learning and in metrics."),
         Option("mitigation", str, "Reduce gaps between groups: none (the default), thresholds or reweighing."),
-        Option("refit", bool, "Let the delivered model learn from all rows, once its quality is measured."),
-        Option("intended_use", str, "What the model is to be used for; the model card says so."),
-        Option("trials", int, "How many settings to try."),
+        Option("refit", bool, "Train the delivered model on all rows after its quality has been measured."),
+        Option("intended_use", str, "The purpose of the model, which the model card states."),
+        Option("trials", int, "Number of settings to try."),
         Option("seconds", int, "Stop trying after this many seconds."),
         Option("seed", int, "The same seed gives the same result."),
-        Option("project", str, "Id of the project it belongs to."),
-        Option("name", str, "A name to find it by."),
+        Option("project", str, "Id of the project of the job."),
+        Option("name", str, "Name of the job."),
     ),
     build=training_request,
     help_panel="Training",
@@ -120,7 +123,7 @@ EXPLAINING: Final = OptionGroup(
         Option("job", str, "Explain the model of this training."),
         Option("dataset", int, "Explain this dataset alone."),
         Option("scope", str, "global, local or both (the default)."),
-        Option("method", str, "How, such as shap or permutation_importance (default: auto)."),
+        Option("method", str, "Method, such as shap or permutation_importance (default: auto)."),
         Option(
             "row", int, "Explain the prediction for this row of the file, from 0; may be repeated.", is_repeatable=True
         ),
@@ -130,16 +133,16 @@ EXPLAINING: Final = OptionGroup(
             "Explain the prediction for these values, a JSON object; may be repeated.",
             is_repeatable=True,
         ),
-        Option("background", int, "How many rows stand for an average case."),
+        Option("background", int, "Number of rows that represent an average case."),
         Option("target_class", str, "The class whose probability is explained."),
         Option("immutable", str, "Counterfactuals must not change this column; may be repeated.", is_repeatable=True),
-        Option("target", str, "The column that matters (dataset alone)."),
+        Option("target", str, "The column of interest (dataset alone)."),
         Option(
             "sensitive", str, "Look for proxies of this column (dataset alone); may be repeated.", is_repeatable=True
         ),
         Option("seed", int, "The same seed gives the same result."),
-        Option("project", str, "Id of the project it belongs to."),
-        Option("name", str, "A name to find it by."),
+        Option("project", str, "Id of the project of the job."),
+        Option("name", str, "Name of the job."),
     ),
     build=_explanation_request,
     help_panel="Explanation",

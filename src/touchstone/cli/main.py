@@ -1,16 +1,18 @@
-"""The application of the command line, and the modules that its commands are in."""
+"""The command-line application, and the modules of its commands."""
 
 import atexit
+import errno
 import gc
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Final
+from typing import Final, NoReturn
 
 import typer
 
-# The module of each command, in the order in which a new user needs the commands.
+# The module of each command, in the order of the help text.
 COMMAND_MODULES: Final[Mapping[str, str]] = {
     "serve": "server_commands",
     "login": "sign_in_commands",
@@ -36,21 +38,63 @@ COMMAND_MODULES: Final[Mapping[str, str]] = {
     "bench": "server_commands",
 }
 
+# The same values as in `command_runner.ExitStatus`, which is imported only with a command.
+FAILURE_STATUS: Final = 1
+USAGE_STATUS: Final = 2
+OUTPUT_ERRORS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE})
+
 
 def main() -> None:
     """Run the command that the arguments of this process name."""
-    # Libraries report as leaks what is still exempt from garbage collection when the process ends.
+    # Otherwise, native libraries report the objects that are exempt from garbage collection as leaks.
     atexit.register(gc.unfreeze)
 
-    application = build_application(sys.argv[1:])
-    application(prog_name="touchstone")
+    arguments = sys.argv[1:]
+    for argument in arguments:
+        if not _is_utf8(argument):
+            _exit_with_message(f"{argument!r} is not UTF-8 text", USAGE_STATUS)
+
+    application = build_application(arguments)
+    try:
+        try:
+            application(prog_name="touchstone")
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in OUTPUT_ERRORS:
+            raise
+        _exit_with_output_error(error)
+
+
+def _is_utf8(argument: str) -> bool:
+    """Return whether an argument was valid UTF-8; Python represents other bytes as lone surrogates."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _exit_with_output_error(error: OSError) -> NoReturn:
+    """End the process after a failure to write to the standard output, with a message unless a pipe was closed."""
+    # Otherwise, Python would try to write the buffered output again when the process ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    if error.errno == errno.EPIPE:  # The reader, such as `head`, has read enough.
+        sys.exit(FAILURE_STATUS)
+    _exit_with_message(f"the output cannot be written: {error.strerror}", FAILURE_STATUS)
+
+
+def _exit_with_message(message: str, status: int) -> NoReturn:
+    """Print a message on the error stream, and end the process with an exit status."""
+    sys.stderr.write(f"touchstone: {message}\n")
+    sys.exit(status)
 
 
 def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Return the application with the command that the arguments name, or with all commands if they name none.
+    """Build the application with the command that the arguments name, or else with all commands.
 
-    Only the modules of these commands are imported. Importing the server takes longer than most commands, which merely
-    call one.
+    Only the modules of these commands are imported, because importing the server takes longer than most commands run.
     """
     app = typer.Typer(
         name="touchstone",
@@ -58,13 +102,13 @@ def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
         epilog="Exit status: 0 done, 1 refused or failed, 2 wrong usage or setting, 3 sign in first, 4 no server.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        # The boxes of the rich help cut the names of options in a terminal of 80 columns.
+        # The boxes of the rich help truncate the names of options in a terminal of 80 columns.
         rich_markup_mode=None,
     )
 
     @app.callback()
     def accept_no_options() -> None:
-        # With a callback, Typer expects the name of a command even if the application has only one.
+        # Without a callback, Typer would not expect the name of the command if there is only one.
         pass
 
     with _without_garbage_collection():
@@ -76,10 +120,10 @@ def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Pause the garbage collector in the block, which imports modules, and keep it from what the block has created.
+    """Pause the garbage collector during imports, and exempt the imported objects from later collections.
 
-    Modules are needed until the end, but they are so many objects that the collector would look at them again and
-    again: a quarter of the time of an import of the server.
+    Modules are never collected, but they contain so many objects that examining them repeatedly would take a quarter of
+    the time of importing the server.
     """
     gc.disable()
     try:
@@ -90,7 +134,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _command_modules(arguments: Sequence[str]) -> list[str]:
-    """Return the names of the modules with the command that the arguments name, or with all commands, each once."""
+    """Return the module of the command that the arguments name, or all modules if they name none."""
     if arguments and arguments[0] in COMMAND_MODULES:
         command_name = arguments[0]
         return [COMMAND_MODULES[command_name]]

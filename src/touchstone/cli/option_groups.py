@@ -1,7 +1,8 @@
-"""Options of the command line in groups: a command declares whole groups, and receives each group as one value."""
+"""Groups of command-line options, each of which a command receives as a single value."""
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -13,14 +14,14 @@ DEFAULT_PAGE_SIZE: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of the command line.
+    """A command-line option.
 
     Attributes:
-        name: The name of the value in its group; on the command line, it is written with dashes.
-        value_type: The type of one value.
+        name: The name of the option in its group, with underscores.
+        value_type: The type of a single value.
         help: One sentence for the help text.
         is_repeatable: Whether the option may be given several times; its values are then collected in a list.
-        spelling: How the option is written on the command line, if not simply `--name`.
+        flags: The flags of the option, separated by spaces, or None for its name with dashes, such as `--test-size`.
         is_required: Whether the option must be given.
     """
 
@@ -28,19 +29,19 @@ class Option:
     value_type: type
     help: str
     is_repeatable: bool = False
-    spelling: str | None = None
+    flags: str | None = None
     is_required: bool = False
 
     def to_parameter(self, help_panel: str | None) -> inspect.Parameter:
-        """Return the option as a parameter of a function, because Typer reads options from signatures.
+        """Convert the option to a function parameter, which Typer reads from the signature of a command.
 
-        An option that is not given has the value None. `help_panel` is the heading of its group in the help text.
+        The default of an optional one is None. `help_panel` is the heading of the group in the help text.
         """
         dashed_name = self.name.replace("_", "-")
-        spelling = self.spelling or f"--{dashed_name}"
+        flags = self.flags or f"--{dashed_name}"
         placeholder = None if self.value_type is bool else self.value_type.__name__.upper()
         typer_option = typer.Option(
-            *spelling.split(), help=self.help, metavar=placeholder, rich_help_panel=help_panel, show_default=False
+            *flags.split(), help=self.help, metavar=placeholder, rich_help_panel=help_panel, show_default=False
         )
 
         annotation: Any = self.value_type
@@ -62,12 +63,12 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class OptionGroup:
-    """Options that belong together and make up one value.
+    """A group of options that a command receives as a single value.
 
     Attributes:
         options: The options, in the order of the help text.
-        build: A function that makes the value of the group from the options that were given, by name. It raises
-            `typer.BadParameter` if they do not fit together.
+        build: A function that converts the given options, by name, to the value of the group. It raises
+            `typer.BadParameter` if they cannot be combined.
         help_panel: The heading of the group in the help text.
     """
 
@@ -76,17 +77,22 @@ class OptionGroup:
     help_panel: str | None = None
 
     def to_parameters(self) -> list[inspect.Parameter]:
-        """Return the options as parameters of a function, for Typer."""
+        """Convert the options to function parameters for Typer."""
         return [option.to_parameter(self.help_panel) for option in self.options]
 
     def build_value(self, arguments: Mapping[str, Any]) -> Any:
-        """Return the value of the group for the arguments with which Typer has called a command.
+        """Return the value of the group for the arguments that Typer passes to a command.
 
         Typer passes None, or an empty list, for options that were not given; `build` does not receive these.
+
+        Raises:
+            typer.BadParameter: A number is not finite, or `build` refuses the options.
         """
         given_options = {}
         for option in self.options:
             value = arguments[option.name]
+            if isinstance(value, float):
+                check_is_finite(value)
             if value not in (None, []):
                 given_options[option.name] = value
         return self.build(given_options)
@@ -96,7 +102,7 @@ def with_option_groups(function: Callable[..., Any], groups: Mapping[str, Option
     """Return a command for Typer that passes the options of each group to `function` as a single argument.
 
     For example, the options `--page` and `--page-size` of a group `page` become the argument `page` of `function`.
-    Typer reads the options of a command from its signature, so the command gets a signature with all of them.
+    Typer reads options from the signature of a command, so the signature of the result contains all of them.
     """
     ordinary_parameters = _ordinary_parameters(function, groups)
     option_parameters: list[inspect.Parameter] = []
@@ -117,7 +123,7 @@ def with_option_groups(function: Callable[..., Any], groups: Mapping[str, Option
 
 
 def _ordinary_parameters(function: Callable[..., Any], groups: Mapping[str, OptionGroup]) -> list[inspect.Parameter]:
-    """Return the parameters of a function that are not groups of options, as keyword-only parameters."""
+    """Return the parameters of a function except for option groups, as keyword-only parameters."""
     parameters = inspect.signature(function).parameters.values()
     return [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
@@ -126,21 +132,30 @@ def _ordinary_parameters(function: Callable[..., Any], groups: Mapping[str, Opti
     ]
 
 
-def parse_assignments(texts: list[str], name_placeholder: str) -> dict[str, str]:
-    """Return texts such as `year=0.5` as a mapping of names to values, here `{"year": "0.5"}`.
+def parse_assignments(assignments: list[str], name_placeholder: str) -> dict[str, str]:
+    """Parse assignments such as `year=0.5` to a mapping of names to values, here `{"year": "0.5"}`.
 
-    `name_placeholder` is the word for a name in the error message, for example `criterion`.
+    `name_placeholder` describes the names in error messages, for example as `criterion`.
 
     Raises:
-        typer.BadParameter: A text has no `=`, or no name before it.
+        typer.BadParameter: An assignment has no `=` or no name before it, or a name is given twice.
     """
     values: dict[str, str] = {}
-    for text in texts:
-        name, equals_sign, value = text.partition("=")
+    for assignment in assignments:
+        name, equals_sign, value = assignment.partition("=")
+        name = name.strip()
         if not equals_sign or not name:
-            raise typer.BadParameter(f"{text!r} is not {name_placeholder}=value")
-        values[name.strip()] = value.strip()
+            raise typer.BadParameter(f"{assignment!r} is not {name_placeholder}=value")
+        if name in values:
+            raise typer.BadParameter(f"{name_placeholder} {name!r} is given twice")
+        values[name] = value.strip()
     return values
+
+
+def check_is_finite(number: float) -> None:
+    """Raise typer.BadParameter for an infinite number and for NaN, which JSON cannot represent."""
+    if not math.isfinite(number):
+        raise typer.BadParameter(f"{number} is not a finite number")
 
 
 def _page_query(given_options: dict[str, Any]) -> dict[str, Any]:

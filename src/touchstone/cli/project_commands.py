@@ -36,10 +36,7 @@ PROJECT_COLUMNS: Final = (
 
 
 def _parse_project_fields(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a new project that were given as options.
-
-    Requirements, of which each `--gate` gives one, become the single field `gates`.
-    """
+    """Return the fields of a new project that were given as options, with all `--gate` options as `gates`."""
     fields = {name: value for name, value in given_options.items() if name != GATE_OPTION.name}
     gates = parse_gates(given_options)
     if gates:
@@ -53,7 +50,7 @@ PROJECT_OPTIONS: Final = OptionGroup(
 )
 RECOMMEND_OPTIONS: Final = OptionGroup(
     (
-        Option("explain", bool, "Show the points of each criterion, and why each dataset has its place."),
+        Option("explain", bool, "Show the points of each criterion, and the reason for the place of each dataset."),
         ONLY_PASSING_OPTION,
     )
 )
@@ -89,9 +86,9 @@ def create(
 
 
 def profile_weights(context: CommandContext, profile_name: str) -> dict[str, float]:
-    """Return the weights by criterion that the service has under the name of a weight profile.
+    """Return the weights of a weight profile, by criterion.
 
-    A project stores weights rather than the name of a profile, so its ranking stays the same if the profile changes.
+    A project stores weights instead of the name of a profile, so that its ranking does not change with the profile.
 
     Raises:
         typer.BadParameter: The service has no profile of this name.
@@ -117,11 +114,11 @@ def show(project_id: ProjectId, *, context: CommandContext) -> None:
 def choose(
     project_id: ProjectId,
     dataset: Annotated[int, typer.Argument(help="Id of the dataset you choose.")],
-    reason: Annotated[str, typer.Option(help="Why: what you would answer if asked in a year.")],
+    reason: Annotated[str, typer.Option(help="The reason for your choice.")],
     *,
     context: CommandContext,
 ) -> None:
-    """Keep your choice and the reason for it."""
+    """Store your choice and the reason for it."""
     updated = context.client.update_project(project_id, chosen_dataset_id=dataset, choice_reason=reason)
     context.show(updated, _project_table(updated))
 
@@ -145,9 +142,9 @@ def recommend(
 
 
 def _chosen_dataset(project: Project) -> str | None:
-    """Return the id and the name of the dataset that was chosen in a project; None if none was.
+    """Return the id and the name of the chosen dataset of a project, or None if none was chosen.
 
-    If the dataset has changed or was withdrawn since then, a note in parentheses says so and lists the changed fields.
+    If the dataset has changed or was withdrawn since then, the changes are listed in parentheses.
     """
     chosen_dataset = project.chosen_dataset
     if chosen_dataset is None:
@@ -172,7 +169,7 @@ def delete(project_id: ProjectId, *, context: CommandContext) -> None:
 
 
 def _project_table(project: Project) -> Table:
-    """Return the table that shows a project: its need, its filters and weights, and the dataset that was chosen."""
+    """Return a table of a project with its need, filters, weights and chosen dataset."""
     filters = [f"{name}={format_value(value)}" for name, value in project.criteria.items()]
     weights = [f"{weight.criterion_name} {weight.weight:g}" for weight in project.weights]
     gates = [f"{name}={format_value(value)}" for name, value in project.gates.items()]

@@ -1,8 +1,8 @@
-"""The commands that give the reasons of a ranking.
+"""The commands that explain a ranking.
 
-`touchstone compare` explains why one dataset ranks above another. `touchstone lifts` lists what would have to be
-established about a dataset for it to rank better. `touchstone stability` tests whether the first datasets would keep
-their ranks if the weights were slightly different.
+`touchstone compare` explains why one dataset ranks above another. `touchstone lifts` lists the attributes of a dataset
+whose verification would improve its rank. `touchstone stability` tests whether the first datasets would keep their
+ranks if the weights were slightly different.
 """
 
 from typing import Annotated, Final
@@ -15,20 +15,19 @@ from touchstone.cli.command_runner import server_command
 from touchstone.cli.filter_options import RANKING, RankingOptions
 from touchstone.cli.option_groups import Option, OptionGroup
 from touchstone.cli.ranking_tables import (
-    SCORE_COLUMNS,
-    build_points_column,
+    build_points_tables,
     format_known,
     format_place,
     format_score_range,
 )
 from touchstone.cli.tables import Column, build_table, digits_of
-from touchstone.client import Comparison, DatasetStability, Lift, Lifts, Stability
+from touchstone.client import DatasetStability, Lift, Lifts, Stability
 from touchstone.client.fields import StabilityOptions
 from touchstone.core.attributes import BY_NAME
 
 
 def _sampled_ranks(dataset: DatasetStability) -> str:
-    """Return the best and the worst rank of a dataset in the samples, which it shares with datasets of its score."""
+    """Return the best and the worst place of a dataset in the samples, such as `2 to 5`."""
     best = "beyond" if dataset.best_place is None else str(dataset.best_place)
     worst = "beyond" if dataset.worst_place is None else str(dataset.worst_place)
     return best if best == worst else f"{best} to {worst}"
@@ -58,7 +57,7 @@ STABILITY_OPTIONS: Final = OptionGroup(
     (
         Option("k", int, "How many datasets are tested, best first (default: 10)."),
         Option("samples", int, "How many times the ranking is repeated with other weights (default: 100)."),
-        Option("spread", float, "By which share a weight is raised or lowered at most (default: 0.2)."),
+        Option("spread", float, "Largest relative change of a weight (default: 0.2)."),
         Option("seed", int, "Seed of the random numbers (default: 0)."),
     )
 )
@@ -79,13 +78,8 @@ def compare(
         ids, filters=ranking.filters, weights=ranking.weights, **ranking.requirements
     )
     sentences = [pair.sentence for pair in comparison.pairs]
-    context.show(comparison, _comparison_table(comparison), *sentences)
-
-
-def _comparison_table(comparison: Comparison) -> Table:
-    """Return the table that shows the compared datasets, best first, with the points of each weighted criterion."""
-    points_columns = [build_points_column(weight.criterion_name) for weight in comparison.effective_weights]
-    return build_table((*SCORE_COLUMNS, *points_columns), comparison.datasets)
+    criteria = [weight.criterion_name for weight in comparison.effective_weights]
+    context.show(comparison, *build_points_tables(comparison.datasets, criteria), *sentences)
 
 
 def lifts(
@@ -97,7 +91,7 @@ def lifts(
     context: CommandContext,
     ranking: RankingOptions,
 ) -> None:
-    """List the attributes by which a dataset would rank better if somebody established them.
+    """List the attributes of a dataset whose verification would improve its rank.
 
     For example: touchstone lifts 12 --rank 3 --profile ethical
     """
@@ -109,7 +103,7 @@ def lifts(
 
 
 def _lifts_table(dataset_lifts: Lifts) -> Table:
-    """Return the table with the score and the rank that a dataset would have if an attribute were established.
+    """Return a table with the score and the rank of a dataset if one of its attributes were verified.
 
     Attributes that would not raise the score are left out.
     """
@@ -136,9 +130,9 @@ def stability(
 
 
 def _stability_table(result: Stability) -> Table:
-    """Return the table with the verdict on each of the first datasets.
+    """Return a table with the stability of the first datasets.
 
-    If all datasets are among the first k, a verdict would say nothing, and the table has none.
+    The verdicts are left out if all datasets are among the first k, because no dataset could leave them.
     """
     variations = f"{result.samples} variations by ±{result.spread:.0%}"
     title = f"The first {len(result.datasets)} of {result.total_count}, {variations}"
@@ -147,7 +141,7 @@ def _stability_table(result: Stability) -> Table:
 
 
 def _id_or_uuid(text: str) -> int | str:
-    """Return an id as a number, and a UUID as it is."""
+    """Convert an id to a number, and return a UUID unchanged."""
     return int(text) if text.isdecimal() else text
 
 

@@ -1,4 +1,4 @@
-"""The servers and sessions of the command line, in a file of the user's configuration folder."""
+"""The saved servers and sessions of the command line, in the configuration folder of the user."""
 
 import os
 import tempfile
@@ -20,7 +20,7 @@ class SignIn(msgspec.Struct):
 
 
 class SavedSignIns(msgspec.Struct):
-    """The user's configuration file: the server that was used last, and the sign-ins by server."""
+    """The configuration file of the user: the server of the last sign-in, and the sign-ins by server."""
 
     url: str = DEFAULT_URL
     sign_ins: dict[str, SignIn] = {}
@@ -32,18 +32,22 @@ class SavedSignIns(msgspec.Struct):
 
     @classmethod
     def load(cls) -> "SavedSignIns":
-        """Return the content of the file; if it is missing or damaged, there are no sign-ins."""
+        """Return the content of the file, or an object without sign-ins if it is missing or damaged."""
         try:
             return msgspec.json.decode(cls.path().read_bytes(), type=cls)
         except (OSError, msgspec.DecodeError):
             return cls()
 
     def save(self) -> None:
-        """Replace the file as a whole; only its owner can read it."""
+        """Replace the file, which only its owner can read.
+
+        Raises:
+            OSError: The file or its folder cannot be written.
+        """
         path = self.path()
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-        # mkstemp creates the file with mode 0600 before a token is in it.
+        # mkstemp creates the file with mode 0600, before the tokens are written.
         file_descriptor, temporary_path = tempfile.mkstemp(dir=path.parent, prefix=".sessions-")
         with os.fdopen(file_descriptor, "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(self)))

@@ -62,7 +62,7 @@ def bench(arguments: Annotated[list[str] | None, typer.Argument(help="Passed on 
     if not Path("benchmarks", "__main__.py").exists():
         exit_with_error("the benchmarks are part of the source tree; run this at its root", ExitStatus.USAGE)
 
-    # The benchmarks run in a process of their own, so that they do not share an interpreter with the command line.
+    # A separate process does not share its interpreter with the command line, which would distort measurements.
     command = [sys.executable, "-m", "benchmarks", *(arguments or [])]
     completed_process = subprocess.run(command, check=False)  # noqa: S603
     raise typer.Exit(completed_process.returncode)

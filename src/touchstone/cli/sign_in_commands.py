@@ -11,30 +11,30 @@ from touchstone.client import TouchstoneError
 
 def login(
     email: Annotated[str, typer.Option(prompt=True, help="Your e-mail address.")],
-    password: Annotated[str, typer.Option(prompt=True, hide_input=True, help="Asked for when left out.")],
+    password: Annotated[str, typer.Option(prompt=True, hide_input=True, help="Your password (default: asked for).")],
     *,
     context: CommandContext,
 ) -> None:
-    """Sign in at a server; later commands use it."""
-    # The tokens of this sign-in are saved below; a previous user of this server must not receive them.
+    """Sign in to a server, which later commands use."""
+    # The tokens are saved below. The callback would save them for the previous user of this server.
     context.client.identity.on_tokens = None
     tokens = context.client.login(email, password)
-    context.save_sign_in(email, tokens)
+    context.save_sign_in(email, tokens, is_default_server=True)
 
     user = context.client.get_me()
     context.show(user, f"Signed in at {context.url} as {user.email}")
 
 
 def logout(*, context: CommandContext) -> None:
-    """Sign out at a server, here and there."""
+    """Sign out from a server, and delete the saved session."""
     try:
         context.client.logout()
     except TouchstoneError as error:
-        # If the session has ended already, or the server is gone, there is nothing left to end there.
+        # The saved sign-in is deleted even if the session has ended already or the server cannot be reached.
         if error.status not in (0, 401):
             raise
 
-    context.forget_sign_in()
+    context.delete_sign_in()
     context.show(None, f"Signed out at {context.url}")
 
 

@@ -1,4 +1,4 @@
-"""Tables for people: every text is shown as it is, never as markup or as commands to the terminal."""
+"""Tables for people, in which strings are never interpreted as markup or as commands to the terminal."""
 
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,38 +7,41 @@ from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 from rich import box
-from rich.console import JustifyMethod
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
 T = TypeVar("T")
 UNKNOWN: Final = "?"
-MAX_CELL_CHARACTERS: Final = 80  # of a text in a table with many rows; the JSON contains all of it
+UNLIMITED_WIDTH: Final = 10_000
+MAX_CELL_CHARACTERS: Final = 80  # longer strings are cut in tables with many rows, but not in JSON output
 
 
 @dataclass(frozen=True)
 class Column(Generic[T]):
-    """A column of a table. Texts are wrapped where the terminal is too narrow, but numbers and keys never are.
+    """A column of a table, which is wrapped on a narrow terminal unless it contains numbers or keys.
 
     Attributes:
-        title: the title above the column.
-        read: returns the value in this column for the item that a row shows.
-        is_number: whether the values are numbers, which are aligned to the right.
-        is_key: whether the values are keys, such as ids and states.
+        title: The heading of the column.
+        read: A function that returns the value in this column for the item of a row.
+        is_number: Whether the values are numbers, which are aligned to the right.
+        is_key: Whether the values are keys, such as ids and states.
+        min_width: The smallest number of characters on a line of a wrapped column.
     """
 
     title: str
     read: Callable[[T], Any]
     is_number: bool = False
     is_key: bool = False
+    min_width: int | None = None
 
 
 def build_table(columns: Sequence[Column[T]], items: Iterable[T], title: str | None = None) -> Table:
-    """Return a table for a person at a terminal, with one row for each item."""
+    """Return a table for a terminal, with one row for each item."""
     rows = [[format_value(column.read(item)) for column in columns] for item in items]
     table = _empty_table(title)
 
-    # The cells are known before the columns are added, because the width of a column may depend on them.
+    # The width of a column may depend on its cells, so the rows are built before the columns.
     for index, column in enumerate(columns):
         cells_of_column = [row[index] for row in rows]
         _add_column(table, column, cells_of_column)
@@ -49,27 +52,34 @@ def build_table(columns: Sequence[Column[T]], items: Iterable[T], title: str | N
 
 
 def _add_column(table: Table, column: Column[Any], cells: Sequence[str]) -> None:
-    """Add an empty column to a table, wide enough for `cells` if these must not be wrapped."""
+    """Add a column to a table, wide enough for all `cells` if they must not be wrapped."""
     is_wrapped = not column.is_number and not column.is_key
     if is_wrapped:
-        table.add_column(column.title, overflow="fold")
+        table.add_column(column.title, overflow="fold", min_width=column.min_width)
         return
 
-    # Without a minimum, Rich would make the column narrower than its cells on a narrow terminal.
-    longest_cell = max((len(cell) for cell in cells), default=0)
+    # Without a minimum, Rich would cut the cells and the title on a narrow terminal.
+    min_width = max(len(line) for line in (*column.title.split("\n"), *cells))
     alignment: JustifyMethod = "right" if column.is_number else "left"
-    table.add_column(column.title, justify=alignment, no_wrap=True, min_width=longest_cell)
+    table.add_column(column.title, justify=alignment, no_wrap=True, min_width=min_width)
+
+
+def min_width_of(table: Table) -> int:
+    """Return the number of characters per line that a terminal needs to show all columns of a table."""
+    # Rich reports no minimum that is larger than the width of the console.
+    wide_console = Console(width=UNLIMITED_WIDTH)
+    return wide_console.measure(table).minimum
 
 
 def _shorten(text: str) -> str:
-    """Return a text cut to the length of a cell, with an ellipsis at its end if something is missing."""
+    """Return a string cut to the maximum length of a cell, with an ellipsis at its end if it was longer."""
     if len(text) <= MAX_CELL_CHARACTERS:
         return text
     return text[: MAX_CELL_CHARACTERS - 1] + "…"
 
 
 def build_facts_table(facts: Mapping[str, Any], title: str | None = None) -> Table:
-    """Return a table with one row for each name and value; missing and empty values are left out."""
+    """Return a table with one row for each name and value, without missing and empty values."""
     table = _empty_table(title)
     table.show_header = False
     table.add_column(no_wrap=True, style="bold")
@@ -82,7 +92,7 @@ def build_facts_table(facts: Mapping[str, Any], title: str | None = None) -> Tab
 
 
 def _empty_table(title: str | None) -> Table:
-    """Return a table without columns and rows, in the style of all our tables."""
+    """Return a table without columns and rows, in the common style of all tables."""
     heading = None if title is None else Text(replace_control_characters(title), style="bold")
     return Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
 
@@ -90,8 +100,8 @@ def _empty_table(title: str | None) -> Table:
 def format_value(value: Any) -> str:
     """Return a value as text for people, without control characters.
 
-    Flags are yes, no or unknown, numbers have up to four decimals and blanks between thousands, times are local,
-    and the items of a list are separated by commas.
+    Booleans become yes or no, and None a question mark. Numbers have up to four decimals and spaces between thousands,
+    times are local, and the items of a list are separated by commas.
     """
     match value:
         case None:
@@ -112,19 +122,19 @@ def format_value(value: Any) -> str:
 
 
 def digits_of(number: int | None) -> str | None:
-    """Return a number without blanks between thousands, as suits years and ids; None stays None."""
+    """Return a year or an id without spaces between thousands, or None for None."""
     return None if number is None else str(number)
 
 
 def replace_control_characters(text: str) -> str:
-    """Return a text in which U+FFFD replaces every character that is not printable, except line breaks and spaces.
+    """Replace every character that is not printable, except line breaks and spaces, by U+FFFD.
 
-    A text from the service must not be able to give commands to the terminal. Python counts no-break spaces, which
-    French sentences and large numbers contain, as not printable, too.
+    Otherwise, a string from the service could send commands to the terminal. Python does not count no-break spaces as
+    printable, but French sentences and large numbers contain them.
     """
     return "".join(character if _is_shown(character) else "\ufffd" for character in text)
 
 
 def _is_shown(character: str) -> bool:
-    """Return whether a character is printed as it is; control characters and separators of lines are not."""
+    """Return whether a character can be printed safely, unlike control characters and line separators."""
     return character.isprintable() or character == "\n" or unicodedata.category(character) == "Zs"

@@ -1,4 +1,4 @@
-"""`touchstone user`: the accounts, directly in the database."""
+"""`touchstone user`: administration of accounts, directly in the database."""
 
 import asyncio
 import secrets
@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Annotated, Final
 
 import typer
+from pydantic import ValidationError
 from rich.console import Console
 
 from touchstone.cli.command_context import json_text
@@ -18,7 +19,7 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
 from touchstone.services.gateway import accounts, password_resets_and_changes
-from touchstone.services.gateway.schemas import ResetToken, UserView
+from touchstone.services.gateway.schemas import Registration, ResetToken, UserView
 from touchstone.startup.database_error_messages import startup_errors
 from touchstone.startup.database_preparation import open_database
 
@@ -34,12 +35,11 @@ USER_COLUMNS: Final = (
 )
 PROFILE_OPTIONS: Final = OptionGroup(
     (
-        Option("pseudo", str, "Name to show."),
+        Option("pseudo", str, "Name shown to other users."),
         Option("given_name", str, "First name."),
         Option("family_name", str, "Last name."),
         Option("locale", str, "fr or en."),
     ),
-    build=lambda given_options: accounts.UserProfile(**given_options),
 )
 Email = Annotated[str, typer.Argument(help="E-mail address.")]
 
@@ -47,24 +47,48 @@ Email = Annotated[str, typer.Argument(help="E-mail address.")]
 @local_command(user, "create", profile=PROFILE_OPTIONS)
 def create(
     email: Email,
-    admin: Annotated[bool, typer.Option("--admin", help="Make an administrator.")] = False,
-    password: Annotated[str | None, typer.Option(help="Password; made up and shown once when left out.")] = None,
+    admin: Annotated[bool, typer.Option("--admin", help="Give the account the role of an administrator.")] = False,
+    password: Annotated[str | None, typer.Option(help="Password (default: a random one, which is shown once).")] = None,
     *,
-    profile: accounts.UserProfile,
+    profile: dict[str, str],
 ) -> None:
-    """Make an account."""
+    """Create an account."""
     is_password_generated = not password
     if not password:
         password = secrets.token_urlsafe(12)
 
-    account = asyncio.run(_create_account(email, password, profile, is_superuser=admin))
+    registration = _validate_registration({"email": email, "password": password, **profile})
+    account = asyncio.run(_create_account(registration, is_superuser=admin))
     _print_account(account, generated_password=password if is_password_generated else None)
 
 
-async def _create_account(email: str, password: str, profile: accounts.UserProfile, *, is_superuser: bool) -> UserView:
-    async with _open_accounts() as database:
+def _validate_registration(fields: dict[str, str]) -> Registration:
+    """Return the fields of a new account in the form that the service requires of a registration.
+
+    Raises:
+        typer.BadParameter: A field is invalid, such as an e-mail address that is none.
+    """
+    try:
+        return Registration.model_validate(fields)
+    except ValidationError as error:
+        reasons = [f"{problem['loc'][0]}: {problem['msg']}" for problem in error.errors()]
+        raise typer.BadParameter("; ".join(reasons)) from None
+
+
+async def _create_account(registration: Registration, *, is_superuser: bool) -> UserView:
+    profile = accounts.UserProfile(
+        pseudo=registration.pseudo,
+        given_name=registration.given_name,
+        family_name=registration.family_name,
+        locale=registration.locale,
+    )
+    async with _open_accounts(must_exist=False) as database:
         return await accounts.create_user(
-            database, email=email, password=password, is_superuser=is_superuser, profile=profile
+            database,
+            email=registration.email,
+            password=registration.password,
+            is_superuser=is_superuser,
+            profile=profile,
         )
 
 
@@ -80,36 +104,34 @@ def list_users(json: Annotated[bool, typer.Option("--json", help="JSON instead o
 
 
 async def _load_accounts() -> tuple[int, list[UserView]]:
-    async with _open_accounts() as database:
+    async with _open_accounts(must_exist=True) as database:
         return await accounts.list_users(database, limit=MAX_LISTED_USERS)
 
 
 @local_command(user, "deactivate")
 def deactivate(email: Email) -> None:
-    """Shut someone out: every session ends at once."""
+    """Deactivate an account, and end all its sessions at once."""
     account = asyncio.run(_set_active(email, is_active=False))
     _print_account(account)
 
 
 @local_command(user, "activate")
 def activate(email: Email) -> None:
-    """Let someone in again."""
+    """Activate an account again."""
     account = asyncio.run(_set_active(email, is_active=True))
     _print_account(account)
 
 
 @local_command(user, "curator")
-def curator(
-    email: Email, remove: Annotated[bool, typer.Option("--remove", help="Take the role away.")] = False
-) -> None:
-    """Let someone review claims about datasets."""
+def curator(email: Email, remove: Annotated[bool, typer.Option("--remove", help="Remove the role.")] = False) -> None:
+    """Give a user the role of a curator, who reviews claims about datasets."""
     account = asyncio.run(_set_curator(email, is_curator=not remove))
     _print_account(account)
 
 
 @local_command(user, "reset")
 def reset(email: Email) -> None:
-    """Issue a token with which someone chooses a new password, once."""
+    """Issue a single-use token for choosing a new password."""
     reset_token = asyncio.run(_issue_reset_token(email))
 
     facts = {"Token": reset_token.token, "Good until": reset_token.expires_at}
@@ -119,25 +141,25 @@ def reset(email: Email) -> None:
 async def _issue_reset_token(email: str) -> ResetToken:
     lifetime = timedelta(minutes=Settings.load().reset_token_minutes)
 
-    async with _open_accounts() as database:
+    async with _open_accounts(must_exist=True) as database:
         account = await accounts.find_user(database, email)
         return await password_resets_and_changes.issue_reset_token(database, account.id, lifetime=lifetime)
 
 
 async def _set_active(email: str, *, is_active: bool) -> UserView:
-    async with _open_accounts() as database:
+    async with _open_accounts(must_exist=True) as database:
         account = await accounts.find_user(database, email)
         return await accounts.change_user(database, account.id, is_active=is_active)
 
 
 async def _set_curator(email: str, *, is_curator: bool) -> UserView:
-    async with _open_accounts() as database:
+    async with _open_accounts(must_exist=True) as database:
         account = await accounts.find_user(database, email)
         return await accounts.change_user(database, account.id, is_curator=is_curator)
 
 
 def _print_account(account: UserView, *, generated_password: str | None = None) -> None:
-    """Print an account as a table, with its password if that has just been generated."""
+    """Print an account as a table, with its password if it has just been generated."""
     facts = {
         "E-mail": account.email,
         "Id": account.id,
@@ -150,17 +172,18 @@ def _print_account(account: UserView, *, generated_password: str | None = None) 
 
 
 @asynccontextmanager
-async def _open_accounts() -> AsyncIterator[Database]:
-    """Open the database of this installation for a command on the accounts, and close it at the end of the block.
+async def _open_accounts(*, must_exist: bool) -> AsyncIterator[Database]:
+    """Open the database of this installation for the duration of the block.
 
-    An empty database gets its schema. An older schema is not upgraded, because a server may be using it.
+    A missing database is created unless it `must_exist`, and an empty one gets its schema. An older schema is not
+    upgraded, because a server may be using it.
 
     Raises:
-        SettingsError: The database cannot be opened.
+        SettingsError: The database cannot be opened, or is missing although it must exist.
         SchemaError: The database needs `touchstone db upgrade`, or is newer than this code.
     """
     settings = Settings.load()
-    async with open_database(settings) as database:
+    async with open_database(settings, must_exist=must_exist) as database:
         with startup_errors(settings):
             await prepare_schema(database)
         yield database

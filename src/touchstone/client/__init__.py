@@ -1,4 +1,4 @@
-"""The typed Python client: one description of every call, a synchronous and an asynchronous client over it."""
+"""The typed Python client, in a synchronous and an asynchronous version."""
 
 from touchstone.client.asgi_transport import InProcess
 from touchstone.client.async_client import AsyncTouchstone

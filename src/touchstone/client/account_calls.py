@@ -33,14 +33,18 @@ class AccountChanges(TypedDict, total=False):
 
 
 def sign_in(email: str, password: str, device: str | None = None) -> Call[Tokens]:
-    """Exchange an e-mail address and a password for tokens, on a device that may have signed in before."""
+    """Exchange an e-mail address and a password for tokens.
+
+    `device` is the token that an earlier sign-in on the same device has returned, if there was one. A known device can
+    sign in even while its network address is locked out.
+    """
     body = {"username": email, "password": password}
     headers = {"Cookie": f"{DEVICE_COOKIE}={device}"} if device else {}
     return Call("POST", build_path("auth", "login"), _read_sign_in, json=body, headers=headers, public=True)
 
 
 def _read_sign_in(response: httpx2.Response) -> Tokens:
-    """Return the tokens in the response to a sign-in, together with the device token from its cookie."""
+    """Return the tokens in the response to a sign-in, with the device token from its cookie."""
     tokens = _read_tokens(response)
     return msgspec.structs.replace(tokens, device=response.cookies.get(DEVICE_COOKIE))
 
@@ -52,7 +56,7 @@ def renew(refresh_token: str) -> Call[Tokens]:
 
 
 def revoke(refresh_token: str) -> Call[None]:
-    """End the session that a refresh token belongs to."""
+    """End the session of a refresh token."""
     return Call("POST", build_path("auth", "logout"), read_nothing, json={"refresh_token": refresh_token})
 
 
@@ -90,7 +94,7 @@ def get_picture() -> Call[bytes]:
 
 
 def set_picture(content: bytes) -> Call[None]:
-    """Set the profile picture of the caller: PNG, JPEG or WebP, up to 2 MB."""
+    """Set the profile picture of the caller, a PNG, JPEG or WebP file of up to 2 MB."""
     media_type = "image/webp"
     for signature, signed_type in PICTURE_SIGNATURES.items():
         if content.startswith(signature):
@@ -131,7 +135,7 @@ def reset_user(user_id: str | UUID) -> Call[ResetToken]:
 
 
 def hide_dataset(dataset_id: int | str | UUID, *, hidden: bool, reason: str | None = None) -> Call[HiddenDataset]:
-    """Hide a record from everybody but its creator, or show it again; administrators only."""
+    """Hide a record from everybody except its creator, or show it again; administrators only."""
     path = build_path("admin", "datasets", dataset_id, "hidden")
     return Call("PUT", path, read_json(HiddenDataset), json={"hidden": hidden, **without_none(reason=reason)})
 
@@ -143,5 +147,5 @@ def page_hidden_datasets(*, page: int = 1, page_size: int = 12) -> Call[HiddenDa
 
 
 def get_health() -> Call[Health]:
-    """Return whether the service and each of its resources are ready."""
+    """Return the state of the service and of each of its resources."""
     return Call("GET", "/health/ready", read_json(Health), public=True)

@@ -1,4 +1,4 @@
-"""An asynchronous transport to an application in the same process that streams requests and responses."""
+"""A streaming transport for calls to an ASGI application in the same process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
@@ -10,26 +10,29 @@ Message = MutableMapping[str, Any]
 App = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
 
 DEFAULT_CLIENT_ADDRESS: Final = ("127.0.0.1", 0)
-MAX_QUEUED_MESSAGES: Final = 16  # messages of a response that the application may send before they are read
+MAX_QUEUED_MESSAGES: Final = 16  # the application waits when the client has not read so many messages
 
 
 class InProcess(httpx2.AsyncBaseTransport):
-    """A transport that calls an ASGI application; the request extension `client` sets the client's host and port."""
+    """A transport that calls an ASGI application in the same process.
+
+    The request extension `client` contains the host and the port of the client, as a tuple, for the application to see.
+    """
 
     def __init__(self, app: App) -> None:
         self.app = app
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Call the application with a request, and return its response as soon as the response has started.
+        """Call the application with a request, and return its response as soon as it has started.
 
-        The body of the response is streamed: the application goes on in a task of its own while the caller reads. It
-        is cancelled if the response is closed early, or if the caller is cancelled before the response starts.
+        The application continues in a separate task while the caller reads the body. The task is cancelled if the
+        response is closed early, or if the caller is cancelled before the response starts.
         """
         running_app = _RunningApp(self.app, request)
         try:
             start_message = await running_app.wait_for_start()
         except BaseException:
-            # Nobody would read the response, and the application must not go on in the background.
+            # Nobody would read the response, so the application must not continue in the background.
             await running_app.aclose()
             raise
 
@@ -39,21 +42,21 @@ class InProcess(httpx2.AsyncBaseTransport):
 
 
 class _RunningApp(httpx2.AsyncByteStream):
-    """An application while it handles one request, and at the same time the body of its response."""
+    """The running call of an application for one request, which is also the stream of its response body."""
 
     def __init__(self, app: App, request: httpx2.Request) -> None:
         """Start the application in a new task."""
         assert isinstance(request.stream, httpx2.AsyncByteStream)
         self._request_chunks = aiter(request.stream)
-        self._request_has_ended = False
+        self._request_ended = False
         self._response_messages: asyncio.Queue[Message | None] = asyncio.Queue(MAX_QUEUED_MESSAGES)
-        self._client_has_left = asyncio.Event()
+        self._client_disconnected = asyncio.Event()
         self._task = asyncio.create_task(self._run(app, _build_scope(request)))
 
     async def wait_for_start(self) -> Message:
-        """Wait until the application starts its response, and return the message with its status and headers.
+        """Wait for the first message of the response, which contains its status and headers, and return it.
 
-        If the application raises an exception before that, it is raised here.
+        An exception that the application raises before this message is raised here.
 
         Raises:
             httpx2.RemoteProtocolError: The application ended without a response.
@@ -61,11 +64,11 @@ class _RunningApp(httpx2.AsyncByteStream):
         start_message = await self._response_messages.get()
         if start_message is None:
             await self._task  # raises the exception of the application, if there is one
-            raise httpx2.RemoteProtocolError("the app ended without an answer")
+            raise httpx2.RemoteProtocolError("the application ended without a response")
         return start_message
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield the body of the response, and raise the exception of the application if it fails meanwhile."""
+        """Yield the chunks of the response body, and raise any exception of the application."""
         while True:
             message = await self._response_messages.get()
             if message is None:
@@ -75,8 +78,8 @@ class _RunningApp(httpx2.AsyncByteStream):
         await self._task
 
     async def aclose(self) -> None:
-        """Tell the application that the client has left, cancel it, and wait until it has ended."""
-        self._client_has_left.set()
+        """Report to the application that the client has disconnected, cancel it, and wait until it has ended."""
+        self._client_disconnected.set()
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
@@ -87,25 +90,25 @@ class _RunningApp(httpx2.AsyncByteStream):
             await self._send(None)
 
     async def _receive(self) -> Message:
-        """Return the next ASGI message about the request to the application: the next chunk of its body.
+        """Return the next chunk of the request body as an ASGI message.
 
-        After the end of the body, wait until the client closes the response, and return `http.disconnect`, as a server
-        does.
+        After the end of the body, wait until the client closes the response, and return `http.disconnect` as a server
+        would.
         """
-        if self._request_has_ended:
-            await self._client_has_left.wait()
+        if self._request_ended:
+            await self._client_disconnected.wait()
             return {"type": "http.disconnect"}
 
         chunk = await anext(self._request_chunks, None)
         if chunk is None:
-            self._request_has_ended = True
+            self._request_ended = True
             return {"type": "http.request", "body": b"", "more_body": False}
         return {"type": "http.request", "body": chunk, "more_body": True}
 
     async def _send(self, message: Message | None) -> None:
         """Queue a message of the response, or None to mark its end; wait while the queue is full."""
-        if self._client_has_left.is_set():
-            return  # Nobody reads the queue any more, and waiting for space in it would never end.
+        if self._client_disconnected.is_set():
+            return  # Nobody reads the queue any more, so waiting for space in it would never end.
         await self._response_messages.put(message)
 
 

@@ -1,8 +1,10 @@
-"""API calls of a bulk import: records as JSON Lines, in requests of bounded size.
+"""API calls of a bulk import: records as JSON Lines, in requests of limited size.
 
-The service counts the lines of each request, and responds after it has read all of them. An import of many lines is
-divided into requests, so that the caller learns again and again which lines are stored. For the caller, lines are
-counted over the whole import: the number of a line is its number in the request plus the number of preceding lines.
+The service responds only after it has stored all lines of a request. A long import is therefore divided into several
+requests, so that the caller learns regularly which lines are stored.
+
+The service counts the lines of each request from 1, but the caller sees line numbers of the whole import. They are the
+sum of the number within the request and the number of preceding lines.
 """
 
 import gzip
@@ -20,14 +22,14 @@ from touchstone.client.errors import TouchstoneError, unreadable_response
 from touchstone.client.models import Dataset
 from touchstone.client.record_files import record_of
 
-# A record as a mapping, as a line of JSON, or as it was exported from a catalog.
-BulkRecord: TypeAlias = Mapping[str, Any] | bytes | Dataset
+# A record as a mapping, as a line of JSON, or as exported from a catalog.
+BulkRecord: TypeAlias = Mapping[str, Any] | bytes | str | Dataset
 # A JSON Lines file, which may be compressed with gzip, or an iterable of records.
 BulkSource: TypeAlias = Path | Iterable[BulkRecord]
 
 LINES_PER_REQUEST: Final = 10_000  # a response lists at most this many refused lines
 BYTES_PER_REQUEST: Final = 32 * 2**20
-# The service is silent until it has stored all lines of a request, which takes long if it is busy.
+# The service sends nothing until it has stored all lines of a request, which may take minutes if it is busy.
 TIMEOUT_SECONDS: Final = 300.0
 JSON_LINES: Final = "application/x-ndjson"
 GZIP_SUFFIX: Final = ".gz"
@@ -36,11 +38,11 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """What the service has done with the lines of one request.
+    """The result of one request of a bulk import.
 
     Attributes:
-        batches: The results of the batches in which the lines were stored, in the order of the lines.
-        error: The reason why the service stopped after these batches; None if it processed all lines.
+        batches: The results of the batches that the service has stored, in the order of the lines.
+        error: The reason why the service stopped after these batches, or None if it processed all lines.
     """
 
     batches: list[BulkBatch]
@@ -48,7 +50,7 @@ class BulkResult:
 
 
 class _BatchLine(msgspec.Struct):
-    """The line of a response that describes one batch; lines are counted within the request."""
+    """A line of a response, with the result of one batch; its line numbers are counted within the request."""
 
     last_line: int
     created: int = msgspec.field(name="made")
@@ -58,7 +60,7 @@ class _BatchLine(msgspec.Struct):
 
 
 class _LastLine(msgspec.Struct):
-    """The last line of a response, which says whether all lines of the request were processed, and if not, why."""
+    """The last line of a response: whether all lines of the request were processed, or else the error."""
 
     done: bool
     code: str = ""
@@ -66,21 +68,21 @@ class _LastLine(msgspec.Struct):
 
 
 def bulk_import_calls(source: BulkSource, lines_per_request: int = LINES_PER_REQUEST) -> Iterator[Call[BulkResult]]:
-    """Yield the calls that import all lines of a source; each has to be sent after the response to the previous one.
+    """Yield the calls that import all lines of a source, in the order in which they must be sent.
 
     Raises:
         OSError: The file cannot be read.
     """
     preceding_lines = 0
-    for lines in _split_into_requests(_lines_of(source), lines_per_request):
+    for lines in _split_into_requests(_json_lines(source), lines_per_request):
         yield _import_lines(lines, preceding_lines)
         preceding_lines += len(lines)
 
 
 def _split_into_requests(lines: Iterable[bytes], lines_per_request: int) -> Iterator[list[bytes]]:
-    """Yield the lines in lists for one request each, which have a limited number of lines and bytes.
+    """Divide lines into lists that are small enough for one request each, and yield these lists.
 
-    A line that is longer than the limit is alone in its request.
+    A line that exceeds the limit on bytes forms a request of its own.
     """
     request_lines: list[bytes] = []
     byte_count = 0
@@ -99,8 +101,15 @@ def _split_into_requests(lines: Iterable[bytes], lines_per_request: int) -> Iter
         yield request_lines
 
 
-def _lines_of(source: BulkSource) -> Iterator[bytes]:
-    """Yield the records of a source as lines of JSON, each with a line feed at its end."""
+def _json_lines(source: BulkSource) -> Iterator[bytes]:
+    """Yield the records of a source as lines of JSON, each with a line feed at its end.
+
+    Raises:
+        TypeError: The source is a single record, or a path as a string, and not an iterable of records.
+    """
+    if isinstance(source, str | bytes | Mapping | Dataset):
+        raise TypeError(f"a bulk import reads a Path or an iterable of records, not {type(source).__name__}")
+
     records = _read_lines(source) if isinstance(source, Path) else source
     for record in records:
         yield _encode_record(record).rstrip(b"\r\n") + b"\n"
@@ -109,7 +118,7 @@ def _lines_of(source: BulkSource) -> Iterator[bytes]:
 def _read_lines(path: Path) -> Iterator[bytes]:
     """Yield the lines of a file, which is decompressed if its suffix is .gz.
 
-    The byte order mark that some programs write at the beginning of a text file is left out, as it is not JSON.
+    Some programs write a byte order mark at the beginning of a text file. It is removed, because it is not JSON.
     """
     open_file = gzip.open if path.suffix == GZIP_SUFFIX else open
     with open_file(path, "rb") as file:
@@ -119,16 +128,18 @@ def _read_lines(path: Path) -> Iterator[bytes]:
 
 
 def _encode_record(record: BulkRecord) -> bytes:
-    """Return a record as a line of JSON; an exported one without the fields that only the service sets."""
+    """Return a record as a line of JSON, without fields that only the service sets."""
     if isinstance(record, bytes):
         return record
+    if isinstance(record, str):
+        return record.encode()
     if isinstance(record, Dataset):
         return msgspec.json.encode(record_of(record))
     return msgspec.json.encode(record)
 
 
 def _import_lines(lines: list[bytes], preceding_lines: int) -> Call[BulkResult]:
-    """Import the records in some lines of a source, of which `preceding_lines` lines were imported before."""
+    """Import the records in the given lines, which follow the `preceding_lines` lines of earlier requests."""
     return Call(
         "POST",
         build_path("datasets", "bulk"),
@@ -141,13 +152,11 @@ def _import_lines(lines: list[bytes], preceding_lines: int) -> Call[BulkResult]:
 
 
 def _read_result(preceding_lines: int) -> Callable[[httpx2.Response], BulkResult]:
-    """Return a function that reads the response to one of the requests of a bulk import.
+    """Return a function that reads the response to a request of a bulk import.
 
-    The response has a JSON line for each batch of records, and a last line that says whether all of them were read. The
-    service counts lines from the beginning of the request. The function adds `preceding_lines`, the number of lines
-    that were imported by earlier requests.
-
-    The function raises TouchstoneError with the code `unreadable` if the response has another form.
+    The response contains a JSON line for each batch of records, and a last line about the whole request. The function
+    adds `preceding_lines`, the number of lines in earlier requests, to all line numbers. It raises TouchstoneError with
+    the code `unreadable` if the response has another form.
     """
 
     def read(response: httpx2.Response) -> BulkResult:
@@ -163,13 +172,13 @@ def _read_result(preceding_lines: int) -> Callable[[httpx2.Response], BulkResult
             raise unreadable_response(response.status_code, error) from error
 
         numbered_batches = [_number_lines(batch, preceding_lines) for batch in batches]
-        return BulkResult(numbered_batches, _error_in(last_line))
+        return BulkResult(numbered_batches, _reported_error(last_line))
 
     return read
 
 
 def _number_lines(batch: _BatchLine, preceding_lines: int) -> BulkBatch:
-    """Return a batch of a request with its lines counted over the whole import."""
+    """Return the result of a batch with line numbers of the whole import."""
     refused_lines = [msgspec.structs.replace(refused, line=preceding_lines + refused.line) for refused in batch.refused]
     return BulkBatch(
         last_line=preceding_lines + batch.last_line,
@@ -180,7 +189,7 @@ def _number_lines(batch: _BatchLine, preceding_lines: int) -> BulkBatch:
     )
 
 
-def _error_in(last_line: _LastLine) -> TouchstoneError | None:
+def _reported_error(last_line: _LastLine) -> TouchstoneError | None:
     """Return the error that the last line of a response reports, or None if all lines were processed."""
     if last_line.done:
         return None

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 
 class RefusedLine(Struct, frozen=True, kw_only=True):
-    """A line that the service did not store, because it does not contain a valid record.
+    """A line that was not stored, because it does not contain a valid record.
 
     Attributes:
         line: The number of the line, counted from 1 over the whole import.
@@ -18,13 +18,13 @@ class RefusedLine(Struct, frozen=True, kw_only=True):
 
 
 class BulkBatch(Struct, frozen=True, kw_only=True):
-    """What the service has done with a batch: some hundreds of consecutive lines, stored in one transaction.
+    """The result of importing a batch: a few hundred consecutive lines, stored in one transaction.
 
     Attributes:
-        last_line: The number of the last of these lines, counted from 1 over the whole import.
-        created: How many records were created.
-        updated: How many records with the same key existed and were changed.
-        unchanged: How many records with the same key existed with the same values.
+        last_line: The number of the last line in the batch, counted from 1 over the whole import.
+        created: The number of records that were created.
+        updated: The number of existing records with the same key that were changed.
+        unchanged: The number of existing records with the same key and the same values.
         refused: The lines that were not stored. If there are very many, only the first ones are listed.
     """
 

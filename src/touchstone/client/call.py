@@ -1,4 +1,4 @@
-"""Descriptions of API calls, which the synchronous and the asynchronous client carry out alike."""
+"""Descriptions of API calls, shared by the synchronous and the asynchronous client."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,30 +8,34 @@ from urllib.parse import quote
 import httpx2
 import msgspec
 
-from touchstone.client.errors import unreadable_response
+from touchstone.client.errors import impossible_id, unreadable_response
 
 T = TypeVar("T")
 FormFile: TypeAlias = tuple[str, BinaryIO | bytes, str]  # name, content and media type
 API_PREFIX: Final = "/api/v1"
+AMBIGUOUS_SEGMENTS: Final = frozenset({"", ".", ".."})
+HTML_MEDIA_TYPE: Final = "text/html"
+HTML_SUFFIXES: Final = (".html", ".htm")
+JSON_MEDIA_TYPE: Final = "application/json"
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One request of the API and how its response is read.
+    """A request to the API, and a function that reads its response.
 
     Attributes:
-        method, path: The method and the path, whose segments are already percent-encoded.
+        method, path: The HTTP method, and the path with percent-encoded segments.
         read: A function that returns the content of a successful response.
-        query: The parameters; None is left out, and a list is repeated.
+        query: The query parameters. None is left out, and a list becomes a repeated parameter.
         json, content, files: The body; at most one of them is set.
-        headers: Headers in addition to those of the caller.
+        headers: Headers in addition to the headers that identify the caller.
         public: Whether the call is sent without a token.
-        read_only: Whether the call changes nothing whatever its method, so that it can be sent again after a failure.
-        unchanged_on_error: Whether an error response means that nothing was changed. The call can then be sent again
+        read_only: Whether the call changes nothing, even if its method is POST, so that it can be retried.
+        unchanged_on_error: Whether an error response means that nothing was changed. The call can then be retried
             after a temporary error, but not after a broken connection.
         streamed: Whether the caller reads the response while it arrives, and closes it.
-        min_timeout_seconds: How long to wait for the service at least, if the client would wait for a shorter time.
+        min_timeout_seconds: The shortest time limit for the response; the client's own limit applies if it is longer.
     """
 
     method: str
@@ -72,7 +76,7 @@ def read_json(result_type: type[T]) -> Callable[[httpx2.Response], T]:
 
 
 def read_json_with_etag(result_type: type[T]) -> Callable[[httpx2.Response], T]:
-    """Return a function that decodes a response as `result_type` and stores its ETag in the field `etag`."""
+    """Return a function that decodes a response as `result_type`, with the ETag in the field `etag`."""
     read_body = read_json(result_type)
 
     def read(response: httpx2.Response) -> T:
@@ -85,29 +89,68 @@ def read_json_with_etag(result_type: type[T]) -> Callable[[httpx2.Response], T]:
 
 
 def read_nothing(response: httpx2.Response) -> None:
-    """Ignore the response, which has no body."""
+    """Check that a response has no body, or a JSON body, whose content is ignored.
+
+    Raises:
+        TouchstoneError: The body has another form, because a proxy or another service has responded.
+    """
+    if response.content and media_type_of(response) != JSON_MEDIA_TYPE:
+        raise unreadable_response(response.status_code, "a body was not expected")
 
 
 def read_bytes(response: httpx2.Response) -> bytes:
-    """Return the body of a response unchanged."""
+    """Return the body of a response that is a file, but not a web page, unchanged.
+
+    Raises:
+        TouchstoneError: The response is a web page, because a proxy or another service has responded.
+    """
+    refuse_web_page(response)
     return response.content
 
 
+def refuse_web_page(response: httpx2.Response, *, file_name: str = "") -> None:
+    """Raise TouchstoneError if a response is a web page, although a file of another kind was requested.
+
+    Proxies and sign-in pages of networks respond with the status 200, too, and their pages must not be stored as data.
+
+    Args:
+        response: the response; its body may not have been read yet.
+        file_name: the name of the requested file, whose suffix says whether it is a web page itself.
+    """
+    is_html_requested = file_name.lower().endswith(HTML_SUFFIXES)
+    if media_type_of(response) == HTML_MEDIA_TYPE and not is_html_requested:
+        raise unreadable_response(response.status_code, "it is a web page instead of the requested file")
+
+
+def media_type_of(response: httpx2.Response) -> str:
+    """Return the media type of a response in lower case and without parameters; empty if it has none."""
+    content_type: str = response.headers.get("content-type", "")
+    return content_type.partition(";")[0].strip().lower()
+
+
 def keep_open(response: httpx2.Response) -> httpx2.Response:
-    """Return a response whose body has not been read yet; the caller of the API reads and closes it."""
+    """Return a streamed response unchanged; the caller reads and closes it."""
     return response
 
 
 def build_path(*segments: object) -> str:
-    """Return the path below the API prefix that consists of these segments, each of them percent-encoded."""
-    encoded_segments = [quote(str(segment), safe="") for segment in segments]
+    """Return the path that consists of the API prefix and these segments, which are percent-encoded.
+
+    Raises:
+        TouchstoneError: A segment is empty, `.` or `..`, which would make it the path of another resource.
+    """
+    encoded_segments = []
+    for segment in segments:
+        if str(segment) in AMBIGUOUS_SEGMENTS:
+            raise impossible_id(segment)
+        encoded_segments.append(quote(str(segment), safe=""))
     return "/".join([API_PREFIX, *encoded_segments])
 
 
 def query_pairs(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of a query string as the service expects them.
+    """Yield the name and the value of each query parameter, as the service expects them.
 
-    None is left out, a list becomes one pair for each of its items, and booleans are in lower case.
+    None is left out, a list becomes one pair for each item, and booleans are in lower case.
     """
     for name, value in query.items():
         for item in _items_of(value):
@@ -124,16 +167,16 @@ def _items_of(value: Any) -> Sequence[Any]:
 
     items = tuple(value)
     if len(items) == 1 and "," in str(items[0]):
-        # The service splits a parameter at its commas unless the parameter is repeated.
+        # The service splits a single parameter at its commas, but not a repeated one.
         return items * 2
     return items
 
 
 def without_none(**values: Any) -> dict[str, Any]:
-    """Return the values that are not None, for a request body in which null has a meaning of its own."""
+    """Return the values that are not None, for a request body that must not contain null."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 def if_match_header(etag: str | None) -> dict[str, str]:
-    """Return the header that makes a change conditional on the version with this ETag; none if `etag` is None."""
+    """Return the header that makes a change conditional on this ETag, or no header if `etag` is None."""
     return {"If-Match": etag} if etag else {}

@@ -43,6 +43,7 @@ from touchstone.client.models import (
 
 Weights = Mapping[str, float] | str | None  # by criterion, or the name of a weight profile
 Order = Literal["asc", "desc"]
+DATASETS_PATH: Final = build_path("datasets") + "/"
 BINARY_MEDIA_TYPE: Final = "application/octet-stream"
 
 
@@ -57,36 +58,41 @@ def list_datasets(
 ) -> Call[list[Dataset]]:
     """List up to 1000 records that match the filters, ordered by id unless a sort key is given.
 
-    Filters and sort keys take values below the level `assurance` for unknown; the records show all values.
+    Filters and sort keys treat values that are supported by weaker evidence than `assurance` as unknown. The returned
+    records contain all values.
     """
     order = {"sort_by": sort_by, "sort_order": sort_order}
     query = {"skip": skip, "limit": limit, **order, "assurance": assurance, **filters}
-    return Call("GET", build_path("datasets", ""), read_json(list[Dataset]), query=query)
+    return Call("GET", DATASETS_PATH, read_json(list[Dataset]), query=query)
 
 
 class DatasetPart(msgspec.Struct, frozen=True):
-    """A part of a list of datasets, with the query parameters of the next part; None if this is the last one."""
+    """A part of a list of datasets.
+
+    Attributes:
+        next_query: The query parameters that request the next part, or None if this is the last one.
+    """
 
     datasets: list[Dataset]
     next_query: Mapping[str, Any] | None
 
 
-def list_part(query: Mapping[str, Any]) -> Call[DatasetPart]:
-    """Return a part of the list of datasets; `query` has the parameters of the list, one of which is `limit`."""
+def list_datasets_part(query: Mapping[str, Any]) -> Call[DatasetPart]:
+    """Return a part of the list of datasets; the parameters in `query` include `limit`."""
     read_datasets = read_json(list[Dataset])
 
     def read(response: httpx2.Response) -> DatasetPart:
         datasets = read_datasets(response)
         return DatasetPart(datasets, _next_query(response, query, len(datasets)))
 
-    return Call("GET", build_path("datasets", ""), read, query=query)
+    return Call("GET", DATASETS_PATH, read, query=query)
 
 
 def _next_query(response: httpx2.Response, query: Mapping[str, Any], record_count: int) -> Mapping[str, Any] | None:
-    """Return the query parameters of the part that follows a response, or None after the last one.
+    """Return the query parameters that request the part after a response, or None after the last part.
 
-    The header `Link` has the address of the next part. A service of an older version does not send the header; from
-    such a service, the next part is requested by the number of records to skip.
+    The header `Link` contains the address of the next part. Older versions of the service do not send it, so `skip` is
+    increased instead.
     """
     if "link" not in response.headers:
         if record_count < query["limit"]:
@@ -111,7 +117,7 @@ def page_datasets(
     """Return one page of the records that match the filters, with their total number."""
     order = {"sort_by": sort_by, "sort_order": sort_order}
     query = {"page": page, "page_size": page_size, **order, "assurance": assurance, **filters}
-    return Call("GET", build_path("datasets", ""), read_json(DatasetPage), query=query)
+    return Call("GET", DATASETS_PATH, read_json(DatasetPage), query=query)
 
 
 def get_dataset(dataset_id: int | str | UUID) -> Call[Dataset]:
@@ -127,21 +133,21 @@ def create_dataset(
     file_type: str = "",
     **attributes: Unpack[DatasetAttributes],
 ) -> Call[Dataset]:
-    """Create a record; the service measures its data file if it can be read."""
+    """Create a record; the service measures its data file if the file can be read."""
     body = {"name": name, "description": description, "file_path": file_path, "file_type": file_type, **attributes}
-    return Call("POST", build_path("datasets", ""), read_json(Dataset), json=body)
+    return Call("POST", DATASETS_PATH, read_json_with_etag(Dataset), json=body)
 
 
 def update_dataset(
     dataset_id: int | str | UUID, *, etag: str | None = None, **changes: Unpack[DatasetFields]
 ) -> Call[Dataset]:
-    """Change fields of a record of the caller; with `etag`, only if it is still in that version."""
+    """Change fields of a record of the caller; with `etag`, only if the record still has this version."""
     path = build_path("datasets", dataset_id)
     return Call("PATCH", path, read_json_with_etag(Dataset), json=changes, headers=if_match_header(etag))
 
 
 def delete_dataset(dataset_id: int | str | UUID, *, etag: str | None = None) -> Call[None]:
-    """Delete a record of the caller."""
+    """Delete a record of the caller; with `etag`, only if the record still has this version."""
     return Call("DELETE", build_path("datasets", dataset_id), read_nothing, headers=if_match_header(etag))
 
 
@@ -170,22 +176,22 @@ def score_datasets(
 ) -> Call[Ranking]:
     """Rank the records that match the filters, best first.
 
-    `weights` maps criteria to their weights, or is the name of a weight profile; the default is the profile
-    `balanced`. `limit` and `skip` choose the part of the ranking that is returned. With `explain`, each item has its
-    criterion scores and the points that add up to its score. Values that are not supported at the level `assurance`
-    count as unknown; by default, every declared value counts.
+    `weights` maps criteria to their weights, or is the name of a weight profile; the default profile is `balanced`.
+    `limit` and `skip` select the part of the ranking that is returned. With `explain`, each item contains its criterion
+    scores and the points that add up to its score. Values that are supported by weaker evidence than `assurance` count
+    as unknown; by default, every declared value counts.
 
-    The `gates` are requirements that do not affect the score. Each item has the outcome of every gate, and with
+    The `gates` are requirements that do not affect the score. Each item contains the outcome of every gate. With
     `gate="pass"`, only records that pass all gates are ranked.
     """
     path = build_path("datasets", "score")
     query = {"envelope": True, **options}
-    body = {"filters": dict(filters or {}), "gates": dict(gates or {}), **weights_as_json(weights)}
+    body = {"filters": dict(filters or {}), "gates": dict(gates or {}), **weights_body(weights)}
     return Call("POST", path, read_json(Ranking), query=query, json=body, read_only=True)
 
 
-def weights_as_json(weights: Weights) -> dict[str, Any]:
-    """Return the member of a scoring request that names a weight profile or lists weights, if either is given."""
+def weights_body(weights: Weights) -> dict[str, Any]:
+    """Return the member of a scoring request for weights or a weight profile, or an empty mapping for None."""
     if weights is None:
         return {}
     if isinstance(weights, str):
@@ -201,29 +207,32 @@ def _weight_list(weights: Mapping[str, float]) -> list[dict[str, Any]]:
 def get_facets(*, assurance: AssuranceName | None = None, **filters: Unpack[Filters]) -> Call[dict[str, Any]]:
     """Count the values of the records that match the filters.
 
-    `{total_count, values: {facet: [{value, count}]}, flags: {flag: {true, false, unknown}}, ranges: {number: {min,
-    max}}}`, a range being None where no record has the number.
+    The result has the form `{total_count, values: {facet: [{value, count}]}, flags: {flag: {true, false, unknown}},
+    ranges: {number: {min, max}}}`. A range is None if no record has a value of this number.
     """
     query = {"assurance": assurance, **filters}
     return Call("GET", build_path("datasets", "facets"), read_json(dict[str, Any]), query=query)
 
 
 def suggest(q: str, *, limit: int = 10) -> Call[Suggestions]:
-    """Complete what somebody is typing by names, domains and tasks of the catalog."""
+    """Suggest names, domains and tasks of the catalog that complete the words in `q`."""
     return Call("GET", build_path("datasets", "suggest"), read_json(Suggestions), query={"q": q, "limit": limit})
 
 
 def get_criteria() -> Call[dict[str, Any]]:
     """Return the criteria, weight profiles and sort keys, with labels in French and English.
 
-    `{criteria: [{name, kind, label, formula}], profiles: [{name, label, weights, default}], sort_keys, attributes,
-    gates: [{name, type, choices}]}`.
+    The result has the form `{criteria: [{name, kind, label, formula}], profiles: [{name, label, weights, default}],
+    sort_keys, attributes, gates: [{name, type, choices}]}`.
     """
     return Call("GET", build_path("datasets", "criteria"), read_json(dict[str, Any]))
 
 
 def upload_file(content: BinaryIO | bytes, name: str) -> Call[File]:
-    """Upload a table, CSV or Parquet by the suffix of `name`; its `file_path` can be used in a record."""
+    """Upload a table in the format of the suffix of `name`, such as CSV or Parquet, for use in a record.
+
+    The `file_path` of the result is the value for the field `file_path` of a record.
+    """
     return Call("POST", build_path("files"), read_json(File), files={"file": (name, content, BINARY_MEDIA_TYPE)})
 
 
@@ -233,13 +242,13 @@ def list_files() -> Call[Files]:
 
 
 def delete_file(file_id: str | UUID) -> Call[None]:
-    """Delete an upload; records that name it stay, but can no longer be trained on."""
+    """Delete an upload; records that refer to it are kept, but can no longer be trained on."""
     return Call("DELETE", build_path("files", file_id), read_nothing)
 
 
-def list_projects() -> Call[list[Project]]:
-    """List all projects of the caller, most recently changed first."""
-    return Call("GET", build_path("projects"), read_json(list[Project]))
+def list_projects(*, skip: int = 0, limit: int = 100) -> Call[list[Project]]:
+    """List up to 1000 projects of the caller, most recently changed first."""
+    return Call("GET", build_path("projects"), read_json(list[Project]), query={"skip": skip, "limit": limit})
 
 
 def page_projects(*, page: int = 1, page_size: int = 12) -> Call[ProjectPage]:
@@ -254,22 +263,20 @@ def get_project(project_id: str | UUID) -> Call[Project]:
 
 def create_project(name: str, **fields: Unpack[ProjectFields]) -> Call[Project]:
     """Create a project."""
-    body = {"name": name, **_project_as_json(fields)}
+    body = {"name": name, **_project_body(fields)}
     return Call("POST", build_path("projects"), read_json_with_etag(Project), json=body)
 
 
 def update_project(
     project_id: str | UUID, *, etag: str | None = None, **changes: Unpack[ProjectChanges]
 ) -> Call[Project]:
-    """Change fields of a project; with `etag`, only if it is still in that version."""
+    """Change fields of a project; with `etag`, only if the project still has this version."""
     path = build_path("projects", project_id)
-    return Call(
-        "PUT", path, read_json_with_etag(Project), json=_project_as_json(changes), headers=if_match_header(etag)
-    )
+    return Call("PUT", path, read_json_with_etag(Project), json=_project_body(changes), headers=if_match_header(etag))
 
 
 def delete_project(project_id: str | UUID, *, etag: str | None = None) -> Call[None]:
-    """Delete a project."""
+    """Delete a project; with `etag`, only if the project still has this version."""
     return Call("DELETE", build_path("projects", project_id), read_nothing, headers=if_match_header(etag))
 
 
@@ -283,16 +290,16 @@ def get_recommendations(
 ) -> Call[Recommendations]:
     """Rank the catalog by the criteria and weights of a project, with explanations.
 
-    Values below the level `assurance` count as unknown; by default, that is the level that the project has stored. With
-    `gate="pass"`, only what passes all gates of the project is ranked.
+    Values that are supported by weaker evidence than `assurance` count as unknown; the default is the level of the
+    project. With `gate="pass"`, only records that pass all gates of the project are ranked.
     """
     path = build_path("projects", project_id, "recommendations")
     query = {"limit": limit, "skip": skip, "assurance": assurance, "gate": gate}
     return Call("GET", path, read_json(Recommendations), query=query)
 
 
-def _project_as_json(fields: ProjectFields | ProjectChanges) -> dict[str, Any]:
-    """Return the fields of a project as a request body; weights become a list, and None is kept, as it clears."""
+def _project_body(fields: ProjectFields | ProjectChanges) -> dict[str, Any]:
+    """Return the fields of a project as a request body, with weights as a list."""
     body: dict[str, Any] = dict(fields)
     weights = fields.get("weights")
     if weights is not None:

@@ -1,4 +1,4 @@
-"""Idempotent import of records from a file into a catalog."""
+"""Import of records from a file into a catalog, which changes nothing if it is repeated."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from touchstone.client.models import Dataset
 from touchstone.client.record_files import Record, record_of
 from touchstone.client.sync_client import Touchstone
 
-# Members of `metadata` that the service writes; their values in a file are not compared.
+# The service writes these members of `metadata`, so their values in a file are not compared.
 SERVICE_KEYS: Final = frozenset({"measured", "unmeasured", "imported"})
 _MAX_FILTER_LENGTH: Final = 255
 _FORBIDDEN: Final = 403
@@ -19,7 +19,7 @@ _REJECTION_STATUSES: Final = frozenset({413, 422})
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """The outcome of one record: its dataset, or the reason why the service rejected it."""
+    """The result for one record: its dataset, or the reason why the service rejected it."""
 
     status: ImportStatus
     name: str
@@ -28,10 +28,10 @@ class ImportResult:
 
 
 class CatalogImport:
-    """One import of a file.
+    """An import of one file.
 
-    A record is recognised by its name, and by `metadata.source.name` and `.key` where both sides have them. A dataset
-    stands for one record of a file only, so a file may hold several records of the same name.
+    A record is matched with a dataset by its name, and by `metadata.source.name` and `.key` if both have them. Each
+    dataset is matched with at most one record, so a file may contain several records of the same name.
     """
 
     def __init__(self, client: Touchstone) -> None:
@@ -39,10 +39,10 @@ class CatalogImport:
         self._matched_ids: set[int] = set()
 
     def put(self, record: Record) -> ImportResult:
-        """Create or update the dataset of one record, unless the catalog has an identical dataset already.
+        """Create or update the dataset of one record, unless the catalog already has an identical dataset.
 
-        A value of None means that the file does not know the value, so the one in the catalog remains. If the service
-        rejects the record, the result says why, and the import can go on with the next record.
+        None means that the file does not contain the value, so the value in the catalog is kept. If the service rejects
+        the record, the result says why, and the import can continue with the next record.
 
         Raises:
             TouchstoneError: The service refused the call for another reason than the record, or did not respond.
@@ -55,15 +55,15 @@ class CatalogImport:
                 raise
             return ImportResult(ImportStatus.REJECTED, record["name"], detail=error.detail)
 
-        # Another record of the same name in this file stands for another dataset.
+        # Another record of the same name in this file must not match this dataset again.
         self._matched_ids.add(dataset.id)
         return ImportResult(status, record["name"], dataset.id)
 
     def _create_or_update(self, record: Record) -> tuple[Dataset, ImportStatus]:
-        """Bring the values of a record into the catalog, and return its dataset and what was done.
+        """Create or update the dataset of a record, and return it with its status.
 
-        A dataset with identical values is left as it is. Otherwise an older version of the record is updated, and if
-        there is none, a new dataset is created.
+        A dataset with identical values is left unchanged. Otherwise, the first candidate that the caller may change is
+        updated. If there is none, a new dataset is created.
         """
         candidates = self._find_candidates(record)
         for dataset in candidates:
@@ -78,9 +78,9 @@ class CatalogImport:
         return created_dataset, ImportStatus.CREATED
 
     def _update_first_permitted(self, record: Record, candidates: list[Dataset]) -> Dataset | None:
-        """Update the first of these datasets that the caller may change, and return it; None if there is none.
+        """Update the first candidate that the caller may change, and return it, or None if there is none.
 
-        A dataset that belongs to somebody else does not come from this import, although it has the same name.
+        A dataset of another user is not from an earlier import by the caller, although it has the same name.
         """
         for dataset in candidates:
             changes = _changed_fields(record, dataset)
@@ -92,24 +92,24 @@ class CatalogImport:
         return None
 
     def _find_candidates(self, record: Record) -> list[Dataset]:
-        """Return the datasets of the catalog that may have been created from this record before, ordered by id.
+        """Return the datasets that an earlier import of this record may have created, ordered by id.
 
-        They have the name of the record, do not come from another source, and match no other record of this import.
+        They have the name of the record, do not come from another source, and are not yet matched with another record.
         """
         name = record["name"]
-        # This filter matches parts of names and has a limited length, so the exact name is compared below.
-        similar_datasets = self._client.iterate_datasets(dataset_name=name[:_MAX_FILTER_LENGTH])
+        # This filter matches parts of names and has a limited length, so the whole name is compared below.
+        datasets_with_similar_name = self._client.iterate_datasets(dataset_name=name[:_MAX_FILTER_LENGTH])
 
         candidates = []
-        for dataset in similar_datasets:
-            is_available = dataset.id not in self._matched_ids
-            if is_available and dataset.name == name.strip() and _may_have_same_source(record, dataset):
+        for dataset in datasets_with_similar_name:
+            is_unmatched = dataset.id not in self._matched_ids
+            if is_unmatched and dataset.name == name.strip() and _may_have_same_source(record, dataset):
                 candidates.append(dataset)
         return candidates
 
 
 def _may_have_same_source(record: Record, dataset: Dataset) -> bool:
-    """Return False if a record and a dataset both have a source key and the keys differ."""
+    """Return whether a record and a dataset have the same source key, or one of them has none."""
     record_key = _source_key(record.get("metadata"))
     dataset_key = _source_key(dataset.metadata)
     if record_key is None or dataset_key is None:
@@ -118,7 +118,7 @@ def _may_have_same_source(record: Record, dataset: Dataset) -> bool:
 
 
 def _source_key(metadata: Any) -> tuple[Any, Any] | None:
-    """Return the source that metadata name together with the key within that source, or None without a key."""
+    """Return the name of the source in metadata and the key within this source, or None without a key."""
     source = metadata.get("source") if isinstance(metadata, dict) else None
     if not isinstance(source, dict) or "key" not in source:
         return None
@@ -126,17 +126,20 @@ def _source_key(metadata: Any) -> tuple[Any, Any] | None:
 
 
 def _changed_fields(record: Mapping[str, Any], dataset: Dataset) -> dict[str, Any]:
-    """Return the fields of a record whose values differ from those of the dataset."""
-    present_values = record_of(dataset)
+    """Return the fields of a record whose values differ from the values of the dataset."""
+    current_values = record_of(dataset)
     return {
         name: value
         for name, value in record.items()
-        if _without_service_keys(value) != _without_service_keys(present_values[name])
+        if _without_service_keys(value) != _without_service_keys(current_values[name])
     }
 
 
 def _without_service_keys(value: Any) -> Any:
-    """Return metadata without the members that the service writes, None if none remain, and other values unchanged."""
+    """Return metadata without the members that the service writes, or None if none remain.
+
+    Other values are returned unchanged.
+    """
     if not isinstance(value, dict):
         return value
 

@@ -1,4 +1,4 @@
-"""Types of the service's responses about choices: their history, and snapshots of the rankings they were based on."""
+"""Types of the responses about choices: their history, and snapshots of the rankings behind them."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -20,8 +20,8 @@ class ChosenDataset(Struct, frozen=True, kw_only=True):
 
     Attributes:
         digest: The SHA-256 of its record and its claims when it was chosen.
-        state: `unchanged` or `changed` since then; `withdrawn` if it was deleted or can no longer be seen by the owner
-            of the project; `unknown` if it was chosen before the service kept digests.
+        state: `unchanged` or `changed` since then, `withdrawn` if the dataset was deleted or hidden from the owner of
+            the project, or `unknown` if it was chosen before the service stored digests.
         changes: The fields and claims that have changed.
     """
 
@@ -34,11 +34,11 @@ class ChosenDataset(Struct, frozen=True, kw_only=True):
 
 
 class ChoiceDataset(Struct, frozen=True, kw_only=True):
-    """A copy of a dataset from the moment when it was chosen.
+    """A copy of a dataset from the time of a choice.
 
     Attributes:
         digest: The SHA-256 of `record` and `claims`.
-        withdrawn: Whether the dataset has been deleted since then, or can no longer be seen by the project's owner.
+        withdrawn: Whether the dataset has been deleted since then, or hidden from the owner of the project.
     """
 
     id: int
@@ -51,14 +51,14 @@ class ChoiceDataset(Struct, frozen=True, kw_only=True):
 
 
 class ChoiceRanking(Struct, frozen=True, kw_only=True):
-    """The ranking of a project at the moment when a dataset was chosen.
+    """The ranking of a project at the time of a choice.
 
     Attributes:
-        rank: The rank of the chosen dataset; None if it did not match the filters.
-        place, tied_with: The rank that it shared with datasets of the same score, and how many others these were.
-        total_count: How many datasets were ranked.
-        gates: The requirements of the project, which are kept apart from the score.
-        gate_outcomes: Whether the chosen dataset passed each of them.
+        rank: The rank of the chosen dataset, or None if it did not match the filters.
+        place, tied_with: The rank that it shared with datasets of the same score, and the number of the others.
+        total_count: The number of ranked datasets.
+        gates: The requirements of the project, which do not affect scores.
+        gate_outcomes: The outcome of each gate for the chosen dataset.
     """
 
     rank: int | None = None
@@ -79,8 +79,8 @@ class Choice(Struct, frozen=True, kw_only=True):
     """One choice that was made in a project: who chose which dataset, when and why.
 
     Attributes:
-        dataset: The dataset that was chosen; None if an earlier choice was taken back.
-        superseded_at: When another choice took its place; None for the current choice.
+        dataset: The dataset that was chosen, or None if an earlier choice was withdrawn.
+        superseded_at: The time of the next choice, or None for the current choice.
     """
 
     at: datetime
@@ -102,9 +102,9 @@ class SnapshotSummary(Struct, frozen=True, kw_only=True):
 
     Attributes:
         sha256: The digest of the content as canonical JSON (RFC 8785).
-        formula_version: The version of the formulas that the scores were computed with.
-        total_count: How many datasets were ranked.
-        item_count: How many of them, best first, are in the snapshot.
+        formula_version: The version of the scoring formulas.
+        total_count: The number of ranked datasets.
+        item_count: The number of datasets in the snapshot, which are the first ones of the ranking.
     """
 
     id: UUID
@@ -132,7 +132,7 @@ class Snapshot(SnapshotSummary, frozen=True, kw_only=True):
 
 
 class PointsChange(Struct, frozen=True, kw_only=True):
-    """How many points a criterion added to a score when a snapshot was made, and how many it adds now."""
+    """The points that a criterion added to a score when a snapshot was made, and the points that it adds now."""
 
     criterion_name: str
     before: float | None = None
@@ -140,14 +140,14 @@ class PointsChange(Struct, frozen=True, kw_only=True):
 
 
 class ReplayedDataset(DatasetReference, frozen=True, kw_only=True):
-    """How one dataset ranks now, compared with a snapshot.
+    """The difference between the rank of a dataset in a snapshot and its rank now.
 
     Attributes:
         reason: The cause of any difference: a change of its own `record`, `others` that moved past it, the `filters`,
             a new `formula`, or that it was `added` to the catalog or `withdrawn` from it.
-        place, tied_with: The rank that it shares with datasets of the same score, and how many others these are.
+        place, tied_with: The rank that it shares with datasets of the same score, and the number of the others.
         points: The criteria that add more or fewer points than before.
-        changes: What has changed in its record and its claims.
+        changes: The changes in its record and its claims.
     """
 
     status: ReplayStatus
@@ -161,13 +161,13 @@ class ReplayedDataset(DatasetReference, frozen=True, kw_only=True):
 
 
 class Replay(Struct, frozen=True, kw_only=True):
-    """The differences between a snapshot and the same ranking repeated with the present catalog.
+    """The differences between a snapshot and the same ranking of the current catalog.
 
     Attributes:
         sha256: The digest of the snapshot.
         identical: Whether the same datasets have the same ranks, scores and digests as in the snapshot.
-        project_changes: What has changed in the project itself.
-        items: The datasets of the snapshot and of the present ranking.
+        project_changes: The changes in the project itself.
+        items: The datasets of the snapshot and of the current ranking.
     """
 
     snapshot_id: UUID

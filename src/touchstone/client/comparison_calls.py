@@ -1,4 +1,4 @@
-"""API calls for comparisons: the same training on several datasets, to learn which of them trains best."""
+"""API calls for comparisons, which run the same training on several datasets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Unpack
@@ -21,12 +21,12 @@ def compare_trainings(
     idempotency_key: str | None = None,
     **options: Unpack[TrainOptions],
 ) -> Call[TrainingComparison]:
-    """Train on several datasets in the same way, to learn which of them trains best.
+    """Run the same training on several datasets, to find out which trains best.
 
-    Without `dataset_ids`, these are the first `limit` datasets with a table in the ranking of the project `project_id`.
-    The `target` is the column to predict: one name for all datasets, or a mapping with one for each dataset by its id.
-    For datasets without a target, it is the one that their record suggests. The options of `by_dataset` name columns of
-    a single dataset and take the place of those that apply to all.
+    Without `dataset_ids`, the service uses the first `limit` datasets with a table in the ranking of the project
+    `project_id`. The `target` is the column to predict: one name for all datasets, or a mapping from the id of each
+    dataset to its column. The service takes a missing target from the record of the dataset. The options in
+    `by_dataset` apply to a single dataset, and override the options for all.
     """
     body = {**options, **without_none(target=target, limit=limit, by_dataset=by_dataset)}
     if dataset_ids:
@@ -41,7 +41,7 @@ def compare_trainings(
 
 
 def get_training_comparison(comparison_id: str | UUID) -> Call[TrainingComparison]:
-    """Return a comparison of the caller, with the scores of the trainings that have succeeded so far."""
+    """Return a comparison of the caller, with the scores of all trainings that have succeeded so far."""
     return Call("GET", build_path("ml", "compare", comparison_id), read_json(TrainingComparison))
 
 
@@ -65,5 +65,5 @@ def cancel_training_comparison(comparison_id: str | UUID) -> Call[TrainingCompar
 
 
 def delete_training_comparison(comparison_id: str | UUID) -> Call[None]:
-    """Delete a comparison that has ended; its trainings stay."""
+    """Delete a comparison that has ended; its trainings are kept."""
     return Call("DELETE", build_path("ml", "compare", comparison_id), read_nothing)

@@ -11,11 +11,11 @@ from touchstone.client.response_parts import Page
 
 
 class TrainingScore(Struct, frozen=True, kw_only=True):
-    """The quality of a trained model, by the metric for which it was chosen.
+    """The quality of a trained model by the metric that was used to choose it.
 
     Attributes:
         low, high: The ends of the 95% confidence interval.
-        baseline: The value for a model that ignores every column.
+        baseline: The value of the metric for a model that ignores every column.
         beats_baseline: Whether the model is clearly better than the baseline.
     """
 
@@ -35,13 +35,13 @@ class TrainingWarning(Struct, frozen=True, kw_only=True):
 
 
 class ComparedTraining(Struct, frozen=True, kw_only=True):
-    """A dataset of a comparison, with its training, and with its score once that has succeeded.
+    """A dataset of a comparison with its training, and with its score after the training has succeeded.
 
     Attributes:
-        rank: Its position in the ranking of the project; None if the dataset was named.
-        place: 1 plus the number of better scores; None as long as there is no score.
-        tied_with: How many other datasets have exactly this score.
-        overlaps_best: Whether the difference from the best score may be chance.
+        rank: The rank of the dataset in the project, or None if the request named the dataset.
+        place: 1 plus the number of better scores, or None while there is no score.
+        tied_with: The number of other datasets with exactly this score.
+        overlaps_best: Whether the difference from the best score may be due to chance.
     """
 
     dataset_id: int
@@ -65,7 +65,7 @@ class ComparedTraining(Struct, frozen=True, kw_only=True):
 
 
 class LeftOutDataset(Struct, frozen=True, kw_only=True):
-    """A dataset of the ranking that could not be trained on as requested, with the reason."""
+    """A dataset of the ranking that could not be used for the requested training, with the reason."""
 
     dataset_id: int
     dataset_name: str
@@ -76,9 +76,9 @@ class LeftOutDataset(Struct, frozen=True, kw_only=True):
 
 
 class TrainingComparison(Struct, frozen=True, kw_only=True):
-    """A comparison: the same training on several datasets, with the results side by side.
+    """A comparison of the results of the same training on several datasets.
 
-    `summary` says which dataset trains best, and how sure that is.
+    `summary` says which dataset trains best, and how certain this is.
     """
 
     id: UUID

@@ -1,11 +1,11 @@
-"""Metadata documents in files and folders, and in batches of a size that the service reads in one request."""
+"""Metadata documents in files and folders, divided into batches that fit into one request."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
-# The files that can be documents, or belong to one.
+# The suffixes of documents, and of files that complete a document.
 DOCUMENT_SUFFIXES: Final = frozenset(
     {
         ".json",
@@ -27,21 +27,22 @@ DOCUMENT_SUFFIXES: Final = frozenset(
 JSON_LINES_SUFFIX: Final = ".jsonl"
 MAX_BATCH_DOCUMENTS: Final = 50
 MAX_BATCH_BYTES: Final = 8 * 2**20
-# Larger files are no documents; the service would reject them.
+# The service rejects larger documents.
 MAX_DOCUMENT_BYTES: Final = 32 * 2**20
 
 
 class Document(NamedTuple):
-    """A document with its name: the path of its file, beginning with a folder."""
+    """The content of a document, and its name: the path of its file, which begins with a folder."""
 
     name: str
     content: bytes
 
 
 def documents_in(path: Path) -> Iterator[Document]:
-    """Yield the documents in a file, in a JSON Lines file with one on each line, or in a folder and its subfolders.
+    """Yield the documents in a file or in a folder and its subfolders.
 
-    Hidden files, and files in a folder whose suffix is not that of a document, are passed over.
+    A JSON Lines file contains one document on each line. In folders, hidden files are skipped, and so are files without
+    the suffix of a document.
 
     Raises:
         OSError: A file cannot be read.
@@ -65,24 +66,24 @@ def documents_in(path: Path) -> Iterator[Document]:
 def _read_file(file: Path, root: Path) -> Iterator[Document]:
     """Yield the document in a file, or the documents on the lines of a JSON Lines file.
 
-    Names are relative to `root`. The documents of a JSON Lines file have the same name, because they are one source.
+    Names are relative to `root`. All documents of a JSON Lines file have the same name, because they have one source.
     """
     name = file.relative_to(root).as_posix()
     if file.suffix.lower() != JSON_LINES_SUFFIX:
         yield Document(name, file.read_bytes())
         return
 
-    name_of_lines = str(PurePosixPath(name).with_suffix(".json"))
+    document_name = str(PurePosixPath(name).with_suffix(".json"))
     with file.open("rb") as lines:
         for line in lines:
             if line.strip():
-                yield Document(name_of_lines, line)
+                yield Document(document_name, line)
 
 
 def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield the documents in batches, each of which is small enough for one request.
+    """Divide documents into batches that are small enough for one request, and yield the batches.
 
-    Documents in the same folder complete each other, so they are in the same batch unless they are too large for one.
+    Documents in the same folder complete each other, so they stay together unless they do not fit into one batch.
     """
     batch: list[Document] = []
 
@@ -103,6 +104,6 @@ def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def _fits(documents: list[Document]) -> bool:
-    """Return whether documents make up a batch."""
+    """Return whether the documents fit into one batch."""
     byte_count = sum(len(document.content) for document in documents)
     return len(documents) <= MAX_BATCH_DOCUMENTS and byte_count <= MAX_BATCH_BYTES

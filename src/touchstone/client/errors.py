@@ -1,6 +1,6 @@
 """The exception of the Python client, for calls that were refused or got no response.
 
-The client does not use the error classes of the server, which are in `core/errors.py`: it knows errors by their codes.
+The client identifies errors by their codes, and does not use the error classes of the server in `core/errors.py`.
 """
 
 from typing import Any, Final
@@ -12,15 +12,15 @@ NO_RESPONSE: Final = 0  # the status of an error without a response
 
 
 class TouchstoneError(Exception):
-    """The service refused a call, or could not be reached.
+    """The service refused a call, could not be reached, or sent an unreadable response.
 
     Attributes:
         status: The HTTP status; 0 if there was no response.
-        code: A stable English identifier of the error; `unreachable` if there was no response, `unreadable` if the
-            response does not have the form that Touchstone uses.
+        code: A stable English identifier of the error. It is `unreachable` if there was no response, and `unreadable`
+            if the response does not come from Touchstone.
         detail: One sentence for people, in the language of the caller.
         errors: One entry `{loc, msg, type}` for each invalid value in the request.
-        retry_after: The seconds after which another attempt makes sense, if the service named a number.
+        retry_after: The seconds to wait before another attempt, or None if the service did not send a number.
     """
 
     def __init__(
@@ -59,25 +59,40 @@ class _ErrorBody(msgspec.Struct):
 
 
 def error_from_response(response: httpx2.Response) -> TouchstoneError:
-    """Return the exception for a response with a status of 400 or above.
+    """Return the exception for a response whose status is not 2xx.
 
-    The body says what is wrong. If it has another form, for example because it is the page of a proxy, the exception
-    has the code `unreadable` and only names the status.
+    The body of an error response explains the error. If the body has another form, for example because a proxy has
+    responded, the exception has the code `unreadable` and only names the status. The service never sends redirects, so
+    a redirect comes from a proxy or another service, and the exception names its target.
     """
     retry_after = retry_after_seconds(response)
+    if not response.is_error:
+        target = response.headers.get("location", "an unknown address")
+        detail = f"The server answered {_status_line(response)}, which points to {target}."
+        return TouchstoneError(response.status_code, "unreadable", detail, retry_after=retry_after)
+
     try:
         body = msgspec.json.decode(response.content, type=_ErrorBody)
     except (msgspec.DecodeError, httpx2.ResponseNotRead):
-        status_and_reason = f"{response.status_code} {response.reason_phrase}".rstrip()
-        detail = f"The server answered {status_and_reason}."
+        detail = f"The server answered {_status_line(response)}."
         return TouchstoneError(response.status_code, "unreadable", detail, retry_after=retry_after)
 
     return TouchstoneError(response.status_code, body.code, body.detail, body.errors, retry_after=retry_after)
 
 
+def _status_line(response: httpx2.Response) -> str:
+    """Return the status of a response with its reason phrase, such as `502 Bad Gateway`."""
+    return f"{response.status_code} {response.reason_phrase}".rstrip()
+
+
 def unreadable_response(status: int, reason: object) -> TouchstoneError:
-    """Return the exception for a response that does not have the expected form, with the reason for people."""
+    """Return the exception for a response that does not have the expected form, with a reason for people."""
     return TouchstoneError(status, "unreadable", f"The response of the server cannot be read: {reason}")
+
+
+def impossible_id(segment: object) -> TouchstoneError:
+    """Return the exception for an id or a name in a call that cannot exist."""
+    return TouchstoneError(httpx2.codes.NOT_FOUND, "not_found", f"{str(segment)!r} is not an id or a name.")
 
 
 def connection_error(error: httpx2.RequestError) -> TouchstoneError:

@@ -1,31 +1,32 @@
-"""The rules of following an event stream of a job or a comparison over unreliable connections, without any I/O."""
+"""The rules for following event streams over unreliable connections, without any I/O."""
 
 from typing import Any, Final, Protocol
 
 import httpx2
 import msgspec
 
-from touchstone.client.call import Call
+from touchstone.client.call import Call, media_type_of
 from touchstone.client.errors import connection_error, unreadable_response
 from touchstone.client.models import JobEvent
 
+EVENT_STREAM: Final = "text/event-stream"
 FINAL_STATES: Final = frozenset({"succeeded", "failed", "cancelled"})
-MAX_SILENT_CONNECTIONS: Final = 4  # connections in a row without an event, after which the stream is given up
+MAX_SILENT_CONNECTIONS: Final = 4  # the stream is given up after so many connections in a row without an event
 DEFAULT_RECONNECT_DELAY_SECONDS: Final = 0.5
 
 
 class OpenStream(Protocol):
-    """Makes the call that opens an event stream after the event with the id `after`."""
+    """A function that describes the call for an event stream."""
 
     def __call__(self, *, after: str | None) -> Call[httpx2.Response]:
-        """Return the call."""
+        """Return the call that opens the stream after the event with the id `after`."""
 
 
 class EventStream:
-    """The state of one event stream, which may take several connections to read.
+    """The state of one event stream, which may be read over several connections.
 
     Attributes:
-        last_event_id: The id of the last event, after which the next connection continues.
+        last_event_id: The id of the last event that was received; the next connection continues after it.
     """
 
     def __init__(self, last_event_id: str | None = None) -> None:
@@ -37,31 +38,45 @@ class EventStream:
 
     @property
     def reconnect_delay_seconds(self) -> float:
-        """The seconds to wait before the next connection; 0 if the job is done and there will be none."""
+        """The seconds to wait before the next connection, or 0 if the job is done."""
         return 0.0 if self._job_is_done else self._retry_delay_seconds
 
     @property
     def has_ended(self) -> bool:
-        """Whether the job is done, or the stream is given up after several connections in a row without an event."""
+        """Whether the job is done, or the stream was given up after several connections without an event."""
         return self._job_is_done or self._silent_connections == MAX_SILENT_CONNECTIONS
 
     def begin_connection(self) -> None:
-        """Count a new connection, which is silent until `read_message` returns an event from it."""
+        """Count a new connection as silent, until `read_message` returns an event from it."""
         self._silent_connections += 1
 
+    def has_events(self, response: httpx2.Response) -> bool:
+        """Return whether an open response contains events; otherwise, the job is done and has no further events.
+
+        Raises:
+            TouchstoneError: The response is something else, because a proxy or another service has responded.
+        """
+        if response.status_code == httpx2.codes.NO_CONTENT:
+            self._job_is_done = True
+            return False
+
+        if media_type_of(response) != EVENT_STREAM:
+            raise unreadable_response(response.status_code, "it is not an event stream")
+        return True
+
     def connection_failed(self, error: httpx2.RequestError) -> None:
-        """Remember why a connection ended, for the error message if the stream is given up."""
+        """Record why a connection failed, for the error message if the stream is given up."""
         self._last_error = error
 
     def check_completeness(self) -> None:
-        """Raise `TouchstoneError` if the stream was given up because connections failed, before the job was done."""
+        """Raise TouchstoneError if connections failed and the stream was given up before the job was done."""
         if self._last_error is not None and not self._job_is_done:
             raise connection_error(self._last_error)
 
     def read_message(self, message: httpx2.ServerSentEvent) -> JobEvent | None:
         """Return the event in a message, or None if the message only sets the delay before reconnecting.
 
-        This also updates the state of the stream: the id of the last event, and whether the job is done.
+        The method also updates the id of the last event, and whether the job is done.
         """
         if message.retry is not None:
             self._retry_delay_seconds = message.retry / 1000
@@ -79,7 +94,7 @@ class EventStream:
 
 
 def _is_final(event: JobEvent) -> bool:
-    """Return whether a job is done after this event: the event says so itself, or names a final state."""
+    """Return whether a job is done after this event, because the event says so or names a final state."""
     if event.data.get("done"):
         return True
     return event.event in FINAL_STATES or event.data.get("status") in FINAL_STATES
@@ -89,7 +104,7 @@ def _decode_data(message: httpx2.ServerSentEvent) -> dict[str, Any]:
     """Return the JSON object in a message.
 
     Raises:
-        TouchstoneError: The message contains something else.
+        TouchstoneError: The message does not contain a JSON object.
     """
     try:
         return msgspec.json.decode(message.data, type=dict[str, Any])

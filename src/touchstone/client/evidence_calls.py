@@ -19,8 +19,8 @@ def add_claim(
 ) -> Call[Claim]:
     """Claim that an attribute of a dataset has a value.
 
-    A claim by the creator of the record is active at once. By anybody else it is a proposal, which changes nothing
-    until the creator or a curator accepts it.
+    A claim by the creator of the record takes effect at once. A claim by anybody else is a proposal, which takes effect
+    when the creator or a curator accepts it.
     """
     body: dict[str, Any] = {"attribute": attribute, "value": value, **without_none(**details)}
     return Call("POST", build_path("datasets", dataset_id, "evidence"), read_json(Claim), json=body)
@@ -31,8 +31,8 @@ def review_claim(
 ) -> Call[Claim]:
     """Accept, confirm or reject a claim.
 
-    The creator of the record and curators may accept or reject a proposal; only a curator who is not its author may
-    confirm a claim.
+    The creator of the record and curators may accept or reject proposals. Only a curator may confirm a claim, and only
+    if another user is its author.
     """
     path = build_path("datasets", dataset_id, "evidence", claim_id, "review")
     return Call("POST", path, read_json(Claim), json={"decision": decision, **without_none(note=note)})
@@ -49,8 +49,8 @@ def page_proposals(
 ) -> Call[ProposalPage]:
     """Return one page of the claims that wait for a decision of the caller, the oldest first.
 
-    By default, these are open proposals, which wait for their acceptance. With `awaiting="confirmation"`, they are
-    quoted claims that nobody has confirmed yet; for curators only.
+    By default, these are open proposals, which wait for acceptance. With `awaiting="confirmation"`, they are quoted
+    claims that no curator has confirmed yet, and the caller must be a curator.
     """
     query = {"page": page, "page_size": page_size, "awaiting": awaiting}
     return Call("GET", build_path("evidence", "proposals"), read_json(ProposalPage), query=query)

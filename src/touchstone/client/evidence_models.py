@@ -1,4 +1,4 @@
-"""Types of the service's responses about evidence: claims, their reviews, and what they amount to."""
+"""Types of the responses about evidence: claims, their reviews, and the resulting values of attributes."""
 
 from datetime import datetime
 from typing import Literal
@@ -44,15 +44,15 @@ class Claim(Struct, frozen=True, kw_only=True):
     """A statement about one attribute of a dataset, with its evidence.
 
     Attributes:
-        id: The claim; what the creator of the record merely declares has a constant id, too.
-        value: The value that is claimed; None if the attribute does not apply to the dataset.
-        level: How well the claim is supported.
+        id: The id of the claim, which is constant even for a mere declaration by the creator of the record.
+        value: The claimed value, or None if the attribute does not apply to the dataset.
+        level: The strength of the supporting evidence.
         scope: Whom a quote is about: `subjects` or `annotators`.
-        place: Where in the source the quote stands.
-        standard, field: The metadata standard and the field that the value was read from.
-        note: How the value follows from the quote.
-        by: Who makes the claim; None for the service itself.
-        until: The moment from which the claim no longer counts.
+        place: The position of the quote in the source, such as a section or a page.
+        standard, field: The metadata standard and the field that contain the value.
+        note: An explanation of how the value follows from the quote.
+        by: The author of the claim, or None for the service itself.
+        until: The time when the claim ceases to count.
     """
 
     id: UUID
@@ -78,12 +78,12 @@ class Claim(Struct, frozen=True, kw_only=True):
 
 
 class AttributeState(Struct, frozen=True, kw_only=True):
-    """What the claims about one attribute amount to.
+    """The value of an attribute that results from all claims about it.
 
     Attributes:
-        value: The value at the assurance `declared`, as the record shows it; None if it is unknown.
-        level: The level of the claim that decides the value; None if nothing is claimed.
-        declared: What the creator of the record declares, even if a stronger claim overrides it.
+        value: The value at the assurance `declared`, as in the record, or None if it is unknown.
+        level: The level of the claim that determines the value, or None if there is no claim.
+        declared: The value that the creator of the record declares, even if a stronger claim overrides it.
         documented, reviewed: The values at these assurances.
         conflicting: Whether active claims contradict one another.
     """
@@ -100,9 +100,12 @@ class AttributeState(Struct, frozen=True, kw_only=True):
 class Evidence(Struct, frozen=True, kw_only=True):
     """All claims about a dataset with their history, newest first, and the state of each attribute by name.
 
-    `declared_by`: who has created the record; None for records of the service.
+    Attributes:
+        dataset_id: The id of the record.
+        declared_by: The creator of the record, or None for a record of the service.
     """
 
+    dataset_id: int | None = None
     declared_by: Person | None = None
     claims: list[Claim]
     attributes: dict[str, AttributeState] = {}

@@ -1,4 +1,4 @@
-"""API calls that export all records that match some filters, and a reader for records that arrive in chunks."""
+"""API calls for exporting records, and a decoder of records that arrive in chunks."""
 
 from typing import Final, Literal, Unpack
 
@@ -25,7 +25,7 @@ def stream_export(
 ) -> Call[httpx2.Response]:
     """Export all records that match the filters, sorted as in a list of datasets.
 
-    The result of the call is an open response. The caller reads the export from it and closes it.
+    The result of the call is an open response, which the caller reads and closes.
     """
     path = build_path("datasets", f"export.{export_format}")
     query = {"sort_by": sort_by, "sort_order": sort_order, "assurance": assurance, **filters}
@@ -33,14 +33,14 @@ def stream_export(
 
 
 class ExportedRecords:
-    """Reads the records of an export as JSON Lines, chunk by chunk; a chunk can end in the middle of a line."""
+    """A decoder of records in JSON Lines, which arrive in chunks that may end in the middle of a line."""
 
     def __init__(self) -> None:
         self._incomplete_line = b""
         self._decoder = msgspec.json.Decoder(Dataset)
 
     def read_chunk(self, chunk: bytes) -> list[Dataset]:
-        """Return the records that have been received completely with this chunk, and keep an incomplete line.
+        """Return the records that are complete after this chunk, and buffer an incomplete line.
 
         Raises:
             TouchstoneError: A line is not a record.

@@ -1,4 +1,4 @@
-"""Keyword arguments of the client's methods: filters, fields of records and projects, and options of jobs."""
+"""Types of keyword arguments of the client: filters, fields of records and projects, and options of jobs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
@@ -8,14 +8,14 @@ from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.models import Locale, Visibility
 
 Words = str | Sequence[str]
-GateChoice = Literal["all", "pass"]  # whether a ranking leaves out what does not pass every gate
+GateChoice = Literal["all", "pass"]  # whether a ranking has all datasets, or only the ones that pass every gate
 
 
 class Filters(TypedDict, total=False):
-    """The filters of the dataset list, the scoring, the facets and the projects (interface 4.2 and its additions).
+    """The filters of lists of datasets, rankings, facets and projects.
 
-    Bounds are inclusive; scores and percentages run from 0 to 100; a text is searched within the value, ignoring case
-    and accents; of several words any may match.
+    Bounds are inclusive, and scores and percentages range from 0 to 100. A string matches any part of the value,
+    ignoring case and accents. If several words are given, one of them has to match.
     """
 
     q: str | None
@@ -67,7 +67,7 @@ class Filters(TypedDict, total=False):
 
 
 class SearchFilters(TypedDict, total=False):
-    """The filters that a search takes beside its own criteria."""
+    """The filters that a search accepts in addition to its own criteria."""
 
     q: str | None
     license: Words | None
@@ -77,9 +77,9 @@ class SearchFilters(TypedDict, total=False):
 
 
 class Gates(TypedDict, total=False):
-    """Requirements that are kept apart from the score.
+    """Requirements that do not affect the score.
 
-    A flag names the level of evidence at which it must be true. All others are as in `Filters`.
+    A yes-or-no attribute requires the level of evidence at which it must be true. All others are as in `Filters`.
     """
 
     has_missing_values: AssuranceName | None
@@ -125,8 +125,8 @@ class Gates(TypedDict, total=False):
 class ScoringOptions(TypedDict, total=False):
     """The options of a ranking.
 
-    `limit` and `skip` choose the part of the ranking that is returned, `explain` adds an explanation to each item,
-    `assurance` is the weakest evidence that counts, and with `gate="pass"`, only what passes every gate is ranked.
+    `limit` and `skip` select the part of the ranking that is returned, and `explain` adds an explanation to each item.
+    `assurance` is the weakest evidence that counts. With `gate="pass"`, only datasets that pass every gate are ranked.
     """
 
     limit: int | None
@@ -137,10 +137,10 @@ class ScoringOptions(TypedDict, total=False):
 
 
 class RankingRequirements(TypedDict, total=False):
-    """What a ranking requires of its datasets, beside the filters.
+    """The requirements of a ranking in addition to its filters.
 
-    `assurance` is the weakest evidence that counts. The `gates` are requirements that do not affect scores; with
-    `gate="pass"`, only what passes every gate is ranked.
+    `assurance` is the weakest evidence that counts. The `gates` are requirements that do not affect scores. With
+    `gate="pass"`, only datasets that pass every gate are ranked.
     """
 
     assurance: AssuranceName | None
@@ -149,11 +149,11 @@ class RankingRequirements(TypedDict, total=False):
 
 
 class StabilityOptions(TypedDict, total=False):
-    """The options of a test whether the first datasets of a ranking keep their ranks under slightly different weights.
+    """The options of a test that repeats a ranking with slightly different weights.
 
-    `k` is the number of datasets to be tested, `samples` how many times the ranking is repeated, `spread` the share by
-    which each weight is raised or lowered at most, and `seed` where the random numbers start. With `unknown_ranks`, the
-    response also has the best and the worst rank that unknown ethical attributes allow.
+    `k` is the number of datasets to test, and `samples` the number of repetitions. Each weight is raised or lowered by
+    at most the share `spread`, and `seed` initializes the random numbers. With `unknown_ranks`, the response also has
+    the best and the worst rank that unknown ethical attributes allow.
     """
 
     k: int
@@ -164,11 +164,11 @@ class StabilityOptions(TypedDict, total=False):
 
 
 class StabilityParameters(StabilityOptions, RankingRequirements, total=False):
-    """The options of a stability test, and what the ranking requires."""
+    """The options of a stability test, and the requirements of the ranking that it repeats."""
 
 
 class DatasetAttributes(TypedDict, total=False):
-    """The optional fields of a record; None clears one, a flag that is None is not assessed."""
+    """The optional fields of a record. None clears a field, and marks a yes-or-no attribute as not assessed."""
 
     visibility: Visibility
     metadata: dict[str, Any] | None
@@ -199,7 +199,7 @@ class DatasetAttributes(TypedDict, total=False):
 
 
 class DatasetFields(DatasetAttributes, total=False):
-    """Every field of a record that its creator may change."""
+    """The fields of a record that its creator may change."""
 
     name: str
     description: str
@@ -208,7 +208,7 @@ class DatasetFields(DatasetAttributes, total=False):
 
 
 class ProjectFields(TypedDict, total=False):
-    """The fields of a project beside its name; `weights` by criterion, `criteria` and `gates` by name."""
+    """The fields of a project in addition to its name; `weights` maps the names of criteria to numbers."""
 
     description: str | None
     criteria: Filters | None
@@ -220,7 +220,7 @@ class ProjectFields(TypedDict, total=False):
 
 
 class ProjectChanges(ProjectFields, total=False):
-    """The fields of a project that may be changed: those left out stay, None clears."""
+    """The fields of a project to change; omitted fields stay as they are, and None clears a field."""
 
     name: str
 
@@ -228,9 +228,9 @@ class ProjectChanges(ProjectFields, total=False):
 class ClaimDetails(TypedDict, total=False):
     """The evidence for a claim.
 
-    `quote` is verbatim, `place` says where in the source it stands, and `source` is the document, with `kind`, `name`,
-    `url` and `sha256`. `scope` says whom the quote is about, `subjects` or `annotators`. With `not_applicable`, the
-    value is None. After the moment `until`, in ISO 8601, the claim no longer counts.
+    `quote` is verbatim, `place` describes its position in the source, and `source` is the document, with `kind`,
+    `name`, `url` and `sha256`. `scope` says whom the quote is about, `subjects` or `annotators`. With `not_applicable`,
+    the value is None. The claim counts until the timestamp `until`, in ISO 8601.
     """
 
     not_applicable: bool
@@ -244,7 +244,7 @@ class ClaimDetails(TypedDict, total=False):
 
 
 class ProfileFields(TypedDict, total=False):
-    """The fields of one's own profile that may be changed; None clears."""
+    """The fields of the caller's profile to change; None clears a field."""
 
     pseudo: str | None
     given_name: str | None
@@ -253,7 +253,7 @@ class ProfileFields(TypedDict, total=False):
 
 
 class TrainOptions(TypedDict, total=False):
-    """The options of a training besides its dataset and its target; the service chooses those that are left out."""
+    """The options of a training in addition to its dataset and target; the service chooses omitted ones."""
 
     task: Literal["auto", "classification", "regression"]
     features: Mapping[Literal["include", "exclude"], Sequence[str]]
@@ -275,7 +275,7 @@ class TrainOptions(TypedDict, total=False):
 
 
 class DatasetOptions(TypedDict, total=False):
-    """The options of one training of a comparison that name columns and classes of its dataset."""
+    """The options of a comparison that name columns and classes of one of its datasets."""
 
     features: Mapping[Literal["include", "exclude"], Sequence[str]]
     sensitive_features: Sequence[str]
@@ -286,7 +286,7 @@ class DatasetOptions(TypedDict, total=False):
 
 
 class ExplainOptions(TypedDict, total=False):
-    """The subject of an explanation (a training by `job_id`, or a dataset by `dataset_id`), and its options."""
+    """The training (`job_id`) or the dataset (`dataset_id`) to explain, and the options of the explanation."""
 
     job_id: str | UUID
     dataset_id: int

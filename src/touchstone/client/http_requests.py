@@ -1,4 +1,4 @@
-"""HTTP requests built from calls, and the settings of the HTTP client that sends them."""
+"""Conversion of API calls to HTTP requests, and the options of the HTTP client that sends them."""
 
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Final, TypedDict
@@ -14,7 +14,7 @@ LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class HttpClientOptions(TypedDict):
-    """The options that the synchronous and the asynchronous HTTP client have in common."""
+    """The options shared by the synchronous and the asynchronous HTTP client."""
 
     base_url: str
     timeout: httpx2.Timeout
@@ -25,17 +25,17 @@ class HttpClientOptions(TypedDict):
 def http_client_options(base_url: str, timeout_seconds: float) -> HttpClientOptions:
     """Return the options of an HTTP client for the server at `base_url`.
 
-    A server on this machine is called directly, even if the environment names a proxy.
+    A server on this machine is called directly, even if environment variables configure a proxy.
     """
-    is_on_this_machine = urlsplit(base_url).hostname in LOOPBACK_HOSTS
+    is_local_server = urlsplit(base_url).hostname in LOOPBACK_HOSTS
 
-    # Several callers may share one HTTP client, which must not send the cookies of one with the requests of another.
+    # Several callers may share one HTTP client, which must not send the cookies of one caller for another.
     jar_without_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
 
     return HttpClientOptions(
         base_url=base_url,
         timeout=httpx2.Timeout(timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
-        trust_env=not is_on_this_machine,
+        trust_env=not is_local_server,
         cookies=jar_without_cookies,
     )
 
@@ -45,8 +45,8 @@ def build_request(
 ) -> httpx2.Request:
     """Return the HTTP request for a call to the API, on behalf of the caller with this identity.
 
-    Headers of the call take precedence over those of the identity. An application in the same process also receives
-    the address of the caller, as the request extension `client`; it is not sent over the network.
+    Headers of the call take precedence over headers of the identity. The address of the caller becomes the request
+    extension `client`. Only an application in the same process receives it, because it is not sent over the network.
     """
     identity_headers = identity.headers(with_token=not call.public)
     headers = {**identity_headers, **call.headers}
@@ -61,13 +61,13 @@ def build_request(
         files=call.files,
         headers=headers,
         extensions=extensions,
-        timeout=_timeout_of(call, http_client.timeout),
+        timeout=_call_timeout(call, http_client.timeout),
     )
 
 
-def _timeout_of(call: Call[Any], timeout: httpx2.Timeout) -> httpx2.Timeout:
-    """Return the time limits of a call: those of the client, unless the service may need longer for the call."""
-    is_long_enough = timeout.read is None or timeout.read >= call.min_timeout_seconds
+def _call_timeout(call: Call[Any], client_timeout: httpx2.Timeout) -> httpx2.Timeout:
+    """Return the time limits of the client, extended if the service may need longer for this call."""
+    is_long_enough = client_timeout.read is None or client_timeout.read >= call.min_timeout_seconds
     if is_long_enough:
-        return timeout
-    return httpx2.Timeout(call.min_timeout_seconds, connect=timeout.connect)
+        return client_timeout
+    return httpx2.Timeout(call.min_timeout_seconds, connect=client_timeout.connect)

@@ -1,4 +1,4 @@
-"""The caller on whose behalf a client sends its calls, and that caller's tokens."""
+"""The identity of a caller: tokens, language, and the address behind the calls."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from touchstone.client.models import Tokens
 
 @dataclass(slots=True)
 class Identity:
-    """The caller on whose behalf a client sends its calls.
+    """The caller that a client represents in its calls.
 
     Attributes:
         token: The access token; without one, calls are anonymous.
-        refresh_token: The token that is exchanged for a new access token when that has expired.
-        locale: The language of error messages, `fr` or `en`; if it is None, the service chooses.
-        address: Host and port of the person behind the call; only an application in the same process sees it.
-        user_agent: The User-Agent of the person behind the call.
+        refresh_token: The token that is exchanged for a new access token when the current one has expired.
+        locale: The language of error messages, `fr` or `en`; the service chooses if it is None.
+        address: The host and the port of the user's browser, for an application in the same process.
+        user_agent: The User-Agent of the user's browser.
         device: The device token of the last sign-in on this device.
-        on_tokens: A function that is called with the new tokens after each renewal, so that they can be saved.
+        on_tokens: A function that receives the new tokens after each renewal, for example to save them.
     """
 
     token: str | None = None
@@ -31,7 +31,7 @@ class Identity:
     def replace_tokens(self, tokens: Tokens) -> None:
         """Use new tokens for all later calls, and pass them to `on_tokens`.
 
-        The service may leave out the refresh token or the device token; the previous one then stays in use.
+        If the service omits the refresh token or the device token, the previous one stays in use.
         """
         self.token = tokens.access_token
         self.refresh_token = tokens.refresh_token or self.refresh_token
@@ -41,12 +41,12 @@ class Identity:
             self.on_tokens(tokens)
 
     def discard_tokens(self) -> None:
-        """Send all later calls anonymously."""
+        """Discard the tokens, so that later calls are anonymous."""
         self.token = None
         self.refresh_token = None
 
     def headers(self, *, with_token: bool) -> dict[str, str]:
-        """Return the request headers that identify the caller; `with_token` adds the access token if there is one."""
+        """Return the headers that identify the caller, with the access token only if `with_token` is true."""
         headers = {}
         if self.locale is not None:
             headers["Accept-Language"] = self.locale

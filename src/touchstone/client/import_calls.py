@@ -12,14 +12,14 @@ DocumentSource: TypeAlias = Path | tuple[str, bytes]
 
 
 class ImportOptions(TypedDict, total=False):
-    """How documents are imported.
+    """The options of an import of documents.
 
     Attributes:
-        format: The key of their metadata standard; detected if left out.
+        format: The key of the metadata standard; the service detects it by default.
         source_name, source_url: The source of the documents.
-        visibility: Who sees the records; by default new ones are public, and others stay as they are.
-        accept: Whether claims that are found in prose count at once, instead of being proposed.
-        dry_run: Whether the service only says what it would do.
+        visibility: Who can see the records; by default, new records are public, and others stay as they are.
+        accept: Whether claims that are found in prose take effect at once, instead of being proposed.
+        dry_run: Whether the service only reports what it would do.
     """
 
     format: str | None
@@ -31,17 +31,18 @@ class ImportOptions(TypedDict, total=False):
 
 
 def import_documents(documents: Sequence[DocumentSource], **options: Unpack[ImportOptions]) -> Call[ImportReport]:
-    """Import metadata documents: files, or names with contents. Importing the same again changes nothing.
+    """Import metadata documents, given as files or as names with contents.
 
-    Documents in the same folder complete each other, such as a card and its `dataset_infos.json`. Some standards take
-    the identifier of a dataset from the folder, so a name should contain it: `squad/README.md`.
+    Importing the same documents again changes nothing. Documents in the same folder complete each other, such as a card
+    and its `dataset_infos.json`. Some standards identify a dataset by its folder, so names should contain the folder,
+    as in `squad/README.md`.
     """
     files = [("files", (*_read_source(source), BINARY_MEDIA_TYPE)) for source in documents]
     return Call("POST", build_path("datasets", "import"), read_json(ImportReport), query=options, files=files)
 
 
 def _read_source(source: DocumentSource) -> tuple[str, bytes]:
-    """Return the name of a document, with that of its folder, and its content."""
+    """Return the name of a document, which begins with its folder, and its content."""
     if not isinstance(source, Path):
         return source
     path = source.resolve()

@@ -1,4 +1,4 @@
-"""Types of the answer to an import of documents."""
+"""Types of the response to an import of documents."""
 
 from enum import StrEnum
 from typing import Any
@@ -18,7 +18,7 @@ class ImportStatus(StrEnum):
 
 
 class ImportedDataset(Struct, frozen=True, kw_only=True):
-    """The record of an imported dataset; its ids are None if a dry run would create it."""
+    """The record of an imported dataset; its id is None if a dry run would create it."""
 
     id: int | None = None
     name: str = ""
@@ -27,7 +27,7 @@ class ImportedDataset(Struct, frozen=True, kw_only=True):
 
 
 class SkippedPart(Struct, frozen=True, kw_only=True):
-    """A part of a document that was not used: where it stands, and why."""
+    """A part of a document that was not used, with its position and the reason."""
 
     place: str
     code: str
@@ -36,7 +36,7 @@ class SkippedPart(Struct, frozen=True, kw_only=True):
 
 
 class ImportProblem(Struct, frozen=True, kw_only=True):
-    """Why a document, or a dataset in it, was rejected; `place` is empty if it is the document."""
+    """The reason why a document was rejected, or a dataset at a `place` in it."""
 
     code: str
     detail: str
@@ -44,20 +44,20 @@ class ImportProblem(Struct, frozen=True, kw_only=True):
 
 
 class DocumentResult(Struct, frozen=True, kw_only=True):
-    """What an import has done with one dataset, or with a document that cannot be used.
+    """The result of an import for one dataset, or for a document that cannot be used.
 
     Attributes:
-        status: Whether the record was created, updated, left unchanged, or the document rejected.
+        status: Whether the record was created, updated or left unchanged, or the document was rejected.
         document: The name of the document.
         standard: The key of its metadata standard, such as `croissant`.
-        key: What identifies the dataset in its source.
+        key: The identifier of the dataset in its source.
         dataset: The record.
-        evidence: The claims that the document makes in fields.
-        proposals: The claims that were found in its prose, and that somebody has to accept.
-        unmapped: The fields that have no place in a record; `metadata["imported"]` has their values.
-        skipped: Parts of the document that were not used, with reasons.
-        error: Why the document was rejected.
-        details_omitted: Whether the answer was too long for the details of this result.
+        evidence: The claims in fields of the document.
+        proposals: The claims in its prose, which somebody has to accept.
+        unmapped: The fields without a counterpart in a record; `metadata["imported"]` contains their values.
+        skipped: The parts of the document that were not used, with reasons.
+        error: The reason why the document was rejected.
+        details_omitted: Whether the details of this result were left out to shorten the response.
     """
 
     status: ImportStatus
@@ -74,7 +74,7 @@ class DocumentResult(Struct, frozen=True, kw_only=True):
 
 
 class ImportReport(Struct, frozen=True, kw_only=True):
-    """What an import has done: one result for each dataset, and one for each document that cannot be used."""
+    """The results of an import, one for each dataset and one for each document that cannot be used."""
 
     total: int
     results: list[DocumentResult]

@@ -16,7 +16,10 @@ PATH_SEGMENTS: Final[Mapping[Kind, str]] = {"train": "ml", "explain": "xai"}
 def train(
     dataset_id: int, target: str, *, idempotency_key: str | None = None, **options: Unpack[TrainOptions]
 ) -> Call[Job]:
-    """Start a training that predicts the column `target`; an `idempotency_key` starts at most one."""
+    """Start a training of models that predict the column `target`.
+
+    Repeated calls with the same `idempotency_key` start only one training.
+    """
     body = {"dataset_id": dataset_id, "target": target, **options}
     return Call(
         "POST", build_path("ml", "train"), read_json(Job), json=body, headers=idempotency_header(idempotency_key)
@@ -24,13 +27,16 @@ def train(
 
 
 def preview_training(dataset_id: int, target: str, **options: Unpack[TrainOptions]) -> Call[dict[str, Any]]:
-    """Check a training without starting it, and return how its rows would be divided (`split`)."""
+    """Check a training without starting it, and return the division of its rows as `split`."""
     body = {"dataset_id": dataset_id, "target": target, **options}
     return Call("POST", build_path("ml", "train", "preview"), read_json(dict[str, Any]), json=body, read_only=True)
 
 
 def explain(*, idempotency_key: str | None = None, **options: Unpack[ExplainOptions]) -> Call[Job]:
-    """Start an explanation of a training job's model, or of a dataset alone."""
+    """Start an explanation of the model of a training, or of a dataset alone.
+
+    Repeated calls with the same `idempotency_key` start only one explanation.
+    """
     body = {name: str(value) if isinstance(value, UUID) else value for name, value in options.items()}
     return Call(
         "POST", build_path("xai", "explain"), read_json(Job), json=body, headers=idempotency_header(idempotency_key)
@@ -67,12 +73,12 @@ def delete_job(kind: Kind, job_id: str | UUID) -> Call[None]:
 
 
 def get_artifact(kind: Kind, job_id: str | UUID, name: str) -> Call[bytes]:
-    """Return an artifact of a job as bytes; `download` writes a large one to disk."""
+    """Return an artifact of a job as bytes; use `download` for large artifacts."""
     return Call("GET", job_path(kind, job_id, "artifacts", name), read_bytes)
 
 
 def stream_artifact(kind: Kind, job_id: str | UUID, name: str) -> Call[httpx2.Response]:
-    """Stream an artifact of a job."""
+    """Open an artifact of a job as a stream."""
     return Call("GET", job_path(kind, job_id, "artifacts", name), keep_open, streamed=True)
 
 
@@ -82,7 +88,7 @@ def follow_job(kind: Kind, job_id: str | UUID, *, after: str | None = None) -> C
 
 
 def event_stream_headers(after: str | None) -> dict[str, str]:
-    """Return the headers of a request for an event stream that continues after the event with the id `after`."""
+    """Return the headers that request an event stream after the event with the id `after`."""
     headers = {"Accept": "text/event-stream"}
     if after is not None:
         headers["Last-Event-ID"] = after
@@ -90,7 +96,7 @@ def event_stream_headers(after: str | None) -> dict[str, str]:
 
 
 def predict(job_id: str | UUID, rows: Sequence[Mapping[str, Any]]) -> Call[dict[str, Any]]:
-    """Predict up to 1000 rows, each a mapping by column, with the model of a training."""
+    """Predict the target of up to 1000 rows with the model of a training; each row maps columns to values."""
     body = {"rows": rows}
     return Call("POST", job_path("train", job_id, "predict"), read_json(dict[str, Any]), json=body, read_only=True)
 
@@ -101,5 +107,15 @@ def job_path(kind: Kind, job_id: str | UUID, *segments: str) -> str:
 
 
 def idempotency_header(idempotency_key: str | None) -> dict[str, str]:
-    """Return the header that makes the service start at most one job for a key; none if the key is None."""
-    return {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+    """Return the header with an idempotency key, or no header if the key is None.
+
+    The service starts at most one job for each key.
+
+    Raises:
+        ValueError: The key contains characters that a header cannot carry.
+    """
+    if idempotency_key is None:
+        return {}
+    if not (idempotency_key.isascii() and idempotency_key.isprintable()):
+        raise ValueError("an idempotency key consists of printable ASCII characters")
+    return {"Idempotency-Key": idempotency_key}

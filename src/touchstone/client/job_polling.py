@@ -1,4 +1,4 @@
-"""The rules by which a client requests the state of a job or a comparison again and again until it has ended."""
+"""The rules for polling the state of a job or a comparison until it has ended."""
 
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
@@ -17,7 +17,7 @@ POLL_DELAY_GROWTH: Final = 1.5
 
 
 class LongWork(Protocol):
-    """Work that goes on after the response that started it."""
+    """A job or a comparison, which continues after the response that started it."""
 
     @property
     def done(self) -> bool:
@@ -28,11 +28,11 @@ WorkT = TypeVar("WorkT", bound=LongWork)
 
 
 def wait_for_job(job: Job, identity: Identity, report: Callable[[Job], None] | None = None) -> Steps[Job]:
-    """Return a job in its final state, after requesting its state again and again until it is done.
+    """Poll a job until it is done, and return its final state.
 
     `report` is called with each state, so that the caller can show the progress.
     """
-    return _wait(get_job(job.kind, job.id), identity, report)
+    return _poll_until_done(get_job(job.kind, job.id), identity, report)
 
 
 def wait_for_comparison(
@@ -40,17 +40,17 @@ def wait_for_comparison(
     identity: Identity,
     report: Callable[[TrainingComparison], None] | None = None,
 ) -> Steps[TrainingComparison]:
-    """Return a comparison whose trainings have all ended, after requesting it again and again until then.
+    """Poll a comparison until all its trainings have ended, and return its final state.
 
     `report` is called with each state, so that the caller can show the progress.
     """
-    return _wait(get_training_comparison(comparison.id), identity, report)
+    return _poll_until_done(get_training_comparison(comparison.id), identity, report)
 
 
-def _wait(call: Call[WorkT], identity: Identity, report: Callable[[WorkT], None] | None) -> Steps[WorkT]:
-    """Repeat a call until the work that it returns is done, and return that.
+def _poll_until_done(call: Call[WorkT], identity: Identity, report: Callable[[WorkT], None] | None) -> Steps[WorkT]:
+    """Repeat a call until the work in its result is done, and return the last result.
 
-    The delay between two requests grows up to `MAX_POLL_DELAY_SECONDS`. Like `send_with_retries`, this generator yields
+    The delay between two requests grows to `MAX_POLL_DELAY_SECONDS`. Like `send_with_retries`, this generator yields
     the steps for a client to perform.
     """
     delay_seconds = FIRST_POLL_DELAY_SECONDS

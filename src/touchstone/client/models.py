@@ -1,4 +1,7 @@
-"""Types of the service's responses. Unknown fields are ignored, so that the client also understands a newer service."""
+"""Types of the responses of the service.
+
+Unknown fields are ignored, so that the client understands newer versions of the service.
+"""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -18,10 +21,11 @@ Locale = Literal["fr", "en"]
 
 
 class Tokens(Struct, frozen=True, kw_only=True):
-    """An answer to a sign-in; `expires_in` in seconds.
+    """The tokens of a session.
 
     Attributes:
-        device: shows at the next sign-in that this device has signed in before; None in an answer to a renewal.
+        expires_in: The lifetime of the access token in seconds.
+        device: A token that identifies this device at its next sign-in; None in the response to a renewal.
     """
 
     access_token: str
@@ -32,13 +36,15 @@ class Tokens(Struct, frozen=True, kw_only=True):
 
 
 class Dataset(Struct, frozen=True, kw_only=True):
-    """A record of the catalog, in both shapes of the interface; a flag is None while nobody has assessed it.
+    """A record of the catalog. A yes-or-no attribute is None if nobody has assessed it.
 
-    `declared_by`: who has declared what the record says; None for records of the service. `hidden`: an administrator
-    hides the record from everybody but its creator.
-
-    `metadata_omitted`: the record comes from a long list that left its metadata out; read it alone to have them.
-    The composite scores lie between 0 and 1, `missing_values_percentage` between 0 and 100.
+    Attributes:
+        name, dataset_name: The name of the dataset, under both keys of the interface.
+        metadata_omitted: Whether a long list left out the metadata of the record; `get_dataset` returns them.
+        declared_by: The creator of the record, or None for a record of the service.
+        hidden: Whether an administrator has hidden the record from everybody except its creator.
+        missing_values_percentage: The share of missing cells, 0-100.
+        ethical_score, technical_score, popularity_score: The composite scores, 0-1.
     """
 
     id: int
@@ -87,7 +93,7 @@ class Dataset(Struct, frozen=True, kw_only=True):
 
 
 class Suggestion(Struct, frozen=True, kw_only=True):
-    """A name, a domain or a task that somebody may be typing, and the number of records that have it."""
+    """A name, a domain or a task that completes a search text, with the number of its records."""
 
     kind: str
     text: str
@@ -101,13 +107,13 @@ class Suggestions(Struct, frozen=True, kw_only=True):
 
 
 class DatasetPage(Page, frozen=True, kw_only=True):
-    """One page of the catalog; `total_count` counts all records that match."""
+    """One page of the records that match the filters; `total_count` is the number of all matching records."""
 
     datasets: list[Dataset]
 
 
 class HiddenDataset(Struct, frozen=True, kw_only=True):
-    """A record as administrators see it who hide it or show it again."""
+    """A record in the administration of hidden records."""
 
     id: int
     dataset_id: UUID
@@ -123,7 +129,7 @@ class HiddenDatasetPage(Page, frozen=True, kw_only=True):
 
 
 class DeclaredScore(Struct, frozen=True, kw_only=True):
-    """The score of a dataset, and the number of its known ethical criteria, if all declarations count."""
+    """The score of a dataset and the number of its known ethical attributes, if all declarations count."""
 
     score: float
     known: int
@@ -133,19 +139,19 @@ class ScoredDataset(DatasetReference, frozen=True, kw_only=True):
     """One dataset of a ranking.
 
     Attributes:
-        rank: Its position; no two datasets have the same.
-        place: 1 plus the number of datasets with a higher score, so that datasets with the same score share a place.
-        tied_with: How many other datasets have exactly the same score.
-        gates: The outcome of each requirement, by name; None if there are no requirements.
-        known: How many of the ten ethical attributes are known to be true or false.
-        ethical_interval: The lowest and the highest ethical score that the unknown ones of these attributes allow.
-        criterion_scores, points: The value of each criterion, and what each weighted one adds to the score. These and
-            the following attributes are only present in explained rankings.
-        unknown: The criteria about which nothing is known; their value is 0 for want of a better one.
-        points_by_level: How much of the score rests on each level of evidence.
+        rank: Its unique position in the ranking.
+        place: 1 plus the number of datasets with a higher score; datasets with the same score share a place.
+        tied_with: The number of other datasets with exactly the same score.
+        gates: The outcome of each gate, by name, or None if the ranking has no gates.
+        known: The number of ethical attributes, of ten, that are known to be true or false.
+        ethical_interval: The lowest and the highest ethical score that the unknown attributes allow.
+        criterion_scores, points: The value of each criterion, and the points that each weighted criterion adds to the
+            score. These and the following attributes are only present in explained rankings.
+        unknown: The criteria without any known value, which count as 0.
+        points_by_level: The part of the score that is supported by each level of evidence.
         declared: The score if every declared value counted.
         best_case: The highest score that the unknown values allow.
-        sentence: Why the dataset has its rank, in one sentence that can be quoted.
+        sentence: The reason for the rank, in one sentence that can be quoted.
     """
 
     rank: int
@@ -171,10 +177,9 @@ class ScoredDataset(DatasetReference, frozen=True, kw_only=True):
 
 
 class RankingNote(Struct, frozen=True, kw_only=True):
-    """A note on a weighted criterion that does not distinguish the datasets shown.
+    """A note on a weighted criterion that does not distinguish the returned datasets.
 
-    `code` is `criterion_equal` if all of them have the same `value`, or `criterion_unknown` if nothing is known about
-    the criterion for any of them.
+    `code` is `criterion_equal` if all datasets have the same `value`, or `criterion_unknown` if none has a known value.
     """
 
     code: str
@@ -184,7 +189,12 @@ class RankingNote(Struct, frozen=True, kw_only=True):
 
 
 class Ranking(Struct, frozen=True, kw_only=True):
-    """Scored datasets, best first; the effective weights add up to 1, `plan` says how they were found."""
+    """A ranking of datasets, best first.
+
+    Attributes:
+        effective_weights: The weights of the criteria, which add up to 1.
+        plan: The method that the service used to find the datasets.
+    """
 
     datasets: list[ScoredDataset]
     total_count: int
@@ -196,7 +206,7 @@ class Ranking(Struct, frozen=True, kw_only=True):
 
 
 class File(Struct, frozen=True, kw_only=True):
-    """A table that was uploaded; its `file_path` is what a record names."""
+    """An uploaded table; records refer to it by its `file_path`."""
 
     id: UUID
     file_path: str
@@ -208,7 +218,7 @@ class File(Struct, frozen=True, kw_only=True):
 
 
 class Files(Struct, frozen=True, kw_only=True):
-    """One's uploads, newest first, and how many bytes they take and may take together."""
+    """The uploads of the caller, newest first, with the bytes that they use and may use in total."""
 
     files: list[File]
     used_bytes: int
@@ -216,7 +226,7 @@ class Files(Struct, frozen=True, kw_only=True):
 
 
 class ExportedFile(Struct, frozen=True, kw_only=True):
-    """A dataset as a document in a metadata standard, with a name for the file."""
+    """A file that the service has created, such as a dataset in a metadata standard or a report."""
 
     content: bytes
     media_type: str
@@ -224,9 +234,11 @@ class ExportedFile(Struct, frozen=True, kw_only=True):
 
 
 class Project(Struct, frozen=True, kw_only=True):
-    """A need, the weights it calls for, and the dataset that was chosen with the reason why.
+    """A project: the need for data, the weights of the criteria, and the chosen dataset with the reason.
 
-    `chosen_dataset`: the dataset that was chosen, and whether its record or its claims have changed since.
+    Attributes:
+        criteria: The filters for the datasets of the catalog.
+        chosen_dataset: The dataset that was chosen, and whether its record or its claims have changed since then.
     """
 
     id: str
@@ -252,7 +264,7 @@ class ProjectPage(Page, frozen=True, kw_only=True):
 
 
 class Recommendations(Struct, frozen=True, kw_only=True):
-    """What the catalog offers for a project, best first."""
+    """The ranking of the catalog for a project, best first."""
 
     project: Project
     datasets: list[ScoredDataset]
@@ -296,14 +308,14 @@ class UserPage(Page, frozen=True, kw_only=True):
 
 
 class ResetToken(Struct, frozen=True, kw_only=True):
-    """A single-use token with which someone chooses a new password."""
+    """A single-use token for choosing a new password."""
 
     token: str
     expires_at: datetime | None = None
 
 
 class Session(Struct, frozen=True, kw_only=True):
-    """A session of the caller: a device on which they are signed in."""
+    """A session of the caller on one device."""
 
     id: UUID
     user_agent: str | None = None
@@ -314,7 +326,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """The progress of a job; `percent` lies between 0 and 100."""
+    """The progress of a job; `percent` is between 0 and 100."""
 
     percent: float = 0
     phase: str | None = None
@@ -332,7 +344,7 @@ class JobFailure(Struct, frozen=True, kw_only=True):
 
 
 class Artifact(Struct, frozen=True, kw_only=True):
-    """A file that a job made."""
+    """A file that a job has written."""
 
     name: str
     media_type: str | None = None
@@ -370,7 +382,7 @@ class JobPage(Page, frozen=True, kw_only=True):
 
 
 class JobEvent(Struct, frozen=True, kw_only=True):
-    """One message of a job's event stream: its id (to go on from), its name and its data."""
+    """An event of a job; a new stream can continue after its `id`."""
 
     id: str
     event: str
@@ -378,9 +390,10 @@ class JobEvent(Struct, frozen=True, kw_only=True):
 
 
 class Health(Struct, frozen=True, kw_only=True):
-    """The state of the service, and of each of its resources by name.
+    """The state of the service and, by name, of each of its resources.
 
-    While the catalog is being loaded, `records` of `total_records` have been read.
+    Attributes:
+        records, total_records: The number of records that were read so far while the catalog is loaded, and of all.
     """
 
     status: str

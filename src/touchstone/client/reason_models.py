@@ -1,6 +1,6 @@
-"""Types of the service's responses about the reasons of a ranking, which `reason_calls` asks for.
+"""Types of the responses about the reasons of a ranking, which `reason_calls` requests.
 
-A score is made of points: each weighted criterion adds its value, between 0 and 1, times its share of all weights.
+A score is a sum of points: each weighted criterion adds its value, 0-1, times its share of the total weight.
 """
 
 from typing import Literal
@@ -17,14 +17,14 @@ class ComparedDataset(DatasetReference, frozen=True, kw_only=True):
     """One of the datasets of a comparison.
 
     Attributes:
-        rank: Its rank among the datasets that match the filters; None if it does not match them.
-        place, tied_with: The rank that it shares with datasets of the same score, and how many others these are.
-        known: How many of the ten ethical attributes are known to be true or false.
-        ethical_interval: The lowest and the highest ethical score that the unknown ones of these attributes allow.
+        rank: Its rank among the datasets that match the filters, or None if it does not match them.
+        place, tied_with: The rank that it shares with datasets of the same score, and the number of the others.
+        known: The number of ethical attributes, of ten, that are known to be true or false.
+        ethical_interval: The lowest and the highest ethical score that the unknown attributes allow.
         criterion_scores: The values of the twelve criteria, by name.
-        points: What each weighted criterion adds to the score, by name.
-        unknown: The criteria about which nothing is known; their value is 0 for want of a better one.
-        points_by_level: How much of the score rests on each level of evidence.
+        points: The points that each weighted criterion adds to the score, by name.
+        unknown: The criteria without any known value, which count as 0.
+        points_by_level: The part of the score that is supported by each level of evidence.
         best_case: The highest score that the unknown values allow.
     """
 
@@ -42,14 +42,14 @@ class ComparedDataset(DatasetReference, frozen=True, kw_only=True):
 
 
 class CriterionDifference(Struct, frozen=True, kw_only=True):
-    """How two datasets differ in one criterion.
+    """The difference between two datasets in one criterion.
 
     Attributes:
-        weight: The weight of the criterion, as the request gives it.
-        above, below: The values of the criterion for the dataset that ranks above and for the one below.
-        points: How many points more the criterion adds to the score of the upper dataset; negative if it adds fewer.
-        reversing_weight: The weight of this criterion beyond which the lower dataset ranks above the other, if no other
-            weight changes; None if there is none.
+        weight: The weight of the criterion in the request.
+        above, below: The values of the criterion for the upper and for the lower dataset.
+        points: The points of the upper dataset minus the points of the lower one.
+        reversing_weight: The weight of this criterion at which both scores are equal if no other weight changes, or
+            None if there is none. Beyond it, the lower dataset ranks above the other.
     """
 
     criterion_name: str
@@ -64,9 +64,9 @@ class Reversal(Struct, frozen=True, kw_only=True):
     """The smallest change of a single weight that reverses the order of two datasets.
 
     Attributes:
-        weight: The changed weight, at which both datasets have the same score; beyond it, their order is reversed.
-        weight_before: The weight as the request gives it.
-        change: How much the weight rises; negative if it falls.
+        weight: The changed weight that gives both datasets the same score; beyond it, their order is reversed.
+        weight_before: The weight in the request.
+        change: The increase of the weight, which is negative if the weight falls.
     """
 
     criterion_name: str
@@ -76,14 +76,14 @@ class Reversal(Struct, frozen=True, kw_only=True):
 
 
 class DatasetPair(Struct, frozen=True, kw_only=True):
-    """Why one dataset ranks above another.
+    """The reasons why one dataset ranks above another.
 
     Attributes:
-        above, below: The ids of the two datasets.
-        lead: The score of the upper dataset minus that of the lower one.
+        above, below: The ids of the upper and of the lower dataset.
+        lead: The score of the upper dataset minus the score of the lower one.
         differences: Their differences in each of the twelve criteria.
-        reversal: The smallest change of a single weight that reverses their order; None if there is none.
-        sentence: All of this in one sentence that can be quoted.
+        reversal: The smallest change of a single weight that reverses their order, or None if there is none.
+        sentence: A summary in one sentence that can be quoted.
     """
 
     above: int
@@ -95,7 +95,7 @@ class DatasetPair(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """A comparison of two to five datasets: the datasets, best first, and the reasons for the order of each pair."""
+    """A comparison of two to five datasets, best first, with the reasons for the order of each pair."""
 
     datasets: list[ComparedDataset]
     pairs: list[DatasetPair]
@@ -106,22 +106,22 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 class RankRange(Struct, frozen=True, kw_only=True):
-    """The best and the worst rank that a dataset can have, depending on what is still unknown."""
+    """The best and the worst rank of a dataset that the unknown values allow."""
 
     best: int
     worst: int
 
 
 class Lift(Struct, frozen=True, kw_only=True):
-    """How much better a dataset would rank if one of its attributes were established with its best value.
+    """The score and the rank of a dataset if one of its attributes were verified to have its best value.
 
     Attributes:
-        attribute: The name of the attribute, which is true, false or unknown.
-        value: Its best value: False for `has_missing_values`, True for all others.
-        current: The value that counts in this ranking; None if the evidence that the request asks for is missing.
-        declared: The value that the creator of the dataset declares; None if there is none.
+        attribute: The name of the yes-or-no attribute.
+        value: Its best value, which is False for `has_missing_values` and True for all others.
+        current: The value that counts in this ranking, or None without the evidence that the request requires.
+        declared: The value that the creator of the dataset declares, or None if there is none.
         criteria: The weighted criteria that would rise.
-        gain: By how much the score would rise.
+        gain: The increase of the score.
         score, rank: The score and the rank that the dataset would have.
     """
 
@@ -136,34 +136,33 @@ class Lift(Struct, frozen=True, kw_only=True):
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """The score and the rank that a dataset would have if certain attributes were established."""
+    """The score and the rank that a dataset would have if certain attributes were verified."""
 
     score: float
     rank: int
 
 
 class EstablishedSet(Standing, frozen=True, kw_only=True):
-    """The score and the rank that a dataset would have if these attributes were established with their best values."""
+    """The score and the rank that a dataset would have if these attributes had their best values."""
 
     attributes: list[str]
 
 
 class Lifts(DatasetReference, frozen=True, kw_only=True):
-    """How much better a dataset would rank if more were established about it.
+    """The improvements in the rank of a dataset if more of its attributes were verified.
 
     Attributes:
-        rank: The present rank. A dataset that does not match the filters has the rank that it would have among those
-            that do.
-        place, tied_with: The rank that it shares with datasets of the same score, and how many others these are.
-        unknown: The criteria about which nothing is known; their value is 0 for want of a better one.
+        rank: The current rank. For a dataset that does not match the filters, this is its rank if it did.
+        place, tied_with: The rank that it shares with datasets of the same score, and the number of the others.
+        unknown: The criteria without any known value, which count as 0.
         best_case: The highest score that the unknown values allow.
         matches_filters: Whether the dataset matches the filters.
         unknown_ranks: The best and the worst rank that unknown ethical attributes allow.
-        lifts: One for each attribute that does not have its best value, the largest gain first.
-        all_established: The score and the rank of the dataset if all of these attributes had their best values.
-        target_rank: The rank that the dataset is to reach; None if the request names none.
-        smallest_set: As few attributes as possible that bring the dataset to this rank; None if no attributes do.
-        sentence: What would bring the dataset to this rank, in one sentence that can be quoted.
+        lifts: The lifts of all attributes without their best values, the largest gain first.
+        all_established: The score and the rank of the dataset if all attributes had their best values.
+        target_rank: The rank that the dataset is to reach, or None if the request does not name one.
+        smallest_set: A minimal set of attributes that would bring the dataset to this rank, or None if there is none.
+        sentence: A summary of the way to this rank, in one sentence that can be quoted.
     """
 
     score: float
@@ -186,21 +185,21 @@ class Lifts(DatasetReference, frozen=True, kw_only=True):
 
 
 class Overtaker(DatasetReference, frozen=True, kw_only=True):
-    """A dataset that overtakes another in some of the samples; `share` is their share of all samples."""
+    """A dataset that overtakes another in the share `share` of all samples."""
 
     rank: int
     share: float
 
 
 class DatasetStability(DatasetReference, frozen=True, kw_only=True):
-    """Whether one of the first k datasets keeps its rank when the ranking is repeated with slightly different weights.
+    """The stability of one of the first k datasets in samples of the ranking with slightly different weights.
 
     Attributes:
-        place, tied_with: The rank that it shares with datasets of the same score, and how many others these are.
-        share: The share of these samples in which the dataset stays among the first k.
-        best_rank, worst_rank: Its best and its worst rank in the samples; None if that is beyond 10 k.
-        best_place, worst_place: The same, where datasets of the same score share a rank.
-        overtaken_by: The closest dataset behind it that ranks above it in any sample; None if none does.
+        place, tied_with: The rank that it shares with datasets of the same score, and the number of the others.
+        share: The share of the samples in which the dataset stays among the first k.
+        best_rank, worst_rank: Its best and its worst rank in the samples, or None for a rank beyond 10 k.
+        best_place, worst_place: The same ranks if datasets of the same score share a rank.
+        overtaken_by: The closest dataset behind it that ranks above it in any sample, or None if there is none.
         verdict: `robust` if `share` is at least 0.9, otherwise `fragile`.
         unknown_ranks: The best and the worst rank that unknown ethical attributes allow; None unless requested.
         sentence: The verdict with its reasons, in one sentence that can be quoted.
@@ -222,13 +221,13 @@ class DatasetStability(DatasetReference, frozen=True, kw_only=True):
 
 
 class Stability(Struct, frozen=True, kw_only=True):
-    """Whether the first k datasets of a ranking keep their ranks under slightly different weights.
+    """The result of a test whether the first k datasets keep their ranks under slightly different weights.
 
     Attributes:
         datasets: The first k datasets, best first.
-        samples: How many times the ranking was repeated with other weights.
-        spread: By which share each weight was raised or lowered at most.
-        seed: What the random numbers started from.
+        samples: The number of repetitions of the ranking with other weights.
+        spread: The largest relative change of a weight, such as 0.2.
+        seed: The seed of the random numbers.
     """
 
     datasets: list[DatasetStability]

@@ -1,13 +1,15 @@
-"""Catalog records in files: CSV for spreadsheets and JSON Lines for programs, both of which round-trip.
+"""Catalog records in files: CSV for spreadsheets and JSON Lines for programs.
 
-A record consists of the fields that its creator may write, so that a file can be imported into any catalog. Fields that
-the service sets (ids, scores, times) are ignored when a file is read. In CSV an empty cell is null, a flag is `true` or
-`false`, and lists and metadata are JSON. A text that would be mistaken for something else, because it is empty, quoted
-or looks like a spreadsheet formula, is written as a JSON string.
+Both formats are lossless. A file contains only the fields that the creator of a record may write, so that it can be
+imported into any catalog. Fields that the service sets (ids, scores, times) are ignored when a file is read.
+
+In CSV, an empty cell is null, a flag is `true` or `false`, and lists and metadata are JSON. Strings that a reader could
+misinterpret are also written as JSON: empty and quoted ones, and ones that look like a spreadsheet formula.
 """
 
 import csv
 import difflib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TextIO
 
@@ -18,7 +20,7 @@ from touchstone.core.attributes import ATTRIBUTES, Kind
 
 Record = dict[str, Any]
 TEXT_FIELDS: Final = ("name", "description", "file_path", "file_type", "visibility")
-# The kind of every column, in the order of the file, which begins with the name of the record.
+# The kind of each column, in the order of the file.
 COLUMNS: Final[Mapping[str, Kind | None]] = {
     **dict.fromkeys(TEXT_FIELDS, Kind.TEXT),
     **{attribute.name: attribute.kind for attribute in ATTRIBUTES if attribute.name != "dataset_name"},
@@ -35,16 +37,19 @@ _BOOLEANS: Final = {"true": True, "false": False}
 
 
 class RecordError(ValueError):
-    """A file that does not contain records; the message names the line and the column."""
+    """A file cannot be read as records; the message names the line and the column."""
 
 
 def record_of(dataset: Dataset) -> Record:
-    """Return the fields of a dataset that its creator may write; unknown values are None."""
+    """Return the fields of a dataset that its creator may write, with None for unknown values."""
     return {name: getattr(dataset, name) for name in COLUMNS}
 
 
 def records_to_csv(datasets: Iterable[Dataset], file: TextIO) -> int:
-    """Write records as CSV (RFC 4180, with a header) to a file opened with `newline=""`; return their number."""
+    """Write records as CSV (RFC 4180, with a header), and return their number.
+
+    The file must have been opened with `newline=""`.
+    """
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
 
@@ -60,10 +65,10 @@ def records_from_csv(file: TextIO) -> Iterator[Record]:
     """Yield the records of a CSV file opened with `newline=""`.
 
     The first line names the columns, in any order. The values of missing columns are unknown, empty lines are
-    skipped, and the columns that the service sets are ignored.
+    skipped, and columns that the service sets are ignored.
 
     Raises:
-        RecordError: A column is unknown, or a value does not fit its column; the message names the line.
+        RecordError: A column is unknown or repeated, or a value does not fit its column; the message names the line.
     """
     _allow_long_cells()
     rows = csv.reader(file, strict=True)
@@ -71,6 +76,7 @@ def records_from_csv(file: TextIO) -> Iterator[Record]:
         header = next(rows, [])
         column_names = [name.strip().removeprefix(BYTE_ORDER_MARK) for name in header]
         check_field_names(column_names, location="line 1")
+        _check_names_are_unique(column_names, location="line 1")
 
         for cells in rows:
             if not cells:
@@ -81,14 +87,14 @@ def records_from_csv(file: TextIO) -> Iterator[Record]:
 
 
 def _allow_long_cells() -> None:
-    """Let all CSV readers of this process accept cells of `MAX_CELL_LENGTH`, instead of 128 KiB as by default."""
-    present_limit = csv.field_size_limit()
-    if present_limit < MAX_CELL_LENGTH:
+    """Raise the limit on the length of cells for all CSV readers of this process, from 128 KiB by default."""
+    current_limit = csv.field_size_limit()
+    if current_limit < MAX_CELL_LENGTH:
         csv.field_size_limit(MAX_CELL_LENGTH)
 
 
 def records_to_jsonl(datasets: Iterable[Dataset], file: TextIO) -> int:
-    """Write records as JSON Lines; return their number."""
+    """Write records as JSON Lines, and return their number."""
     record_count = 0
     for dataset in datasets:
         file.write(_to_json(record_of(dataset)) + "\n")
@@ -99,8 +105,7 @@ def records_to_jsonl(datasets: Iterable[Dataset], file: TextIO) -> int:
 def records_from_jsonl(file: TextIO) -> Iterator[Record]:
     """Yield the records of a JSON Lines file, which has one JSON object per line.
 
-    The values of missing fields are unknown, empty lines are skipped, and the fields that the service sets are
-    ignored.
+    The values of missing fields are unknown, empty lines are skipped, and fields that the service sets are ignored.
 
     Raises:
         RecordError: A line is not an object of known fields with a name; the message names the line.
@@ -131,10 +136,10 @@ READERS: Final[Mapping[str, Callable[[TextIO], Iterator[Record]]]] = {
 
 
 def _format_csv_cell(value: Any) -> str:
-    """Return a value as the text of a CSV cell, from which the same value can be read again.
+    """Return the CSV cell for a value, such that reading the cell returns the same value.
 
-    A text is written as it is, unless a reader or a spreadsheet could mistake it for something else: such a text is
-    written as a JSON string, like all values that are not text. An empty cell stands for an unknown value.
+    Strings are written unchanged, unless a reader or a spreadsheet could misinterpret them. These strings, and all
+    other values, are written as JSON. An empty cell means that the value is unknown.
     """
     if value is None:
         return ""
@@ -155,7 +160,7 @@ def _to_json(value: Any) -> str:
 def _parse_csv_row(column_names: list[str], cells: list[str], location: str) -> Record:
     """Return the record in one row of a CSV file, without the columns that the service sets.
 
-    `location` is where the row is in the file, such as `line 7`, for error messages.
+    `location` describes the row in error messages, for example as `line 7`.
 
     Raises:
         RecordError: There are more or fewer cells than columns, a cell does not fit its column, or the name is missing.
@@ -173,9 +178,9 @@ def _parse_csv_row(column_names: list[str], cells: list[str], location: str) -> 
 
 
 def _parse_csv_cell(cell: str, column_name: str, location: str) -> Any:
-    """Return the value in a cell of a CSV file, as the type of its column.
+    """Return the value in a cell of a CSV file, converted to the type of its column.
 
-    `location` is where the row is in the file, such as `line 7`, for error messages.
+    `location` describes the row in error messages, for example as `line 7`.
 
     Raises:
         RecordError: The cell does not fit the column; the message quotes the cell and says what is expected.
@@ -190,9 +195,9 @@ def _parse_csv_cell(cell: str, column_name: str, location: str) -> Any:
 
 
 def _decode_cell(cell: str, kind: Kind | None) -> Any:
-    """Return the value in a cell of a column of this kind, or None if the cell is empty.
+    """Return the value in a cell of a column of the given kind, or None if the cell is empty.
 
-    Texts may be plain or JSON strings, and words may be separated by commas or a JSON list. All other values are JSON.
+    Text may be plain or a JSON string, and words may be separated by commas or a JSON list. All other values are JSON.
 
     Raises:
         KeyError, msgspec.DecodeError: The cell does not fit the kind.
@@ -211,7 +216,7 @@ def _decode_cell(cell: str, kind: Kind | None) -> Any:
 
 
 def _split_words(text: str) -> list[str]:
-    """Return the words between the commas of a text, without blanks around them and without empty words."""
+    """Split a string at its commas, and return the stripped words without empty ones."""
     words = [word.strip() for word in text.split(",")]
     return [word for word in words if word]
 
@@ -223,7 +228,7 @@ def _check_has_name(record: Record, location: str) -> None:
 
 
 def check_field_names(names: Iterable[str], location: str) -> None:
-    """Raise RecordError, with the nearest known name, for the first name that is not a field of a record."""
+    """Raise RecordError for the first name that is not a field of a record, with the most similar field."""
     for name in names:
         if name in COLUMNS or name in IGNORED_FIELDS:
             continue
@@ -235,6 +240,13 @@ def check_field_names(names: Iterable[str], location: str) -> None:
         raise RecordError(message)
 
 
+def _check_names_are_unique(names: Iterable[str], location: str) -> None:
+    """Raise RecordError if two columns have the same name, because one of their values would be lost."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise RecordError(f"{location}: there are {count} columns {name}")
+
+
 _JSON_TYPES: Final[Mapping[Kind | None, Any]] = {
     Kind.TEXT: str,
     Kind.WORDS: list[str],
@@ -243,7 +255,7 @@ _JSON_TYPES: Final[Mapping[Kind | None, Any]] = {
     None: dict[str, Any],
 }
 _EXPECTED_VALUES: Final[Mapping[Kind | None, str]] = {
-    Kind.TEXT: "a text, or a JSON string",
+    Kind.TEXT: "text, or a JSON string",
     Kind.WORDS: "words with commas between them, or a JSON list",
     Kind.INTEGER: "a whole number",
     Kind.PERCENTAGE: "a number",

@@ -1,4 +1,4 @@
-"""Types that several responses of the service share: pages, references to datasets, weights and changes."""
+"""Types that are part of several responses: pages, references to datasets, weights and changes."""
 
 from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
@@ -10,7 +10,7 @@ GateOutcome = Literal["passed", "failed", "unknown"]
 
 
 class Page(Struct, frozen=True, kw_only=True):
-    """The position of a page in a list; `total_count` is the number of items on all pages together."""
+    """The position of a page in a list; `total_count` is the number of items on all pages."""
 
     total_count: int
     page: int
@@ -27,7 +27,7 @@ class DatasetReference(Struct, frozen=True, kw_only=True):
 
 
 class BestCase(Struct, frozen=True, kw_only=True):
-    """The score and the criteria of a dataset if everything unknown about it is as favourable as possible."""
+    """The score and the criteria of a dataset if all unknown values were as favourable as possible."""
 
     score: float
     criterion_scores: dict[str, float]
@@ -41,7 +41,7 @@ class Weight(Struct, frozen=True, kw_only=True):
 
 
 class FieldChange(Struct, frozen=True, kw_only=True):
-    """A field whose value has changed.
+    """A change of one field of a record or its claims.
 
     `field` is the name of an attribute, or a path such as `metadata.licence` or `claims.informed_consent`.
     """
@@ -52,7 +52,7 @@ class FieldChange(Struct, frozen=True, kw_only=True):
 
 
 class Transition(Struct, Generic[T], frozen=True, kw_only=True):
-    """A value as it was at an earlier moment and as it is now."""
+    """A value at an earlier time and its value now."""
 
     before: T
     after: T

@@ -1,7 +1,7 @@
-"""The rules by which a client sends a call again: retries, and renewals of expired tokens.
+"""The rules for retrying calls and renewing expired tokens.
 
-Nothing here performs I/O. Each set of rules is a generator that yields steps (send, renew, pause) and receives the
-result of each. The synchronous and the asynchronous client perform the steps, and so follow the same rules.
+The functions perform no I/O, so that the synchronous and the asynchronous client can share them. They are generators
+that yield steps (send, renew, pause). A client performs each step, and sends its result back to the generator.
 """
 
 from collections.abc import Generator
@@ -24,16 +24,16 @@ MAX_RETRY_AFTER_SECONDS: Final = 5.0  # longer waits are left to the caller
 
 @dataclass(frozen=True, slots=True)
 class SendCall:
-    """A step that sends the call; its result is the response, or the error that prevented one."""
+    """A step that sends a call; its result is the response, or the error if there was no response."""
 
     call: Call[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class RenewTokens:
-    """A step that renews the tokens; its result is True if the caller now has a new access token.
+    """A step that renews the tokens; its result is whether the caller now has a new access token.
 
-    Nothing is sent if another call has replaced `expired_token` in the meantime.
+    No request is sent if another call has replaced `expired_token` in the meantime.
     """
 
     expired_token: str | None
@@ -52,13 +52,12 @@ Steps = Generator[Step, StepResult, T]
 
 
 def send_with_retries(call: Call[T], identity: Identity) -> Steps[T]:
-    """Return the content of the response to a call, sending the call again where that may help.
+    """Return the content of the response to a call, which is sent again after temporary failures.
 
-    This generator performs no I/O: it yields each step, such as sending the call, to a client, which performs it and
-    sends back the result.
+    An expired access token is renewed once. A call that changes nothing is attempted up to `MAX_ATTEMPTS` times while
+    the service cannot be reached or is temporarily unavailable.
 
-    An expired access token is renewed once, and the call is then sent again. A call that changes nothing is attempted
-    up to `MAX_ATTEMPTS` times while the service cannot be reached or is temporarily unavailable.
+    This generator yields the steps for a client to perform, and receives their results.
 
     Raises:
         TouchstoneError: The service refused the call or did not respond.
@@ -84,7 +83,7 @@ def send_with_retries(call: Call[T], identity: Identity) -> Steps[T]:
 
 
 def read_result(result: StepResult, call: Call[T]) -> T:
-    """Return the content of the response to a call, as the type that the call declares.
+    """Return the content of the response to a call, converted to the result type of the call.
 
     Raises:
         TouchstoneError: The service refused the call or did not respond.
@@ -93,22 +92,22 @@ def read_result(result: StepResult, call: Call[T]) -> T:
         raise connection_error(result) from result
 
     assert isinstance(result, httpx2.Response), "a call that was sent has a response or an error"
-    if result.is_error:
+    if not result.is_success:
         raise error_from_response(result)
     return call.read(result)
 
 
 def _is_token_expired(result: StepResult, call: Call[Any], identity: Identity) -> bool:
-    """Return whether the service rejected the access token of a call, and the caller can obtain a new one."""
+    """Return whether the service rejected the access token of a call, and the token can be renewed."""
     is_unauthorized = isinstance(result, httpx2.Response) and result.status_code == 401
     return is_unauthorized and not call.public and identity.refresh_token is not None
 
 
 def _seconds_until_retry(result: StepResult, call: Call[Any], attempt: int) -> float | None:
-    """Return how many seconds to wait before sending a call again, or None if its result is final.
+    """Return the number of seconds to wait before sending a call again, or None if its result is final.
 
-    `attempt` is the number of attempts so far. The service can ask for a delay with the header `Retry-After`; without
-    it, the delay doubles each time.
+    `attempt` is the number of attempts so far. The service can request a delay with the header `Retry-After`. Without
+    this header, the delay doubles after each attempt.
     """
     if attempt == MAX_ATTEMPTS or not _may_send_again(result, call):
         return None
@@ -126,7 +125,7 @@ def _seconds_until_retry(result: StepResult, call: Call[Any], attempt: int) -> f
 
 
 def _may_send_again(result: StepResult, call: Call[Any]) -> bool:
-    """Return whether a call failed for a temporary reason, and can be sent again without changing anything twice."""
+    """Return whether a call failed temporarily, and can be repeated without making a change twice."""
     if isinstance(result, httpx2.RequestError):
         return call.repeatable
 

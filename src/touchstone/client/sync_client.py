@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import Any, BinaryIO, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, Unpack
+from uuid import UUID
 
 import httpx2
 import msgspec
@@ -26,8 +27,9 @@ from touchstone.client import (
 )
 from touchstone.client.bulk_calls import LINES_PER_REQUEST, BulkSource, bulk_import_calls
 from touchstone.client.bulk_models import BulkBatch
-from touchstone.client.call import Call
+from touchstone.client.call import Call, refuse_web_page
 from touchstone.client.catalog_calls import Order
+from touchstone.client.choice_models import Choice, SnapshotSummary
 from touchstone.client.comparison_models import TrainingComparison
 from touchstone.client.errors import TouchstoneError, connection_error
 from touchstone.client.event_stream import EventStream, OpenStream
@@ -37,7 +39,7 @@ from touchstone.client.fields import Filters
 from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
 from touchstone.client.job_polling import wait_for_comparison, wait_for_job
-from touchstone.client.models import Dataset, Job, JobEvent, Kind, Tokens
+from touchstone.client.models import Dataset, Job, JobEvent, Kind, Project, Tokens
 from touchstone.client.retries_and_renewals import (
     Pause,
     RenewTokens,
@@ -47,20 +49,21 @@ from touchstone.client.retries_and_renewals import (
     Steps,
     send_with_retries,
 )
+from touchstone.client.whole_lists import read_whole_list
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# A method of the client with the parameters P, besides the client itself, that returns a T.
+# A method of the client with the parameters P and the result type T.
 SyncMethod: TypeAlias = Callable[Concatenate["Touchstone", P], T]
 
 
 def sync_method(describe_call: Callable[P, Call[T]]) -> SyncMethod[P, T]:
-    """Return a method of the client that makes the API call which `describe_call` describes.
+    """Convert a function that describes an API call to a method of the client that makes the call.
 
     The method has the parameters and the docstring of `describe_call`, and returns the content of the response. For
-    example, `catalog_calls.get_dataset(dataset_id)` only describes a request, and the method made of it,
-    `client.get_dataset(dataset_id)`, sends this request and returns the dataset.
+    example, `catalog_calls.get_dataset(dataset_id)` only describes a request, while the method
+    `client.get_dataset(dataset_id)` sends this request and returns the dataset.
     """
 
     @functools.wraps(describe_call)
@@ -74,10 +77,10 @@ class Touchstone:
     """A client of a Touchstone server; several threads may share it.
 
     Every method raises `TouchstoneError` if the service refuses the call or does not respond. Calls that change
-    nothing are repeated where that may help, and after `login` an expired access token is renewed automatically.
+    nothing are retried after temporary failures. After `login`, an expired access token is renewed automatically.
 
     Attributes:
-        identity: The caller on whose behalf the calls are made, with the tokens of the last sign-in or renewal.
+        identity: The caller that the client represents, with the tokens of the last sign-in or renewal.
     """
 
     def __init__(
@@ -89,10 +92,14 @@ class Touchstone:
         transport: httpx2.BaseTransport | None = None,
         timeout: float = 30.0,
     ) -> None:
-        """Prepare a client of the server at `base_url`; the first call opens a connection.
+        """Create a client of the server at `base_url`; the first call opens a connection.
 
-        `token` is an access token; without one, calls are anonymous until `login`. `locale` is the language of error
-        messages, `fr` or `en`. `timeout` is in seconds. `transport` replaces the network, as in tests.
+        Args:
+            base_url: The address of the server, such as `http://127.0.0.1:8000`.
+            token: An access token; without one, calls are anonymous until `login`.
+            locale: The language of error messages, `fr` or `en`.
+            transport: A replacement for the network, for example in tests.
+            timeout: The time limit of a call in seconds.
         """
         self.identity = Identity(token=token, locale=locale)
         self._http_client = httpx2.Client(transport=transport, **http_client_options(base_url, timeout))
@@ -124,17 +131,14 @@ class Touchstone:
     withdraw_claim = sync_method(evidence_calls.withdraw_claim)
     page_proposals = sync_method(evidence_calls.page_proposals)
 
-    list_projects = sync_method(catalog_calls.list_projects)
     page_projects = sync_method(catalog_calls.page_projects)
     get_project = sync_method(catalog_calls.get_project)
     create_project = sync_method(catalog_calls.create_project)
     update_project = sync_method(catalog_calls.update_project)
     delete_project = sync_method(catalog_calls.delete_project)
     get_recommendations = sync_method(catalog_calls.get_recommendations)
-    list_choices = sync_method(choice_calls.list_choices)
     page_choices = sync_method(choice_calls.page_choices)
     create_snapshot = sync_method(choice_calls.create_snapshot)
-    list_snapshots = sync_method(choice_calls.list_snapshots)
     page_snapshots = sync_method(choice_calls.page_snapshots)
     get_snapshot = sync_method(choice_calls.get_snapshot)
     delete_snapshot = sync_method(choice_calls.delete_snapshot)
@@ -176,7 +180,7 @@ class Touchstone:
     delete_training_comparison = sync_method(comparison_calls.delete_training_comparison)
 
     def login(self, email: str, password: str) -> Tokens:
-        """Sign in, and use the tokens for all later calls."""
+        """Sign in with an e-mail address and a password, and use the tokens for all later calls."""
         tokens = self.run(account_calls.sign_in(email, password, device=self.identity.device))
         self.identity.replace_tokens(tokens)
         return tokens
@@ -198,15 +202,15 @@ class Touchstone:
     ) -> Iterator[Dataset]:
         """Iterate over all records that match the filters, fetching one page at a time.
 
-        No record is repeated or skipped when others are added or deleted meanwhile, however long the list is.
+        No record is repeated or skipped if others are added or deleted during the iteration.
 
-        If a page would be too long, the service leaves out the metadata of some records. Each of these records is
-        fetched again on its own, so that every record is complete.
+        The service may leave out the metadata of records to shorten a page. Each of these records is fetched again
+        separately, so that all records are complete.
         """
         order = {"sort_by": sort_by, "sort_order": sort_order}
         next_query: Mapping[str, Any] | None = {"limit": page_size, **order, "assurance": assurance, **filters}
         while next_query is not None:
-            part = self.run(catalog_calls.list_part(next_query))
+            part = self.run(catalog_calls.list_datasets_part(next_query))
             for dataset in part.datasets:
                 if dataset.metadata_omitted:
                     yield self.get_dataset(dataset.id)
@@ -222,10 +226,10 @@ class Touchstone:
         assurance: AssuranceName | None = None,
         **filters: Unpack[Filters],
     ) -> Iterator[Dataset]:
-        """Export all records that match the filters, with a single request, and iterate over them as they arrive.
+        """Export all records that match the filters with a single request, and iterate over them as they arrive.
 
         Raises:
-            TouchstoneError: The service refused the call, or the connection broke before the last record.
+            TouchstoneError: The service refused the call, or the connection was lost before the last record.
         """
         call = export_calls.stream_export(
             "jsonl", sort_by=sort_by, sort_order=sort_order, assurance=assurance, **filters
@@ -234,6 +238,7 @@ class Touchstone:
 
         records = ExportedRecords()
         with closing(response):
+            refuse_web_page(response)
             try:
                 for chunk in response.iter_bytes():
                     yield from records.read_chunk(chunk)
@@ -244,40 +249,50 @@ class Touchstone:
     def export_to_file(
         self, file: BinaryIO, export_format: CatalogFormat = "parquet", **filters: Unpack[Filters]
     ) -> int:
-        """Write all records that match the filters to an open file, and return the number of bytes.
+        """Write all records that match the filters to an open file, and return the number of bytes written.
 
         Raises:
-            TouchstoneError: The service refused the call, or the connection broke before the end of the file.
+            TouchstoneError: The service refused the call, or the connection was lost before the export was complete.
         """
-        byte_count = 0
         response = self.run(export_calls.stream_export(export_format, **filters))
-        with closing(response):
-            try:
-                for chunk in response.iter_bytes():
-                    byte_count += file.write(chunk)
-            except httpx2.RequestError as error:
-                raise connection_error(error) from error
-        return byte_count
+        return self._write_body(response, file)
 
     def import_bulk(self, source: BulkSource, *, lines_per_request: int = LINES_PER_REQUEST) -> Iterator[BulkBatch]:
-        """Import any number of records, and yield what the service has done with each batch of them.
+        """Import any number of records, and yield the result of each batch as soon as it is stored.
 
         The source is a JSON Lines file, which may be compressed with gzip, or an iterable of records: mappings, lines
         of JSON, or records exported from another catalog. A record with `metadata.source.name` and `.key` replaces the
-        one that the caller has imported with the same name and key, so an import can be repeated. All other records
-        are created. A line that is not a valid record is refused, and the others are imported.
+        record that the caller has imported with the same name and key, so an import can be repeated. All other records
+        are created. Lines without a valid record are refused, and the others are imported.
 
-        The records are sent while the caller iterates over the batches. A caller who stops early leaves the rest out.
+        The records are sent while the caller iterates over the batches, so stopping early leaves out the rest.
 
         Raises:
             TouchstoneError: The service stopped the import; the batches so far are stored.
             OSError: The file cannot be read.
+            TypeError: The source is a single record, or a path as a string.
         """
         for call in bulk_import_calls(source, lines_per_request):
             result = self.run(call)
             yield from result.batches
             if result.error is not None:
                 raise result.error
+
+    def list_projects(self) -> list[Project]:
+        """List all projects of the caller, most recently changed first."""
+        return self._perform(read_whole_list(catalog_calls.list_projects, self.identity))
+
+    def list_choices(self, project_id: str | UUID, *, skip: int = 0, limit: int | None = None) -> list[Choice]:
+        """List the choices that were made in a project, newest first; all of them unless `limit` is given."""
+        list_part = functools.partial(choice_calls.list_choices, project_id)
+        return self._perform(read_whole_list(list_part, self.identity, skip=skip, limit=limit))
+
+    def list_snapshots(
+        self, project_id: str | UUID, *, skip: int = 0, limit: int | None = None
+    ) -> list[SnapshotSummary]:
+        """List the snapshots of a project, newest first, without their contents; all unless `limit` is given."""
+        list_part = functools.partial(choice_calls.list_snapshots, project_id)
+        return self._perform(read_whole_list(list_part, self.identity, skip=skip, limit=limit))
 
     def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> Iterator[Job]:
         """Iterate over the trainings or explanations of the caller, newest first, fetching one page at a time."""
@@ -289,20 +304,26 @@ class Touchstone:
                 return
 
     def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
-        """Wait until a job is done, successful or not; call `report` with the job after each poll."""
+        """Wait until a job is done, and return it; `report` is called with the job after each poll.
+
+        The job may have failed or been cancelled, which its `status` says.
+        """
         return self._perform(wait_for_job(job, self.identity, report))
 
     def wait_for_comparison(
         self, comparison: TrainingComparison, *, report: Callable[[TrainingComparison], None] | None = None
     ) -> TrainingComparison:
-        """Wait until all trainings of a comparison have ended; call `report` with the comparison after each poll."""
+        """Wait until all trainings of a comparison have ended, and return the comparison.
+
+        `report` is called with the comparison after each poll.
+        """
         return self._perform(wait_for_comparison(comparison, self.identity, report))
 
     def events(self, job: Job, *, after: str | None = None) -> Iterator[JobEvent]:
-        """Iterate over the events of a job, as they happen, until it is done.
+        """Iterate over the events of a job as they happen, until the job is done.
 
-        If a connection breaks, a new one continues after the last event that arrived. With `after`, the id of an
-        event, the iteration begins after that event.
+        If the connection is lost, a new one continues after the last event. `after` is the id of an event; the
+        iteration begins with the next one.
 
         Raises:
             TouchstoneError: The service refused the call, or several connections in a row failed.
@@ -311,7 +332,7 @@ class Touchstone:
         yield from self._follow(open_stream, after)
 
     def comparison_states(self, comparison: TrainingComparison) -> Iterator[TrainingComparison]:
-        """Iterate over the states of a comparison, as they change, until all of its trainings have ended.
+        """Iterate over the states of a comparison as they change, until all its trainings have ended.
 
         Raises:
             TouchstoneError: The service refused the call, or several connections in a row failed.
@@ -328,6 +349,8 @@ class Touchstone:
             try:
                 response = self.run(open_stream(after=stream.last_event_id))
                 with closing(response):
+                    if not stream.has_events(response):
+                        break
                     for message in httpx2.EventSource(response):
                         event = stream.read_message(message)
                         if event is not None:
@@ -340,23 +363,39 @@ class Touchstone:
         stream.check_completeness()
 
     def download(self, job: Job, name: str, into: BinaryIO) -> int:
-        """Write an artifact of a job to an open file in chunks; return the number of bytes."""
-        byte_count = 0
+        """Write an artifact of a job to an open file in chunks, and return the number of bytes written.
+
+        Raises:
+            TouchstoneError: The service refused the call, or the connection was lost before the file was complete.
+        """
         response = self.run(job_calls.stream_artifact(job.kind, job.id, name))
+        return self._write_body(response, into, file_name=name)
+
+    def _write_body(self, response: httpx2.Response, file: BinaryIO, *, file_name: str = "") -> int:
+        """Write the body of a streamed response to an open file, and return the number of bytes written.
+
+        Raises:
+            TouchstoneError: The response is a web page instead of the file, or the connection was lost.
+        """
+        byte_count = 0
         with closing(response):
-            for chunk in response.iter_bytes():
-                byte_count += into.write(chunk)
+            refuse_web_page(response, file_name=file_name)
+            try:
+                for chunk in response.iter_bytes():
+                    byte_count += file.write(chunk)
+            except httpx2.RequestError as error:
+                raise connection_error(error) from error
         return byte_count
 
     def with_identity(self, identity: Identity) -> Self:
-        """Return a client that makes calls on behalf of another caller over the connections of this one."""
+        """Return a client for another caller that shares the connections of this client."""
         other_client = copy.copy(self)
         other_client.identity = identity
         other_client._renewal_lock = threading.Lock()
         return other_client
 
     def run(self, call: Call[T]) -> T:
-        """Make a call, repeating it where that may help, and return the content of its response.
+        """Make a call, with retries after temporary failures, and return the content of its response.
 
         Raises:
             TouchstoneError: The service refused the call or did not respond.
@@ -364,7 +403,7 @@ class Touchstone:
         return self._perform(send_with_retries(call, self.identity))
 
     def close(self) -> None:
-        """Close the connections, including those of clients that `with_identity` has returned."""
+        """Close the connections, which are shared with all clients from `with_identity`."""
         self._http_client.close()
 
     def __enter__(self) -> Self:
@@ -374,7 +413,10 @@ class Touchstone:
         self.close()
 
     def _perform(self, steps: Steps[T]) -> T:
-        """Perform the steps that a generator yields, send it the result of each, and return what it returns."""
+        """Perform the steps that a generator yields, and return the result of the generator.
+
+        The result of each step is sent back to the generator.
+        """
         step_result: StepResult = None
         while True:
             try:
@@ -396,12 +438,12 @@ class Touchstone:
                 return None
 
     def _send(self, call: Call[Any]) -> httpx2.Response | httpx2.RequestError:
-        """Send the request of a call once, and return the response or the error that prevented one."""
+        """Send the request of a call once, and return the response, or the error if there was none."""
         try:
             request = build_request(self._http_client, call, self.identity)
             response = self._http_client.send(request, stream=call.streamed)
-            if call.streamed and response.is_error:
-                # The caller gets an exception instead of the stream, so the error is read here.
+            if call.streamed and not response.is_success:
+                # The caller receives an exception instead of the stream, so the body is read here.
                 response.read()
         except httpx2.RequestError as error:
             return error
@@ -410,8 +452,8 @@ class Touchstone:
     def _renew_tokens(self, expired_token: str | None) -> bool:
         """Exchange the refresh token for new tokens, and return whether the caller now has a new access token.
 
-        A refresh token can be used only once. If several threads find at the same time that the access token has
-        expired, one of them renews it, and the others wait for the result.
+        A refresh token can be used only once. If several threads notice the expired access token at the same time, one
+        of them renews it, and the others wait for the result.
         """
         with self._renewal_lock:
             # Another thread may have renewed the token while this one waited for the lock.

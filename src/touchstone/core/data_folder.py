@@ -14,8 +14,8 @@ from touchstone.core.settings import Settings, SettingsError
 NON_OWNER_PERMISSIONS: Final = 0o077
 # Only files created by the service, because other programs may use the same folder.
 _SERVICE_FILE_PATTERNS: Final = (
-    *("touchstone.db*", "*.key", "*.id", "uploads", "artifacts"),
-    *("*.index", "catalog-*.lock", "catalog-*.unverified"),
+    *("touchstone.db*", "signing.key", "installation.id", "uploads", "artifacts"),
+    *("catalog-*.index", "catalog-*.lock", "catalog-*.unverified"),
 )
 log = structlog.get_logger("touchstone.data")
 
@@ -60,22 +60,21 @@ def _check_writable(folder: Path) -> None:
 def _find_service_files(data_folder: Path, database_path: str | None) -> Iterator[Path]:
     """Yield the paths of the data folder, the service's files in it, and the SQLite database.
 
-    Some of the paths may not exist.
+    The data folder is left out if it holds anything else. Some of the paths may not exist.
     """
-    # A folder with the sticky bit, such as /tmp, must remain accessible to other users.
-    is_shared_folder = data_folder.stat().st_mode & stat.S_ISVTX
-    if not is_shared_folder:
+    service_paths = [path for pattern in _SERVICE_FILE_PATTERNS for path in data_folder.glob(pattern)]
+    if database_path is not None:
+        service_paths += [Path(database_path + suffix) for suffix in ("", "-wal", "-shm", ".reserve")]
+
+    # A folder with other files, or with the sticky bit like /tmp, is not the service's own. Others may need it.
+    has_sticky_bit = data_folder.stat().st_mode & stat.S_ISVTX
+    if not has_sticky_bit and set(data_folder.absolute().iterdir()) <= {path.absolute() for path in service_paths}:
         yield data_folder
 
-    for pattern in _SERVICE_FILE_PATTERNS:
-        for path in data_folder.glob(pattern):
-            yield path
-            if path.is_dir() and not path.is_symlink():
-                yield from path.rglob("*")
-
-    if database_path is not None:
-        for suffix in ("", "-wal", "-shm"):
-            yield Path(database_path + suffix)
+    for path in service_paths:
+        yield path
+        if path.is_dir() and not path.is_symlink():
+            yield from path.rglob("*")
 
 
 def _make_private(path: Path) -> None:

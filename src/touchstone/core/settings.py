@@ -19,6 +19,9 @@ from touchstone.core.environment_variable_names import CLIENT_VARIABLES, PREFIX
 
 MIB: Final = 1024 * 1024
 MINIMUM_KEY_BYTES: Final = 32
+# More than any machine has, but small enough for the limits of processes and for the integers of the database.
+MAXIMUM_BYTES: Final = 2**60
+MAXIMUM_JOB_SECONDS: Final = 366 * 86400
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -40,7 +43,7 @@ class Settings(BaseSettings):
         None, description="`sqlite:///path` or `postgresql://user@host/name`; by default SQLite in the data folder."
     )
     data_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
-        (), description="Colon-separated folders whose tables every user may open."
+        (), description="Colon-separated absolute paths of existing folders whose tables every user may open."
     )
     demo: bool = Field(True, description="Load the demo catalog into an empty database.")
     registration: Literal["open", "closed"] = Field("open", description="Whether people may create their own accounts.")
@@ -73,16 +76,25 @@ class Settings(BaseSettings):
     reset_token_minutes: int = Field(
         60, ge=1, le=1440, description="Lifetime of a token for resetting a password, in minutes."
     )
-    body_max_bytes: int = Field(4 * MIB, ge=1024, description="Largest request body, except for uploads, in bytes.")
-    upload_max_bytes: int = Field(200 * MIB, ge=1024, description="Largest uploaded table, in bytes.")
+    body_max_bytes: int = Field(
+        4 * MIB, ge=1024, le=MAXIMUM_BYTES, description="Largest request body, except for uploads, in bytes."
+    )
+    upload_max_bytes: int = Field(200 * MIB, ge=1024, le=MAXIMUM_BYTES, description="Largest uploaded table, in bytes.")
     reserve_bytes: int = Field(
         16 * MIB,
         ge=0,
+        le=MAXIMUM_BYTES,
         description="Disk space reserved for signing in and deleting when the disk is full (SQLite); 0: none.",
     )
-    upload_quota_bytes: int = Field(1024 * MIB, ge=1024, description="Total size of a user's uploads, in bytes.")
-    record_quota_bytes: int = Field(64 * MIB, ge=1024, description="Total size of a user's records, in bytes.")
-    project_quota_bytes: int = Field(16 * MIB, ge=4096, description="Total size of a user's projects, in bytes.")
+    upload_quota_bytes: int = Field(
+        1024 * MIB, ge=1024, le=MAXIMUM_BYTES, description="Total size of a user's uploads, in bytes."
+    )
+    record_quota_bytes: int = Field(
+        64 * MIB, ge=1024, le=MAXIMUM_BYTES, description="Total size of a user's records, in bytes."
+    )
+    project_quota_bytes: int = Field(
+        16 * MIB, ge=4096, le=MAXIMUM_BYTES, description="Total size of a user's projects, in bytes."
+    )
     upstream_timeout_seconds: float = Field(
         30.0, gt=0, le=600, description="Longest wait for the first byte of a backend's response."
     )
@@ -121,7 +133,9 @@ class Settings(BaseSettings):
     )
     profile_seconds: float = Field(300.0, gt=0, le=3600, description="Longest time for profiling one data file.")
     document_seconds: float = Field(20.0, gt=0, le=600, description="Longest time for reading one metadata document.")
-    profile_memory_bytes: int = Field(2048 * MIB, ge=256 * MIB, description="Memory of the profiling process.")
+    profile_memory_bytes: int = Field(
+        2048 * MIB, ge=256 * MIB, le=MAXIMUM_BYTES, description="Memory of the profiling process."
+    )
     executor: Literal["local", "ray"] = Field("local", description="Where jobs run: in child processes, or on Ray.")
     ray_address: str | None = Field(None, description="Address of a Ray cluster; by default one is started.")
     job_workers: int = Field(
@@ -131,8 +145,12 @@ class Settings(BaseSettings):
     jobs_waiting_per_user: int = Field(
         100, ge=1, description="Jobs of one user that may wait; further ones are refused with 429."
     )
-    job_memory_bytes: int = Field(8192 * MIB, ge=512 * MIB, description="Memory of the process of one job.")
-    job_seconds: int = Field(3600, ge=1, description="Longest running time of one job, in seconds.")
+    job_memory_bytes: int = Field(
+        8192 * MIB, ge=512 * MIB, le=MAXIMUM_BYTES, description="Memory of the process of one job."
+    )
+    job_seconds: int = Field(
+        3600, ge=1, le=MAXIMUM_JOB_SECONDS, description="Longest running time of one job, in seconds."
+    )
     job_lease_seconds: float = Field(
         10.0, ge=1, le=300, description="Time after which the job of a silent worker is queued again."
     )
@@ -142,6 +160,15 @@ class Settings(BaseSettings):
     log_format: Literal["auto", "json", "console"] = Field(
         "auto", description="JSON lines or readable lines; `auto` chooses by whether the output is a terminal."
     )
+
+    # Pydantic calls the last of several "before" validators first, so an empty list is no longer a string here.
+    @field_validator("*", mode="before")
+    @classmethod
+    def _refuse_empty_value(cls, value: Any) -> Any:
+        """Refuse an empty string, which would be an address or a folder that the operator did not choose."""
+        if isinstance(value, str) and not value.strip():
+            raise ValueError("the value is empty; remove the variable to use the default")
+        return value
 
     @field_validator("data_roots", mode="before")
     @classmethod
@@ -160,14 +187,20 @@ class Settings(BaseSettings):
         entries = (entry.strip() for entry in value.split(","))
         return tuple(entry for entry in entries if entry)
 
+    @field_validator("data_roots")
+    @classmethod
+    def _check_data_roots(cls, folders: tuple[Path, ...]) -> tuple[Path, ...]:
+        """Refuse relative paths, and folders that do not exist."""
+        for folder in folders:
+            if not folder.is_absolute() or not folder.is_dir():
+                raise ValueError(f"{str(folder)!r} is not the absolute path of an existing folder")
+        return folders
+
     @field_validator("cors_origins")
     @classmethod
-    def _check_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
-        """Refuse origins without a scheme, and wildcards, which would let any site act on behalf of a user."""
-        for origin in origins:
-            if urlsplit(origin).scheme not in ("http", "https") or "*" in origin:
-                raise ValueError(f"{origin!r} is not an origin such as https://app.example.org")
-        return origins
+    def _normalize_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        """Write origins as browsers send them, and refuse what is not an origin."""
+        return tuple(_normalize_origin(origin) for origin in origins)
 
     @field_validator("trusted_proxies")
     @classmethod
@@ -267,6 +300,21 @@ class Settings(BaseSettings):
             return cls(**values)
         except ValidationError as error:
             raise SettingsError(_describe_first_error(error)) from None
+
+
+def _normalize_origin(text: str) -> str:
+    """Return an origin in lower case and without a final slash.
+
+    Raises:
+        ValueError: the text is not an origin, or has a wildcard, which would let any site act for a signed-in user.
+    """
+    origin = text.removesuffix("/").lower()
+    parsed = urlsplit(origin)
+
+    has_only_host = origin == f"{parsed.scheme}://{parsed.netloc}" and "@" not in parsed.netloc
+    if parsed.scheme not in ("http", "https") or not parsed.hostname or not has_only_host or "*" in origin:
+        raise ValueError(f"{text!r} is not an origin such as https://app.example.org")
+    return origin
 
 
 def _check_names(names: Iterable[str], *, known_suffixes: Collection[str]) -> None:

@@ -11,12 +11,18 @@ _BIDI_CONTROLS: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROLS: Final = tuple(code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r")
 _REPLACEMENTS: Final = str.maketrans(dict.fromkeys((*_BIDI_CONTROLS, *_CONTROLS), "\N{REPLACEMENT CHARACTER}"))
 
+_FORMAT_CATEGORY: Final = "Cf"  # of characters that are invisible themselves
 _NON_ASCII: Final = re.compile(r"([^\x00-\x7f])")
 
 
 def replace_control_characters(text: str) -> str:
     """Replace characters that could reverse a line or control a terminal by a visible mark."""
     return text.translate(_REPLACEMENTS)
+
+
+def is_blank(text: str) -> bool:
+    """Return whether a text shows nothing: it has only white space and invisible signs such as U+200B."""
+    return all(character.isspace() or unicodedata.category(character) == _FORMAT_CATEGORY for character in text)
 
 
 def fold(text: str) -> str:

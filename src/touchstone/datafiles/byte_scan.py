@@ -1,4 +1,4 @@
-"""One pass over the bytes of a data file, before any parser sees them: digest, size, encoding, longest line."""
+"""A scan of the bytes of a data file, before it is parsed."""
 
 import hashlib
 import os
@@ -9,9 +9,9 @@ from touchstone.core.text_encoding import EncodingDetector, TextEncoding
 from touchstone.datafiles.file_profile import FailureReason, ProfilingError, ProfilingLimits
 
 _CHUNK_BYTES: Final = 2**20
-# The part of a file in which control characters reveal that it is not text.
+# Control characters in this part of a file show that it is not text.
 _INSPECTED_BYTES: Final = 2**16
-# The formats in which a row is a line, so that a long line means a row that no parser could hold.
+# The formats with one row per line, whose parsers must hold a whole line in memory.
 _LINE_FORMATS: Final = ("csv", "tsv")
 _TEXT_FORMATS: Final = (*_LINE_FORMATS, "json", "jsonl")
 _CONTROL_BYTES: Final = frozenset(range(0x20)) - frozenset(b"\t\n\r\f")
@@ -19,13 +19,13 @@ _CONTROL_BYTES: Final = frozenset(range(0x20)) - frozenset(b"\t\n\r\f")
 
 @dataclass(frozen=True, slots=True)
 class ByteScan:
-    """The result of a pass over the bytes of a file.
+    """The result of a scan of the bytes of a file.
 
     Attributes:
-        sha256: hexadecimal digest of the whole file.
-        byte_count: size of the file.
-        encoding: the encoding of a text format; None for a binary one.
-        beginning: the first mebibyte.
+        sha256: the hexadecimal digest of the whole file.
+        byte_count: the size of the file.
+        encoding: the encoding of a text format, or None for a binary format.
+        beginning: the first mebibyte of the file.
     """
 
     sha256: str
@@ -35,13 +35,13 @@ class ByteScan:
 
 
 def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> ByteScan:
-    """Read a whole file once to find its size, digest and encoding, and to check that a parser can cope with it.
+    """Determine the size, the digest and the encoding of a file, and check that it can be parsed.
 
-    The file is read in chunks, so that not even a line of a gigabyte fills the memory. The position in the file does
-    not change.
+    The file is read in chunks, because a single line may be larger than the memory. The position in the file does not
+    change.
 
     Raises:
-        ProfilingError: the file is empty, contains binary data although it should be text, or has too long a line.
+        ProfilingError: the file is empty, contains binary data instead of text, or has a line that is too long.
     """
     digest = hashlib.sha256()
     encoding_detector = EncodingDetector()
@@ -72,9 +72,9 @@ def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> B
 
 
 class LineLengthCheck:
-    """A check that no line of a file is much longer than a limit; `update` adds the file chunk by chunk.
+    """A check that no line of a file is much longer than a limit.
 
-    A line that ends within a chunk may be longer than the limit by up to the size of the chunk.
+    A line can exceed the limit by up to the size of a chunk, because lines that end within a chunk are not measured.
     """
 
     def __init__(self, max_line_bytes: int) -> None:
@@ -85,7 +85,7 @@ class LineLengthCheck:
         """Check the next chunk of the file.
 
         Raises:
-            ProfilingError: the line that continues after this chunk is too long already.
+            ProfilingError: the line at the end of this chunk is already too long.
         """
         last_line_end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         if last_line_end == -1:
@@ -98,7 +98,7 @@ class LineLengthCheck:
 
 
 def _check_text(first_chunk: bytes, encoding: TextEncoding) -> None:
-    """Check that the beginning of a file contains no control characters, as binary data does.
+    """Check that the beginning of a file contains no control characters, which would indicate binary data.
 
     Raises:
         ProfilingError: the file is not text.

@@ -1,7 +1,7 @@
-"""Queries that measure many columns at once, by putting the columns that are read alike one below the other.
+"""Queries that measure many columns at once, by stacking columns that can be read with the same SQL.
 
-With an expression for each column, planning a query would take longer than running it: a table of 1,700 columns would
-need a minute. Stacked columns need the same few expressions however many there are.
+With a separate expression for each column, planning a query would take longer than running it: a minute for a table of
+1,700 columns. Stacked columns share a few expressions, however many columns there are.
 """
 
 from collections import defaultdict
@@ -12,13 +12,13 @@ from touchstone.core.missing_values import MISSING_NUMBER_MARKS, PLUS
 from touchstone.datafiles.duckdb_table import DuckDbTable
 from touchstone.datafiles.source_columns import FLOAT_TYPES, SourceColumn
 
-_COLUMNS_AT_ONCE: Final = 256  # A block of 2,048 rows of so many columns is in memory at a time.
-# The characters that trainings remove from both ends of a text.
+_COLUMNS_AT_ONCE: Final = 256  # DuckDB holds 2,048 rows of all these columns in memory.
+# The characters that trainings strip from strings.
 _WHITE_SPACE: Final = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 
 
 class _HasSource(Protocol):
-    """A column of the file, with whatever is known about it."""
+    """Any representation of a column of the file."""
 
     @property
     def source(self) -> SourceColumn: ...
@@ -27,16 +27,16 @@ class _HasSource(Protocol):
 Column = TypeVar("Column", bound=_HasSource)
 
 
-def stacks(columns: Iterable[Column], sql_of_column: Mapping[int, str]) -> Iterator[Sequence[Column]]:
-    """Divide columns into stacks, which are groups that one query can measure together, and yield each of them.
+def stack_columns(columns: Iterable[Column], sql_by_column: Mapping[int, str]) -> Iterator[Sequence[Column]]:
+    """Divide columns into stacks, which a single query can measure, and yield the stacks.
 
-    The columns of a stack have the same declared type and missing marks, the same SQL is applied to their values, and
-    their number is limited. `sql_of_column` contains this SQL by the index of each column in the file.
+    The columns of a stack have the same declared type, missing marks and SQL, and their number is limited.
+    `sql_by_column` contains the SQL that is applied to the values, by the index of each column in the file.
     """
     columns_by_key: defaultdict[Hashable, list[Column]] = defaultdict(list)
     for column in columns:
         source = column.source
-        key = source.duckdb_type, source.missing_marks, sql_of_column[source.index]
+        key = source.duckdb_type, source.missing_marks, sql_by_column[source.index]
         columns_by_key[key].append(column)
 
     for alike_columns in columns_by_key.values():
@@ -45,23 +45,25 @@ def stacks(columns: Iterable[Column], sql_of_column: Mapping[int, str]) -> Itera
 
 
 def aggregate_stack(table: DuckDbTable, stack: Sequence[_HasSource], aggregates: str) -> dict[int, dict[str, Any]]:
-    """Measure all columns of a stack with one query, and return the results of each column by its index in the file.
+    """Measure all columns of a stack with one query.
 
-    `aggregates` is the SQL of a struct, such as `{'lowest': min(value)}`. There are no results without rows. The SQL
-    may use these members of each cell:
+    The results are returned by the index of each column in the file.
+
+    `aggregates` is the SQL of a struct, such as `{'lowest': min(value)}`. The result is empty if the table has no rows.
+    The SQL may use these names for each cell:
 
     - `place`: the number of its column in the stack, from 1.
-    - `value`: NULL if it is missing.
-    - `missing_mark`: a word such as `N/A` in the place of a missing value.
-    - `ambiguous_word`: a value such as `unknown`, which decides with others what counts as missing in its column.
+    - `value`: its value, or NULL if it is missing.
+    - `missing_mark`: a word such as `N/A` that marks a missing value, or NULL.
+    - `ambiguous_word`: a word such as `unknown`, which may be a missing mark depending on the other values, or NULL.
     """
-    # Put the cells of all columns below each other, each beside the place of its column.
+    # Stack the cells of all columns, each with the place of its column.
     sources = [column.source for column in stack]
     places = ", ".join(str(place) for place in range(1, len(sources) + 1))
     cells = ", ".join(_cell_sql(source) for source in sources)
     stacked_cells = f"SELECT unnest([{places}]) AS place, unnest([{cells}]) AS cell FROM {table.expression}"  # noqa: S608
 
-    # All columns of a stack are read alike, so the first one decides for all.
+    # All columns of a stack are read with the same SQL, which is taken from the first one.
     value = _value_sql(sources[0])
     missing_mark = _missing_mark_sql(sources[0])
     ambiguous_word = _ambiguous_word_sql(sources[0])
@@ -74,7 +76,7 @@ def aggregate_stack(table: DuckDbTable, stack: Sequence[_HasSource], aggregates:
 
 
 def _cell_sql(column: SourceColumn) -> str:
-    """Return the SQL of a cell: a text without surrounding white space, or an unchanged boolean, number or date."""
+    """Return the SQL of a cell, which is an unchanged boolean, number or date, or else a stripped string."""
     if not column.is_read_as_text:
         return column.identifier
 
@@ -86,34 +88,35 @@ def _cell_sql(column: SourceColumn) -> str:
 
 
 def _value_sql(column: SourceColumn) -> str:
-    """Return the SQL of the value in a `cell`, which is NULL for a word such as `N/A` that says that it is missing."""
+    """Return the SQL of the value in a `cell`, which is NULL if the value is missing."""
     if column.is_read_as_text:
-        return f"CASE WHEN NOT ({_is_one_of(column.missing_marks)}) THEN cell END"
+        return f"CASE WHEN NOT ({_is_any_of(column.missing_marks)}) THEN cell END"
     if column.duckdb_type in FLOAT_TYPES:
         return "CASE WHEN NOT isnan(CAST(cell AS DOUBLE)) THEN cell END"
     return "cell"
 
 
 def _missing_mark_sql(column: SourceColumn) -> str:
-    """Return the SQL of a word in a `cell` that stands for a missing value, such as `N/A`, or NULL if it is none."""
+    """Return the SQL of the missing mark in a `cell`, such as `N/A`, or NULL for any other value."""
     if column.is_read_as_text:
-        return f"CASE WHEN {_is_one_of(column.missing_marks)} THEN cell END"
+        return f"CASE WHEN {_is_any_of(column.missing_marks)} THEN cell END"
     if column.duckdb_type in FLOAT_TYPES:
         return "CASE WHEN isnan(CAST(cell AS DOUBLE)) THEN 'NaN' END"
     return "CAST(NULL AS VARCHAR)"
 
 
 def _ambiguous_word_sql(column: SourceColumn) -> str:
-    """Return the SQL of a word in a `cell` that decides what counts as missing in its column, or NULL.
+    """Return the SQL of a word in a `cell` that may be a missing mark, or NULL for any other value.
 
-    That is a plus sign, beside which a minus sign is a value, and a word such as `unknown`, which is no number.
+    In a column with plus signs, a minus sign is a value. In a column of numbers, words such as `unknown` are missing
+    marks.
     """
     if column.is_read_as_text:
-        return f"CASE WHEN {_is_one_of(MISSING_NUMBER_MARKS | {PLUS})} THEN cell END"
+        return f"CASE WHEN {_is_any_of(MISSING_NUMBER_MARKS | {PLUS})} THEN cell END"
     return "CAST(NULL AS VARCHAR)"
 
 
-def _is_one_of(words: Set[str]) -> str:
-    """Return the SQL of whether a `cell` is one of a few words in lower case, whichever case it has."""
+def _is_any_of(words: Set[str]) -> str:
+    """Return the SQL of whether a `cell` is one of the given words in lower case, ignoring its case."""
     literals = ", ".join(f"'{word}'" for word in sorted(words))
     return f"length(cell) <= {max(map(len, words))} AND lower(cell) IN ({literals})"

@@ -1,14 +1,14 @@
-"""Profiling of an open data file with DuckDB; runs in the confined child process of `profiler` (and in its tests).
+"""Profiling of an open data file with DuckDB, in the confined child process of `profiler` or in tests.
 
-DuckDB sees the inherited descriptor only (`/dev/fd/N`): every other path is locked away before the first byte is
-read, and no name or value from the file reaches a query unquoted (hence the `noqa: S608`).
+DuckDB can access only the inherited descriptor (`/dev/fd/N`), because all other paths are disabled before the first
+byte is read. Names and values from the file are always quoted in queries, which explains the `noqa: S608`.
 
-A missing mark is a word such as `N/A` or `?` that stands for a missing value. The type of a text column is decided by
-all its other values, so that a number column with ` ?` in it stays a number column. Some words are missing marks in
-certain columns only, which shows when their values have been counted.
+A missing mark is a word such as `N/A` or `?` that marks a missing value. The type of a text column depends on all its
+other values, so that a column of numbers remains one if some cells contain ` ?`. Some words are missing marks only in
+certain columns, which can be decided after their values have been counted.
 
-The columns are profiled in three passes of streaming aggregates, so that memory stays flat. No aggregate has a FILTER
-clause: DuckDB would keep a copy of all values for each of them.
+The columns are profiled in three passes of streaming aggregates, which need little memory. No aggregate has a FILTER
+clause, because DuckDB would store a copy of all values for each of them.
 """
 
 import math
@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from touchstone.core.missing_values import DASHES, MISSING_NUMBER_MARKS, PLUS, missing_marks
 from touchstone.datafiles.byte_scan import scan_bytes
-from touchstone.datafiles.column_queries import aggregate_stack, stacks
+from touchstone.datafiles.column_queries import aggregate_stack, stack_columns
 from touchstone.datafiles.duckdb_table import (
     DELIMITED_TYPES,
     JSON_TYPES,
@@ -45,10 +45,10 @@ from touchstone.datafiles.source_columns import (
 
 BIN_COUNT: Final = 20
 TOP_COUNT: Final = 10
-MAX_LISTED_VALUES: Final = 200  # a column with more different values has no `top`
-_MAX_COUNTED_VALUES: Final = 1_000  # of more different values, the number is estimated
+MAX_LISTED_VALUES: Final = 200  # a column with more different values has no list of frequent values
+_MAX_COUNTED_VALUES: Final = 1_000  # larger numbers of different values are estimated
 _MAX_IN_MEMORY_BYTES: Final = 256 * 2**20
-_SHOWN_CHARACTERS: Final = 80  # of a value in `top`
+_SHOWN_CHARACTERS: Final = 80  # longer frequent values are truncated
 _NO_COUNTS: Final[Mapping[str, Any]] = {
     "present_count": 0,
     "distinct_count": 0,
@@ -64,13 +64,13 @@ Results = dict[int, dict[str, Any]]  # The results of a query for each column, b
 
 @dataclass(frozen=True, slots=True)
 class InterpretedColumn:
-    """A column whose type has been decided, with what was counted on the way.
+    """A column with its type, and the counts of its values.
 
     Attributes:
-        source: the column, with the missing marks that suit its type.
+        source: the column of the file, with the missing marks for its type.
         present_count: the number of values that are not missing.
-        distinct_count: an estimate of the number of different texts or other values.
-        mark_counts: the number of cells that contain each missing mark, such as `N/A`; nulls are not included.
+        distinct_count: an estimate of the number of different values as they are in the file.
+        mark_counts: the number of cells with each missing mark, such as `N/A`, without nulls.
     """
 
     source: SourceColumn
@@ -86,13 +86,13 @@ class InterpretedColumn:
 
     @property
     def converted_value(self) -> str:
-        """The SQL that turns a `value` into one of this type."""
+        """The SQL that converts `value` to the type of the column."""
         return self.interpretation.conversion_of("value")
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredColumn:
-    """The profile of a column, and how many of its cells contain each missing mark."""
+    """The profile of a column, and the number of its cells with each missing mark."""
 
     profile: ColumnProfile
     mark_counts: Mapping[str, int]
@@ -101,14 +101,14 @@ class MeasuredColumn:
 def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> FileProfile:
     """Profile an open data file: count its rows and missing values, and describe each column.
 
-    Parsing a hostile file is dangerous, so this is called in a child process with few rights.
+    The file may be hostile, so this function must be called in a child process with few rights.
 
     Raises:
-        ProfilingError: the file is refused, for one of the reasons in `FailureReason`.
+        ProfilingError: the file is refused for one of the reasons in `FailureReason`.
         duckdb.Error: DuckDB cannot read the file.
-        MemoryError: this process may not use enough memory.
+        MemoryError: the memory limit of this process is too low for the file.
     """
-    # DuckDB opens files by path, and this is the path of an open descriptor.
+    # DuckDB opens files by path, even if they are open already.
     path = f"/dev/fd/{descriptor}"
     scan = scan_bytes(descriptor, file_type, limits=limits)
     table = open_table(path, file_type, scan, limits)
@@ -140,7 +140,7 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
 
 
 def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:
-    """Return how many cells of the whole file contain each missing mark, in alphabetical order of the marks."""
+    """Return the number of cells in the file with each missing mark, in alphabetical order."""
     totals: Counter[str] = Counter()
     for column in columns:
         totals.update(column.mark_counts)
@@ -148,19 +148,16 @@ def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:
 
 
 def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_count: int) -> list[MeasuredColumn]:
-    """Profile all columns of a table, in three passes over its rows.
-
-    Each pass needs the results of the one before.
-    """
+    """Profile all columns of a table in three passes over its rows, each based on the previous ones."""
     # The first pass counts values, which decides the type of each column.
     counts_sql = {column.index: _counts_sql(column) for column in columns}
     counts: Results = {}
-    for stack in stacks(columns, counts_sql):
+    for stack in stack_columns(columns, counts_sql):
         counts |= aggregate_stack(table, stack, counts_sql[stack[0].index])
     interpreted_columns = [_decide_type(column, counts.get(column.index, _NO_COUNTS)) for column in columns]
 
-    # The second pass finds the minimum and maximum of numbers and dates, the third one counts values for histograms
-    # and for the lists of the most frequent ones.
+    # The second pass finds the minimum and maximum of numbers and dates. The third one counts values for histograms and
+    # for the lists of the most frequent values.
     extremes = _find_extremes(table, interpreted_columns)
     histograms = _count_bins(table, interpreted_columns, extremes)
     value_counts = _count_values(table, interpreted_columns)
@@ -175,20 +172,20 @@ def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_co
 
 
 def _find_extremes(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> Results:
-    """Return the extremes of the columns of numbers and dates, by their index in the file."""
+    """Return the extremes and the mean of columns of numbers and dates, by index in the file."""
     ordered_columns = [
         column for column in columns if column.interpretation.is_numeric or column.type is ColumnType.DATE
     ]
     extremes_sql = {column.source.index: _extremes_sql(column) for column in ordered_columns}
 
     extremes: Results = {}
-    for stack in stacks(ordered_columns, extremes_sql):
+    for stack in stack_columns(ordered_columns, extremes_sql):
         extremes |= aggregate_stack(table, stack, extremes_sql[stack[0].source.index])
     return extremes
 
 
 def _count_bins(table: DuckDbTable, columns: Sequence[InterpretedColumn], extremes: Results) -> Results:
-    """Return the numbers of values in the bins of the histograms, of columns with different numbers, by their index."""
+    """Return the bin counts of the histograms of columns with different numbers, by index in the file."""
     columns_with_range = [
         column
         for column in columns
@@ -197,7 +194,7 @@ def _count_bins(table: DuckDbTable, columns: Sequence[InterpretedColumn], extrem
     conversions = {column.source.index: column.converted_value for column in columns_with_range}
 
     bins: Results = {}
-    for stack in stacks(columns_with_range, conversions):
+    for stack in stack_columns(columns_with_range, conversions):
         stack_extremes = [extremes[column.source.index] for column in stack]
         bin_number = _bin_number_sql(stack[0].converted_value, stack_extremes)
         bins |= aggregate_stack(table, stack, _struct_sql(bin_counts=f"histogram({bin_number})"))
@@ -205,10 +202,10 @@ def _count_bins(table: DuckDbTable, columns: Sequence[InterpretedColumn], extrem
 
 
 def _count_values(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> Results:
-    """Count the values of the columns that have few different values: how many there are, and how often each occurs.
+    """Count the different values of columns with few of them, and the occurrences of each value.
 
-    The results are returned by the index of each column in the file. How often numbers with decimals occur is left out,
-    because such numbers rarely repeat.
+    The results are returned by the index of each column in the file. Occurrences of numbers with decimals are not
+    counted, because such numbers rarely repeat.
     """
     shown_value = f"left(CAST(value AS VARCHAR), {_SHOWN_CHARACTERS})"
     counted_columns = []
@@ -224,19 +221,19 @@ def _count_values(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> R
         counts_sql[column.source.index] = _struct_sql(**members)
 
     value_counts: Results = {}
-    for stack in stacks(counted_columns, counts_sql):
+    for stack in stack_columns(counted_columns, counts_sql):
         value_counts |= aggregate_stack(table, stack, counts_sql[stack[0].source.index])
     return value_counts
 
 
 def _finite_value(column: InterpretedColumn) -> str:
-    """Return the SQL of a value of the type of its column, or NULL if it is an infinite number."""
+    """Return the SQL of a value, converted to the type of its column, or NULL for an infinite number."""
     value = column.converted_value
     return f"CASE WHEN isfinite({value}) THEN {value} END" if column.interpretation.is_numeric else value
 
 
 def _struct_sql(**members: str) -> str:
-    """Return the SQL of a struct, which a query returns as a dictionary, from the SQL of each member.
+    """Return the SQL of a struct with the given members, which a query returns as a dictionary.
 
     For example, `_struct_sql(lowest="min(price)")` returns `{'lowest': min(price)}`.
     """
@@ -245,9 +242,9 @@ def _struct_sql(**members: str) -> str:
 
 
 def _counts_sql(column: SourceColumn) -> str:
-    """Return the SQL that counts the values of a column, from which its type is decided.
+    """Return the SQL that counts the values of a column, to determine its type.
 
-    For a text column, `readable_counts` says how many values can be read in each way that some of its values allow.
+    For a text column, `readable_counts` contains the number of values that each of its interpretations can read.
     """
     readable_counts: list[str] = []
     if column.is_read_as_text:
@@ -265,9 +262,9 @@ def _counts_sql(column: SourceColumn) -> str:
 
 
 def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> InterpretedColumn:
-    """Return a column with its type, which is declared by the file or else fits all values of the column."""
+    """Determine the type of a column, which the file declares, or which all values of a text column fit."""
     present_count = counts["present_count"]
-    distinct_count = min(counts["distinct_count"], present_count)  # the estimate can be too high
+    distinct_count = min(counts["distinct_count"], present_count)  # estimates can be too high
     mark_counts = Counter(counts["mark_counts"] or {})
     if not column.is_read_as_text:
         interpretation = INTERPRETATION_BY_DUCKDB_TYPE[column.duckdb_type]
@@ -282,7 +279,7 @@ def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> Interpreted
     if interpretation.is_numeric:
         marks |= MISSING_NUMBER_MARKS
 
-    # Only now it is known what counts as missing.
+    # The missing marks depend on the type, so the counts are corrected after the type has been determined.
     possible_mark_counts = mark_counts + ambiguous_counts
     corrected_counts = Counter({mark: count for mark, count in possible_mark_counts.items() if mark.lower() in marks})
     return InterpretedColumn(
@@ -321,7 +318,7 @@ def _extremes_sql(column: InterpretedColumn) -> str:
 
 
 def _has_finite_range(extremes: Mapping[str, Any]) -> bool:
-    """Return whether numbers have a minimum below their maximum, and a difference that fits into a double."""
+    """Return whether numbers have a minimum below their maximum, with a difference that fits into a double."""
     if extremes.get("minimum") is None:
         return False
 
@@ -330,16 +327,16 @@ def _has_finite_range(extremes: Mapping[str, Any]) -> bool:
 
 
 def _bin_number_sql(value: str, stack_extremes: Sequence[Mapping[str, Any]]) -> str:
-    """Return the SQL of the histogram bin that a number is in, from 0 to `BIN_COUNT - 1`, or NULL if it is infinite.
+    """Return the SQL of the histogram bin of a number, from 0 to `BIN_COUNT - 1`, or NULL if it is infinite.
 
-    The bins of each column of a stack divide the range from its minimum to its maximum into equal parts.
+    For each column of a stack, the bins divide the range from its minimum to its maximum into equal parts.
     """
     minima = ", ".join(repr(extremes["minimum"]) for extremes in stack_extremes)
     ranges = ", ".join(repr(extremes["maximum"] - extremes["minimum"]) for extremes in stack_extremes)
     minimum = f"list_extract([{minima}]::DOUBLE[], place)"
     width = f"list_extract([{ranges}]::DOUBLE[], place)"
     position = f"floor(({value} - {minimum}) / {width} * {BIN_COUNT})"
-    # Without `least`, the maximum itself would begin a further bin.
+    # Without `least`, the maximum itself would be in an additional bin.
     bin_number = f"CAST(least({position}, {BIN_COUNT - 1}) AS INTEGER)"
     return f"CASE WHEN isfinite({value}) THEN {bin_number} END"
 
@@ -347,9 +344,9 @@ def _bin_number_sql(value: str, stack_extremes: Sequence[Mapping[str, Any]]) -> 
 def _build_profile(
     column: InterpretedColumn, row_count: int, extremes: Mapping[str, Any], distribution: Mapping[str, Any]
 ) -> ColumnProfile:
-    """Return the profile of a column from the results of the queries for its extremes and its distribution.
+    """Build the profile of a column from the results of the queries for its extremes and its distribution.
 
-    Both are empty if the column has none.
+    The results are empty for columns that these queries do not measure.
     """
     bin_counts: Mapping[int, int] = distribution.get("bin_counts") or {}
     histogram: list[int] = []
@@ -361,7 +358,8 @@ def _build_profile(
     alphabetical = sorted(value_counts.items())
     most_frequent_first = sorted(alphabetical, key=lambda value_and_count: value_and_count[1], reverse=True)
 
-    # The estimate for texts may count 1 and 1.0 twice; a count is more exact than the estimate for numbers and dates.
+    # A count is more precise than the estimate for converted values. The estimate for unconverted values is the least
+    # precise one, because it may count 1 and 1.0 as two values.
     counts_by_precision = (distribution.get("distinct_count"), extremes.get("distinct_count"), column.distinct_count)
     distinct_count = next(count for count in counts_by_precision if count is not None)
 
@@ -381,7 +379,7 @@ def _build_profile(
 
 
 def _count_missing_marks(column: InterpretedColumn, row_count: int) -> dict[str, int]:
-    """Return how many cells of a column contain each missing mark, such as `N/A`; nulls count as the empty text."""
+    """Return the number of cells of a column with each missing mark; nulls count as the empty string."""
     marked_count = sum(column.mark_counts.values())
     null_count = row_count - column.present_count - marked_count
     return {**column.mark_counts, "": column.mark_counts.get("", 0) + null_count}

@@ -1,4 +1,4 @@
-"""Opening of a data file as a table of DuckDB, which can read that file and nothing else."""
+"""Opening of a data file as a DuckDB table, in a connection that can read only this file."""
 
 import codecs
 import os
@@ -22,7 +22,7 @@ DELIMITED_TYPES: Final = ("csv", "tsv")
 JSON_TYPES: Final = ("json", "jsonl")
 _UTF8: Final = "utf-8"
 _UTF8_WITH_MARK: Final = "utf-8-sig"
-_NO_CELL: Final = "\x1a"  # A text for NULL that is in no file, so that only cells that a row lacks are NULL.
+_NO_CELL: Final = "\x1a"  # Files do not contain this string for NULL, so only the missing cells of short rows are NULL.
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class DuckDbTable:
     Attributes:
         connection: the DuckDB connection.
         expression: the SQL to select from, such as a call of `read_csv`.
-        warnings: keys of what looked odd when the file was opened.
-        delimiter: what separates the cells of a delimited text; it decides what commas in numbers can mean.
-        names_in_file: the names of the columns as the file has them, which may be empty or repeated; None if those in
-            SQL are the same.
-        has_extra_field: whether the rows of a delimited text have one field more than its header has names.
-        is_rereadable: whether the file can be read for each query; otherwise the first query reads it to its end.
+        warnings: the keys of warnings about the file.
+        delimiter: the delimiter of cells in a CSV or TSV file, which limits the possible meanings of commas in numbers.
+        names_in_file: the original names of the columns, which may be empty or repeated, or None if the names in SQL
+            are the same.
+        has_extra_field: whether the rows of a CSV or TSV file have one field more than its header has names.
+        is_rereadable: whether every query can read the file again; otherwise, the first query consumes it.
     """
 
     connection: Any
@@ -56,9 +56,9 @@ class DuckDbTable:
 
 
 def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits) -> DuckDbTable:
-    """Open a data file as a table. Its rows are read when the table is queried.
+    """Open a data file as a table, whose rows are read when it is queried.
 
-    `scan` is what has been found out about the bytes of the file, such as their encoding.
+    `scan` is the result of scanning the bytes of the file, such as their encoding.
 
     Raises:
         ProfilingError: a CSV or TSV file has too many columns.
@@ -70,8 +70,8 @@ def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimit
 
     text = scan.beginning.decode(scan.encoding.name, errors="replace").lstrip("\ufeff")
     # DuckDB drops a byte order mark from delimited text, but not from JSON.
-    has_disturbing_mark = file_type in JSON_TYPES and scan.beginning.startswith(codecs.BOM_UTF8)
-    is_readable = scan.encoding.name == _UTF8 and not has_disturbing_mark
+    has_unsupported_mark = file_type in JSON_TYPES and scan.beginning.startswith(codecs.BOM_UTF8)
+    is_readable = scan.encoding.name == _UTF8 and not has_unsupported_mark
     path = path if is_readable else _transcode(path, scan.encoding)
     connection = _connect_for_one_file(path)
 
@@ -85,9 +85,9 @@ def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimit
 
 
 def load_into_memory(table: DuckDbTable) -> DuckDbTable:
-    """Copy a table into memory, so that the file is parsed once and not for every query.
+    """Copy a table into memory, so that the file is parsed only once.
 
-    A table that needs too much memory is returned as it is, if its file can be read again.
+    A table that needs too much memory is returned unchanged if its file can be read again.
     """
     try:
         table.connection.execute(f"CREATE TEMP TABLE kept AS SELECT * FROM {table.expression}")  # noqa: S608
@@ -99,10 +99,10 @@ def load_into_memory(table: DuckDbTable) -> DuckDbTable:
 
 
 def resolve_surplus_fields(table: DuckDbTable) -> DuckDbTable:
-    """Return a delimited table whose columns fit the names in its header.
+    """Return a CSV or TSV table whose columns correspond to the names in its header.
 
-    Some programs end each row with a delimiter, so that the last field is always empty; it is dropped. Others begin
-    each row with its name, for which the header has no column name; an empty one is added.
+    Some programs end each row with a delimiter, so the last field is always empty. This field is dropped. Other
+    programs begin each row with a row name, which has no name in the header. An empty column name is added.
 
     Raises:
         ProfilingError: a row has too many fields.
@@ -127,15 +127,15 @@ def resolve_surplus_fields(table: DuckDbTable) -> DuckDbTable:
 
 
 def _has_row(table: DuckDbTable, condition: str) -> bool:
-    """Return whether there is a row for which a condition in SQL is true."""
+    """Return whether a condition in SQL is true for any row."""
     query = f"SELECT 1 FROM {table.expression} WHERE {condition} LIMIT 1"  # noqa: S608
     return table.connection.execute(query).fetchone() is not None
 
 
 def flatten_objects(table: DuckDbTable) -> DuckDbTable:
-    """Replace each column of JSON objects by one column for each member of the objects, such as `address.city`.
+    """Replace each column of JSON objects by a column for each of their members, such as `address.city`.
 
-    The table itself does not change; the result selects from it.
+    The result selects from the original table, which is not changed.
     """
     relation = table.connection.sql(f"SELECT * FROM {table.expression} LIMIT 0")  # noqa: S608
 
@@ -154,14 +154,17 @@ def flatten_objects(table: DuckDbTable) -> DuckDbTable:
 
 
 class _Member(NamedTuple):
-    """A column, or a member of an object in a column: its name, and the SQL of its value."""
+    """The name and the SQL of a column, or of a member of the objects in a column."""
 
     name: str
     sql: str
 
 
 def _members_of(value: _Member, value_type: Any, *, levels: int) -> list[_Member]:
-    """Return the members of an object, or the value itself if it is none; `value_type` is its type in DuckDB."""
+    """Return the members of an object, with the members of nested objects up to `levels`.
+
+    A value that is not an object is returned as the only member. `value_type` is its type in DuckDB.
+    """
     if value_type.id != "struct" or levels == 0:
         return [value]
 
@@ -173,20 +176,20 @@ def _members_of(value: _Member, value_type: Any, *, levels: int) -> list[_Member
 
 
 def _numbered_column(index: int) -> str:
-    """Return the name in SQL of the column at a position, from 0; SQL does not distinguish all names of files."""
+    """Return the SQL name of the column with an index; SQL ignores the case of names, unlike data files."""
     return f"c{index}"
 
 
 def _quoted(name: str) -> str:
-    """Return a name, quoted for SQL."""
+    """Return a name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _connect_for_one_file(path: str) -> Any:
-    """Return a new DuckDB connection that can read the file at `path` and nothing else.
+    """Return a new DuckDB connection that can read only the file at `path`.
 
-    DuckDB can usually read any file, load extensions, and even look into the variables of this program. All of this is
-    switched off, and the configuration is locked, so that no query can switch it on again.
+    By default, DuckDB can read any file, load extensions, and even access the variables of this program. All of this is
+    disabled, and the configuration is locked so that no query can enable it again.
     """
     connection = duckdb.connect(":memory:", config={"threads": 1, "temp_directory": "", "memory_limit": "1GiB"})
 
@@ -204,9 +207,10 @@ def _connect_for_one_file(path: str) -> Any:
 
 
 def _transcode(path: str, encoding: TextEncoding) -> str:
-    """Write a text in UTF-8, the only encoding that DuckDB reads in all formats, to a pipe, and return its path.
+    """Convert a text file to UTF-8, and return the path of a pipe with the result.
 
-    A byte order mark is left out. Bytes that mean nothing in the encoding become replacement characters.
+    DuckDB does not support other encodings for all formats. A byte order mark is left out, and invalid bytes become
+    replacement characters.
     """
     read_end, write_end = os.pipe()
     threading.Thread(target=_write_utf8, args=(path, encoding, write_end), daemon=True).start()
@@ -214,7 +218,7 @@ def _transcode(path: str, encoding: TextEncoding) -> str:
 
 
 def _write_utf8(path: str, encoding: TextEncoding, descriptor: int) -> None:
-    """Write a text to a descriptor in UTF-8, and close the descriptor."""
+    """Write a text file to a descriptor in UTF-8, and close the descriptor."""
     codec = _UTF8_WITH_MARK if encoding.name == _UTF8 else encoding.name
     with (
         suppress(BrokenPipeError),
@@ -228,7 +232,7 @@ def _parquet_names(connection: Any, path: str) -> list[str]:
     """Return the names of the columns of a Parquet file."""
     _root, *elements = connection.execute("SELECT name, num_children FROM parquet_schema(?)", [path]).fetchall()
 
-    # Each column is followed by its descendants, if its type is nested.
+    # If the type of a column is nested, its descendants follow the column.
     names: list[str] = []
     descendant_count = 0
     for name, child_count in elements:
@@ -241,16 +245,16 @@ def _parquet_names(connection: Any, path: str) -> list[str]:
 
 
 def _open_json_table(connection: Any, path: str, *, is_array: bool) -> DuckDbTable:
-    """Open an array of objects, or a file with an object on each line, as a table with one column for each key."""
+    """Open a JSON array of objects, or a JSON Lines file, as a table with a column for each key."""
     options: dict[str, Any] = {
         "format": "array" if is_array else "newline_delimited",
-        # Refuse numbers and other values in the place of objects.
+        # Refuse numbers and other values instead of objects.
         "records": True,
         # Look for keys in all objects (-1), because a key may be missing from the first ones.
         "sample_size": -1,
         # Never (-1) turn objects with many keys into a single column of maps.
         "map_inference_threshold": -1,
-        # Find the types of the members of objects, and leave what is nested deeper as JSON.
+        # Detect the types of the members of objects, but leave deeper levels as JSON.
         "maximum_depth": 2 + MAX_LEVELS,
     }
     return DuckDbTable(connection, _function_call("read_json", path, **options))
@@ -259,10 +263,10 @@ def _open_json_table(connection: Any, path: str, *, is_array: bool) -> DuckDbTab
 def _open_delimited_table(
     connection: Any, path: str, file_type: str, beginning: str, limits: ProfilingLimits
 ) -> DuckDbTable:
-    """Open a CSV or TSV file as a table in which every column is text.
+    """Open a CSV or TSV file as a table with only text columns.
 
-    The beginning of the text shows its delimiter, and whether the first row contains the names of the columns. The
-    table has one column more than it should have, in which the surplus fields of longer rows show.
+    The delimiter and the presence of a header are inferred from the beginning of the text. The table has one additional
+    column, which contains the surplus fields of rows that are too long.
 
     Raises:
         ProfilingError: the file is empty, or has too many columns.
@@ -298,7 +302,7 @@ def _open_delimited_table(
 
 
 def _check_column_count(beginning: str, max_columns: int) -> None:
-    """Refuse a CSV or TSV file whose first line has too many columns, whichever delimiter the file uses.
+    """Check that the first line of a CSV or TSV file does not have too many columns, for any delimiter.
 
     Raises:
         ProfilingError: there are too many columns.
@@ -319,9 +323,9 @@ def _function_call(function: str, path: str, **options: Any) -> str:
 
 
 def _sql_literal(value: str | int | bool | dict[str, str]) -> str:
-    """Return a value as an SQL literal: `true`, `42`, `'text'` or a struct of texts.
+    """Return a value as an SQL literal, such as `true`, `42`, `'text'` or a struct of strings.
 
-    A quote within a text is doubled, as SQL demands.
+    Quotes within a string are doubled.
     """
     if isinstance(value, bool):
         return "true" if value else "false"

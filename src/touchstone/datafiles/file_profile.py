@@ -1,4 +1,4 @@
-"""The profile of a data file, the limits within which it is made, and the reasons why a file has none."""
+"""The profile of a data file, the limits for profiling, and the reasons for failures."""
 
 from enum import StrEnum
 from typing import Final
@@ -11,12 +11,12 @@ FILE_TYPES: Final = ("csv", "tsv", "parquet", "json", "jsonl")
 
 
 class FailureReason(StrEnum):
-    """The reasons why a file cannot be profiled; clients see these values, so they never change."""
+    """The reason why a file cannot be profiled; clients see these values, so they never change."""
 
     UNSUPPORTED_TYPE = "unsupported_type"
     EMPTY = "empty"
     NOT_TEXT = "not_text"  # binary content in a file of a text format
-    MALFORMED = "malformed"  # not what its type says: broken Parquet or JSON, rows of uneven length
+    MALFORMED = "malformed"  # not valid for its type, such as broken Parquet or JSON, or rows of uneven length
     LINE_TOO_LONG = "line_too_long"
     TOO_MANY_COLUMNS = "too_many_columns"
     TOO_LARGE = "too_large"  # needs more memory than the limit
@@ -28,7 +28,7 @@ class ProfilingError(Exception):
     """A data file cannot be profiled.
 
     Attributes:
-        reason: the reason that clients are told; the message adds details for the log.
+        reason: the reason for clients; the message adds details for the log.
     """
 
     def __init__(self, reason: FailureReason, detail: str = "") -> None:
@@ -37,14 +37,14 @@ class ProfilingError(Exception):
 
 
 class ProfilingLimits(ProcessLimits, frozen=True, kw_only=True):
-    """The limits within which one file is profiled."""
+    """The limits for profiling a file."""
 
     max_columns: int = 2_000
     max_line_bytes: int = 2 * 2**20
 
 
 class ColumnType(StrEnum):
-    """The type that all values of a column have, not counting missing ones."""
+    """The common type of all values of a column, except for missing ones."""
 
     INTEGER = "integer"
     NUMBER = "number"
@@ -60,9 +60,9 @@ class ColumnProfile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     Attributes:
         missing: the number of missing cells.
-        distinct: the number of different values, which is an estimate above a thousand. Texts are compared without
-            white space around them, and numbers and dates by what they mean, so that 1 and 1.0 are equal.
-        minimum, maximum: the extremes of numbers (infinite ones aside) and dates.
+        distinct: the number of different values, which is an estimate above a thousand. Strings are compared without
+            surrounding white space, and numbers and dates by their values, so that 1 and 1.0 are equal.
+        minimum, maximum: the extremes of dates and finite numbers.
         mean, deviation: the mean and the standard deviation of numbers.
         infinite: the number of infinite values.
         histogram: counts of numbers in bins of equal width from `minimum` to `maximum`.
@@ -86,9 +86,10 @@ class FileProfile(msgspec.Struct, frozen=True, kw_only=True):
     """The profile of a data file, which the API shows as `metadata.measured` of a record.
 
     Attributes:
-        missing_values_percentage: the share of missing cells among all cells, 0-100; None without cells.
-        missing_marks: how many cells contained each spelling of a missing value; the empty one counts nulls as well.
-        warnings: stable keys: `first_row_looks_like_data` (so that the columns are numbered), `encoding_guessed`.
+        missing_values_percentage: the share of missing cells among all cells, 0-100, or None without cells.
+        missing_marks: the number of cells with each missing mark; the empty mark also counts nulls.
+        warnings: stable keys of warnings: `first_row_looks_like_data` (so the columns are numbered), and
+            `encoding_guessed`.
     """
 
     rows: int

@@ -1,6 +1,6 @@
-"""Numbers as people write them, such as `$1,234.00`, `45%` or `12,5 kg`, read by SQL.
+"""SQL that reads numbers as people write them, such as `$1,234.00`, `45%` or `12,5 kg`.
 
-The notation is inferred as trainings infer it, so that a profile calls a column what a training takes it for.
+Profiles and trainings infer the notation in the same way, so that they agree about the types of columns.
 """
 
 import re
@@ -18,7 +18,7 @@ from touchstone.core.number_notation import (
 
 _SPACE: Final = r"[\s\x{00A0}\x{2009}\x{202F}]"
 _SIGN: Final = "[+-]?"
-# The whole part of a number with each mark between its thousands, as in `core.number_notation`.
+# The whole part of a number for each thousands separator, as in `core.number_notation`.
 _GROUPED_DIGITS: Final = {
     ",": r"[1-9]\d{0,2}(?:,\d{2,3})*,\d{3}",
     ".": r"[1-9]\d{0,2}(?:\.\d{3})+",
@@ -28,9 +28,9 @@ _GROUPED_DIGITS: Final = {
 
 
 def infer_notation_of_all(texts: Sequence[str], delimiter: str) -> NumberNotation | None:
-    """Return the notation in which all texts are numbers, or None if there is none.
+    """Return a notation in which all strings are numbers, or None if there is none.
 
-    `delimiter` is what separates the cells in the file.
+    `delimiter` is the delimiter of the cells in the file.
     """
     notation = infer_notation(texts, delimiter) if texts else None
     if notation is None or any(map(is_code, texts)):
@@ -45,12 +45,14 @@ def infer_notation_of_all(texts: Sequence[str], delimiter: str) -> NumberNotatio
 
 
 def conversion_template(notation: NumberNotation) -> str:
-    """Return SQL that converts a text such as `$1,234.00` into a number, or into NULL if it is not in this notation.
+    """Return SQL that converts a string in a notation, such as `$1,234.00`, to a number.
 
-    The SQL contains `{value}` in the place of the text. The unit comes from the file, so it is quoted.
+    The result is NULL for a string in another notation.
+
+    The SQL contains `{value}` as a placeholder for the string. The unit comes from the file, so it is quoted.
     """
-    # Remove the unit, white space and the marks between thousands step by step, so that SQL can read the rest.
-    # Both of the first steps are slow, and few values need them.
+    # The SQL removes the unit, white space and thousands separators step by step. The first two steps, for other digits
+    # and for parentheses around negative numbers, are slow and therefore conditional.
     other_characters, ascii_characters = "−" + "".join(ASCII_DIGITS), "-" + "".join(ASCII_DIGITS.values())
     is_ascii = "strlen({value}) = length({value})"
     translated = f"translate({{value}}, '{other_characters}', '{ascii_characters}')"
@@ -75,12 +77,12 @@ def conversion_template(notation: NumberNotation) -> str:
 
 
 def _number_pattern(notation: NumberNotation) -> str:
-    """Return the regular expression, in the syntax of DuckDB, that numbers in a notation match."""
+    """Return a regular expression for numbers in a notation, in the syntax of DuckDB."""
     whole = r"\d+"
     if notation.thousands:
         whole = rf"(?:{_GROUPED_DIGITS[notation.thousands]}|\d+)"
 
-    # Where commas are decimal marks, dots may be, too, unless they separate thousands.
+    # If commas are decimal marks, dots are accepted as well, unless they separate thousands.
     decimal_mark = r"\."
     if notation.decimal_comma:
         decimal_mark = "," if notation.thousands == "." else "[.,]"
@@ -93,10 +95,10 @@ def _number_pattern(notation: NumberNotation) -> str:
 
 
 def _unit_pattern(notation: NumberNotation) -> str:
-    """Return the regular expression of a unit, whether its letters are large or small."""
+    """Return a regular expression for the unit of a notation that ignores case."""
     return f"(?i:{re.escape(notation.unit)})"
 
 
 def _literal(text: str) -> str:
-    """Return a text as an SQL literal in a template, in which braces are doubled."""
+    """Return a string as an SQL literal for a template, with doubled braces."""
     return "'" + text.replace("'", "''").replace("{", "{{").replace("}", "}}") + "'"

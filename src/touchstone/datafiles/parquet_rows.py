@@ -1,7 +1,8 @@
-"""The rows of a Parquet file as lines of JSON, read in a child process, so that a hostile file can harm nothing else.
+"""The rows of a Parquet file as lines of JSON, read in a child process.
 
-The parent never parses the file. It passes the opened descriptor to `parquet_rows_child`, which limits its own memory
-and time, and sends one line per row as soon as the parent has read the lines before it.
+The child process protects the service from hostile files, which the parent never parses. The parent passes the open
+descriptor to `parquet_rows_child`, which limits its own memory and time. The child sends one line per row, but not
+faster than the parent reads them.
 """
 
 import asyncio
@@ -15,13 +16,13 @@ from touchstone.core.confined_process import ProcessLimits, kill_if_running, sta
 
 log = structlog.get_logger("touchstone.datafiles")
 
-# The first line of the child, which says that it could read the beginning of the file.
-READABLE: Final = b"readable\n"
+# The child writes this line first, after it has read the first rows.
+READY_LINE: Final = b"readable\n"
 _READ_BYTES: Final = 2**18
 
 
 class RowsRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The task of the child: the file descriptor that it inherits, what to leave out, and its limits."""
+    """The task of the child: the inherited file descriptor, the columns to ignore, and its limits."""
 
     descriptor: int
     ignored_columns: Sequence[str]
@@ -30,16 +31,16 @@ class RowsRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnreadableRows(Exception):
-    """The file is no Parquet file, is damaged, has too many rows, or exceeds the memory or the time of its reader."""
+    """A file is not a Parquet file, is damaged, has too many rows, or needs too much memory or time."""
 
 
 class ParquetRows:
-    """The rows of one file, which a child process is reading; it has to be closed."""
+    """The rows of a Parquet file that a child process is reading; `close` ends the process."""
 
-    def __init__(self, child: asyncio.subprocess.Process, ends_at: float) -> None:
-        """Prepare to read what a child sends until the event loop's time `ends_at`."""
+    def __init__(self, child: asyncio.subprocess.Process, deadline: float) -> None:
+        """Prepare to read the output of a child until `deadline`, a time of the event loop in seconds."""
         self._child = child
-        self._ends_at = ends_at
+        self._deadline = deadline
 
     @classmethod
     async def open(
@@ -48,7 +49,7 @@ class ParquetRows:
         """Start a child process that reads an open Parquet file, and wait until it has read the first rows.
 
         Raises:
-            UnreadableRows: not even the first rows of the file can be read, or it has more than `max_rows` rows.
+            UnreadableRows: the first rows of the file cannot be read, or it has more than `max_rows` rows.
         """
         request = RowsRequest(
             descriptor=file.fileno(), ignored_columns=ignored_columns, max_rows=max_rows, limits=limits
@@ -58,26 +59,26 @@ class ParquetRows:
             msgspec.json.encode(request).decode(),
             descriptors=[request.descriptor],
         )
-        ends_at = asyncio.get_running_loop().time() + limits.wall_seconds
-        rows = cls(child, ends_at)
+        deadline = asyncio.get_running_loop().time() + limits.wall_seconds
+        rows = cls(child, deadline)
 
         try:
-            await rows._check_readable()
+            await rows._wait_until_readable()
         except BaseException:
             await rows.close()
             raise
         return rows
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the lines, one for each row, in chunks that need not end where lines end.
+        """Yield the lines, one for each row, in chunks that may end in the middle of a line.
 
         Raises:
-            UnreadableRows: the file is damaged, or its reader has exceeded its limits.
+            UnreadableRows: the file is damaged, or the child has exceeded its limits.
         """
         while chunk := await self._read(_READ_BYTES):
             yield chunk
 
-        exit_status = await self._exit_status()
+        exit_status = await self._wait_for_exit_status()
         if exit_status != 0:
             log.info("reader of a Parquet file ended early", exit_status=exit_status)
             raise UnreadableRows
@@ -86,40 +87,40 @@ class ParquetRows:
         """End the child process if it is still reading."""
         await kill_if_running(self._child)
 
-    async def _check_readable(self) -> None:
-        """Wait for the first line of the child, which it writes once it has read the first rows of the file.
+    async def _wait_until_readable(self) -> None:
+        """Wait until the child reports that it has read the first rows.
 
         Raises:
-            UnreadableRows: the child ends without this line.
+            UnreadableRows: the child ended without this report, or its time is over.
         """
         first_line = b""
-        while len(first_line) < len(READABLE):
-            received_bytes = await self._read(len(READABLE) - len(first_line))
+        while len(first_line) < len(READY_LINE):
+            received_bytes = await self._read(len(READY_LINE) - len(first_line))
             if not received_bytes:
                 raise UnreadableRows
             first_line += received_bytes
 
     async def _read(self, max_bytes: int) -> bytes:
-        """Return the next bytes of the child, or none if it has ended.
+        """Return the next output of the child, at most `max_bytes`, or empty bytes at its end.
 
         Raises:
             UnreadableRows: its time is over.
         """
         assert self._child.stdout is not None
         try:
-            async with asyncio.timeout_at(self._ends_at):
+            async with asyncio.timeout_at(self._deadline):
                 return await self._child.stdout.read(max_bytes)
         except TimeoutError:
             raise UnreadableRows from None
 
-    async def _exit_status(self) -> int:
-        """Return the exit status of the child, which has closed its output.
+    async def _wait_for_exit_status(self) -> int:
+        """Wait until the child has ended, and return its exit status.
 
         Raises:
             UnreadableRows: its time is over.
         """
         try:
-            async with asyncio.timeout_at(self._ends_at):
+            async with asyncio.timeout_at(self._deadline):
                 return await self._child.wait()
         except TimeoutError:
             raise UnreadableRows from None

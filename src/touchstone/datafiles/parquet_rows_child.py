@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from touchstone.core.confined_process import end_successfully, limit_this_process
-from touchstone.datafiles.parquet_rows import READABLE, RowsRequest
+from touchstone.datafiles.parquet_rows import READY_LINE, RowsRequest
 
-# A row may have megabytes of metadata, so only few rows are in memory at a time.
+# A row may have megabytes of metadata, so only a few rows are in memory at a time.
 _ROWS_AT_ONCE: Final = 256
 _BUFFER_BYTES: Final = 2**20
 _METADATA: Final = "metadata"
-# The kinds of types with values that JSON does not have, and that the encoder would write as null or in Base64.
+# The types with values that JSON cannot represent. The encoder would write them as null or in Base64.
 _KINDS_NOT_IN_JSON: Final[Sequence[Callable[[pa.DataType], bool]]] = (
     pa.types.is_floating,
     pa.types.is_binary,
@@ -28,10 +28,10 @@ _KINDS_NOT_IN_JSON: Final[Sequence[Callable[[pa.DataType], bool]]] = (
     pa.types.is_binary_view,
     pa.types.is_fixed_size_binary,
 )
-# What a line of JSON may not contain, so that a row is refused in which a number is infinite or bytes are no text.
+# Invalid JSON, so that the service refuses rows with infinite numbers, and with bytes that are not text.
 _INFINITY: Final = msgspec.Raw(b"Infinity")
 _UNREADABLE_TEXT: Final = msgspec.Raw(b'"\xff"')
-# Values that JSON does not have are written as texts.
+# Other values that JSON cannot represent, such as dates, are written as strings.
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 
 
@@ -53,10 +53,10 @@ def main() -> None:
 
 
 def _write_lines(chunks: Iterator[bytes]) -> None:
-    """Write chunks of lines to standard output, after a line that says that the first of them could be read."""
+    """Write chunks of lines to standard output, after a line that reports that the first chunk could be read."""
     output = sys.stdout.buffer
     first_chunk = next(chunks, b"")
-    output.write(READABLE + first_chunk)
+    output.write(READY_LINE + first_chunk)
     output.flush()
 
     for chunk in chunks:
@@ -65,10 +65,10 @@ def _write_lines(chunks: Iterator[bytes]) -> None:
 
 
 def _read_lines(file: pq.ParquetFile, request: RowsRequest) -> Iterator[bytes]:
-    """Yield the lines of the file, those of some rows together."""
+    """Yield the rows of the file as lines of JSON, with the lines of several rows in each chunk."""
     fields = [field for field in file.schema_arrow if field.name not in request.ignored_columns]
     column_names = [field.name for field in fields]
-    converted_names = [field.name for field in fields if _may_not_be_json(field.type)]
+    converted_names = [field.name for field in fields if _needs_conversion(field.type)]
 
     for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=column_names, use_threads=False):
         rows = batch.to_pylist()
@@ -77,20 +77,23 @@ def _read_lines(file: pq.ParquetFile, request: RowsRequest) -> Iterator[bytes]:
         yield b"".join(_ENCODER.encode(_to_record(row)) + b"\n" for row in rows)
 
 
-def _may_not_be_json(data_type: pa.DataType) -> bool:
-    """Return whether values of a type contain numbers, which may be infinite, or bytes."""
+def _needs_conversion(data_type: pa.DataType) -> bool:
+    """Return whether values of a type may contain floating-point numbers or bytes."""
     if isinstance(data_type, pa.BaseExtensionType):
-        return _may_not_be_json(data_type.storage_type)
+        return _needs_conversion(data_type.storage_type)
     if pa.types.is_dictionary(data_type):
-        return _may_not_be_json(data_type.value_type)
+        return _needs_conversion(data_type.value_type)
     if pa.types.is_nested(data_type):
-        return any(_may_not_be_json(data_type.field(position).type) for position in range(data_type.num_fields))
+        return any(_needs_conversion(data_type.field(position).type) for position in range(data_type.num_fields))
 
     return any(is_kind(data_type) for is_kind in _KINDS_NOT_IN_JSON)
 
 
 def _as_json_value(value: Any) -> Any:
-    """Return a value with texts instead of bytes; what no line of JSON can say makes the line invalid."""
+    """Return a value with strings instead of bytes.
+
+    Infinite numbers, and bytes that are not UTF-8, are replaced by invalid JSON.
+    """
     if isinstance(value, float):
         return _INFINITY if math.isinf(value) else value
     if isinstance(value, bytes):
@@ -107,29 +110,32 @@ def _as_json_value(value: Any) -> Any:
 
 
 def _to_record(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row as a record, without what is null; metadata may be a struct or a JSON text."""
+    """Convert a row to a record without null values; its metadata may be a struct or a string of JSON."""
     record = {name: value for name, value in row.items() if value is not None}
     metadata = record.get(_METADATA)
     if isinstance(metadata, str):
-        record[_METADATA] = _as_json(metadata)
+        record[_METADATA] = _raw_json(metadata)
     elif isinstance(metadata, dict):
         record[_METADATA] = _without_nulls(metadata)
     return record
 
 
-def _as_json(text: str) -> msgspec.Raw | str:
-    """Return a JSON text as it is to be written on one line; a text that is not JSON remains a text."""
+def _raw_json(text: str) -> msgspec.Raw | str:
+    """Return a string of JSON as raw JSON without line breaks, and any other string unchanged."""
     try:
         msgspec.json.decode(text, type=msgspec.Raw)
     except (msgspec.DecodeError, RecursionError):
         return text
 
-    # Outside of strings, in which they are escaped, line breaks are white space.
+    # In JSON, line breaks are escaped within strings, and white space anywhere else.
     return msgspec.Raw(text.replace("\n", " ").replace("\r", " ").encode())
 
 
 def _without_nulls(value: Any) -> Any:
-    """Return a value without the members of structs that are null, because all structs of a column have the same."""
+    """Return a value without null members of structs.
+
+    All structs of a column have the same members, so a null usually means that a row has no such member.
+    """
     if isinstance(value, dict):
         return {name: _without_nulls(member) for name, member in value.items() if member is not None}
     if isinstance(value, list):

@@ -1,8 +1,8 @@
-"""Profiling of data files in a child process, so that a hostile file can harm nothing else.
+"""Profiling of data files in a child process, which protects the service from hostile files.
 
-The parent never parses the file. It passes the opened descriptor to `profiler_child`, which limits its own memory,
-processor time and file writes, and replies with one JSON document. Whatever happens there, the parent gets a
-`FileProfile` or a `ProfilingError` with a stable reason.
+The parent never parses the file. It passes the open descriptor to `profiler_child`, which limits its own memory,
+processor time and file writes, and replies with a JSON document. If the child fails in any way, the parent raises a
+`ProfilingError` with a stable reason.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _READ_BYTES: Final = 2**16
 
 
 class ProfilingRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The task of the child: the file descriptor that it inherits, the type of the file, and its limits."""
+    """The task of the child: the inherited file descriptor, the type of the file, and the limits."""
 
     descriptor: int
     file_type: str
@@ -50,7 +50,7 @@ async def profile_file(file: BinaryIO, file_type: str, *, limits: ProfilingLimit
     The child is killed if it takes too long or if the caller is cancelled. The position in the file does not change.
 
     Raises:
-        ProfilingError: the file cannot be profiled, or not within the limits.
+        ProfilingError: the file cannot be profiled within the limits.
     """
     if file_type not in FILE_TYPES:
         raise ProfilingError(FailureReason.UNSUPPORTED_TYPE, file_type)
@@ -74,10 +74,10 @@ async def profile_file(file: BinaryIO, file_type: str, *, limits: ProfilingLimit
 
 
 async def _read_reply(child: asyncio.subprocess.Process) -> bytes:
-    """Wait until the child ends, and return what it has written to standard output.
+    """Wait until the child ends, and return its standard output.
 
-    Reading stops early if the reply is too long, because a child that a hostile file has taken over must not fill the
-    memory of the service. The caller kills such a child.
+    Reading stops early if the reply is too long, because a hostile file may have compromised the child, which must not
+    fill the memory of the service. The caller then kills the child.
     """
     assert child.stdout is not None
     reply = bytearray()
@@ -92,10 +92,10 @@ async def _read_reply(child: asyncio.subprocess.Process) -> bytes:
 
 
 def _decode_reply(reply: bytes, *, exit_status: int | None) -> FileProfile:
-    """Return the profile that the child has sent.
+    """Return the profile in the reply of the child.
 
     Raises:
-        ProfilingError: the child says that it cannot profile the file, or it died without a complete reply.
+        ProfilingError: the child could not profile the file, or died without a complete reply.
     """
     try:
         result = msgspec.json.decode(reply, type=ProfilingSuccess | ProfilingFailure)

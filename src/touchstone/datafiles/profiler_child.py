@@ -1,4 +1,4 @@
-"""The child process that profiles one data file for `profiler` and writes one JSON document to standard output."""
+"""The child process of `profiler`, which profiles a data file and writes a JSON document to standard output."""
 
 import sys
 
@@ -23,7 +23,7 @@ def main() -> None:
 
 
 def _carry_out(request: ProfilingRequest) -> ProfilingSuccess | ProfilingFailure:
-    """Profile the file of a request, and return the reply for the parent process: the profile, or why there is none."""
+    """Profile the file of a request, and return the profile or the reason for a failure."""
     try:
         profile = profile_descriptor(request.descriptor, request.file_type, limits=request.limits)
     except ProfilingError as error:

@@ -1,8 +1,8 @@
-"""Opening of data files by paths that callers choose, without ever leaving the data folders.
+"""Opening of data files at client-supplied paths, without ever leaving the data folders.
 
-The path is walked one component at a time. Each component is opened relative to the folder before it and without
-following links (openat(2) with O_NOFOLLOW), and the opened file is checked instead of its name, so that nothing can be
-replaced between the check and the use. The rest of the service passes on the opened file and not the path.
+A path is opened one component at a time, each relative to its parent folder and without following links (openat(2) with
+O_NOFOLLOW). The open file is checked instead of its path, so that it cannot be replaced between the check and its use.
+For the same reason, the rest of the service passes on the open file and not the path.
 """
 
 import os
@@ -17,11 +17,11 @@ _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY |
 
 
 class _Location(NamedTuple):
-    """A place where a data file may be.
+    """A possible location of a data file.
 
     Attributes:
-        folder: the folder from which the path is walked.
-        components: the names of the folders below it that lead to the file, and the name of the file.
+        folder: a data folder.
+        components: the names of the subfolders that lead to the file, and the name of the file.
     """
 
     folder: Path
@@ -29,38 +29,38 @@ class _Location(NamedTuple):
 
 
 class UnreadablePath(Exception):
-    """The path names no file that may be read: it is missing, forbidden or outside the data folders."""
+    """There is no readable file at a path, because it is missing, forbidden or outside the data folders."""
 
     def __init__(self) -> None:
         super().__init__("no readable data file at this path")
 
 
-def open_data_file(path: str, roots: Sequence[Path], *, prefixes: Mapping[str, Path] | None = None) -> BinaryIO:
-    """Open a data file at a path that a client has sent, if the file is inside one of the data folders.
+def open_data_file(path: str, roots: Sequence[Path], *, named_folders: Mapping[str, Path] | None = None) -> BinaryIO:
+    """Open a data file at a client-supplied path, which must lie inside a data folder.
 
-    No symbolic link below a data folder is followed, so that the path cannot lead out of it.
+    Symbolic links below a data folder are not followed, because they could lead out of it.
 
     Args:
         path: a path relative to a data folder, or the absolute path of a file in one.
         roots: the data folders, which are searched in this order.
-        prefixes: folders by name, such as `uploads`; a relative path that begins with a name is looked up there only.
+        named_folders: further data folders by name, such as `uploads`. A relative path that begins with such a name is
+            looked up in this folder only.
 
     Raises:
         UnreadablePath: there is no such regular file, or it may not be read.
     """
-    for location in _possible_locations(path, roots, prefixes or {}):
+    for location in _possible_locations(path, roots, named_folders or {}):
         try:
-            return _open_below(location.folder, location.components)
-        except OSError:
+            return _open_without_symlinks(location.folder, location.components)
+        except (OSError, ValueError):
+            # The file cannot be opened, or its name cannot be encoded, for example because of a lone surrogate.
             continue
-        except ValueError:
-            continue  # the file system cannot encode the name, for example because of a lone surrogate
 
     raise UnreadablePath
 
 
-def _possible_locations(path: str, roots: Sequence[Path], prefixes: Mapping[str, Path]) -> Iterator[_Location]:
-    """Yield the places where the file at a path may be, in the order in which they are tried."""
+def _possible_locations(path: str, roots: Sequence[Path], named_folders: Mapping[str, Path]) -> Iterator[_Location]:
+    """Yield the possible locations of the file at a path, in the order of the search."""
     components = _split_path(path)
     if not components:
         return
@@ -73,8 +73,8 @@ def _possible_locations(path: str, roots: Sequence[Path], prefixes: Mapping[str,
 
     # A relative path may begin with the name of a special folder, such as `uploads`.
     first_component = components[0]
-    if first_component in prefixes:
-        yield _Location(prefixes[first_component], components[1:])
+    if first_component in named_folders:
+        yield _Location(named_folders[first_component], components[1:])
         return
 
     for root in roots:
@@ -82,7 +82,10 @@ def _possible_locations(path: str, roots: Sequence[Path], prefixes: Mapping[str,
 
 
 def _split_path(path: str) -> tuple[str, ...]:
-    """Return the components of a path, or none if it must not be opened: a URL, or a path with `..` or a null byte."""
+    """Return the components of a path, or an empty tuple if it must not be opened.
+
+    URLs must not be opened, and neither must paths with `..` or a null byte.
+    """
     if "\0" in path or "://" in path:
         return ()
 
@@ -93,14 +96,14 @@ def _split_path(path: str) -> tuple[str, ...]:
 
 
 def _locations_below_root(root: Path, components: tuple[str, ...]) -> Iterator[_Location]:
-    """Yield the location of an absolute path, given by its components, if it is below a root.
+    """Yield the location of an absolute path, given as components, if it is below a root.
 
     If the root is a symbolic link, the path may begin with the link or with its target.
     """
     folder_as_configured = Path(os.path.abspath(root))  # noqa: PTH100 (no links followed)
     resolved_folder = root.resolve()
 
-    # Without symbolic links, both are the same folder, which is then tried only once.
+    # Without symbolic links, both are the same folder, which is tried only once.
     for folder in dict.fromkeys((folder_as_configured, resolved_folder)):
         folder_components = folder.parts[1:]
         depth = len(folder_components)
@@ -109,11 +112,11 @@ def _locations_below_root(root: Path, components: tuple[str, ...]) -> Iterator[_
             yield _Location(folder, components[depth:])
 
 
-def _open_below(root: Path, components: Sequence[str]) -> BinaryIO:
-    """Open the regular file with this path below a root, without following a symbolic link on the way.
+def _open_without_symlinks(root: Path, components: Sequence[str]) -> BinaryIO:
+    """Open a regular file below a root without following symbolic links.
 
-    Each folder is opened relative to the one before it. Opening the whole path at once would follow a link that another
-    process could put in the place of a folder.
+    Each folder is opened relative to its parent. Opening the whole path at once would follow a link if another process
+    replaced a folder by one.
 
     Raises:
         OSError: a component cannot be opened, or the last one is not a regular file.
@@ -136,7 +139,7 @@ def _open_below(root: Path, components: Sequence[str]) -> BinaryIO:
 
 
 def _as_regular_file(descriptor: int) -> BinaryIO:
-    """Return the descriptor as a file object; close it and raise OSError if it is not a regular file."""
+    """Return a file object for a descriptor, or close it and raise OSError if it is not a regular file."""
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return os.fdopen(descriptor, "rb")
 

@@ -1,4 +1,4 @@
-"""The columns of a data file as DuckDB sees them, and the ways in which their values can be read."""
+"""The columns of a data file in DuckDB, and the possible interpretations of their values."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -17,20 +17,22 @@ from touchstone.datafiles.file_profile import (
 )
 from touchstone.datafiles.number_notation_sql import conversion_template, infer_notation_of_all
 
-_FIRST_ROWS: Final = 200  # of which the values show in which ways a text column can be read
-_SAMPLE_ROWS: Final = 200  # of the whole file, because marks between thousands may occur in later rows only
+_FIRST_ROWS: Final = 200  # their values rule out most interpretations of a text column
+_SAMPLE_ROWS: Final = (
+    200  # rows of the whole file are included, because thousands separators may occur only in later rows
+)
 _INTEGER_TYPES: Final = (
     "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT".split()  # noqa: SIM905
 )
 FLOAT_TYPES: Final = ("FLOAT", "DOUBLE", "DECIMAL")
 _DATE_TYPES: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP_S")
-# In the syntax that Python and DuckDB share. Whole numbers with leading zeros, such as 01067, are words.
+# Patterns in the common syntax of Python and DuckDB. Numbers with leading zeros, such as 01067, are text.
 _WHOLE_NUMBER: Final = r"0|[1-9][0-9]*|[+-][0-9]+"
 _PLAIN_NUMBER: Final = (
     rf"(?i){_WHOLE_NUMBER}|[+-]?([0-9]+\.[0-9]*|\.[0-9]+)|[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)e[+-]?[0-9]+"
     r"|[+-]?inf(inity)?"
 )
-_MONTH_FORMAT: Final = "%Y-%m"  # Trainings read it as a kind of ISO 8601.
+_MONTH_FORMAT: Final = "%Y-%m"  # Trainings read it as ISO 8601.
 _FORMAT_CODE: Final = re.compile("%[a-zA-Z]")
 _PATTERN_OF_CODE: Final = {
     "%Y": "[0-9][0-9][0-9][0-9]",
@@ -46,12 +48,12 @@ _ISO_8601_DATE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """A way to read the values of a column.
+    """A possible interpretation of the values of a column.
 
     Attributes:
-        type: the type that the values have if all of them can be read in this way.
-        template: SQL that converts `{value}`, with the result NULL for a text that cannot be read in this way.
-        shape: what a text has to look like, so that it may be possible to read it in this way.
+        type: the type of the column if the interpretation fits all values.
+        template: SQL that converts `{value}`, with the result NULL if the interpretation does not fit.
+        shape: a pattern for the strings that may fit, which is less strict than the conversion.
     """
 
     type: ColumnType
@@ -64,12 +66,12 @@ class Interpretation:
         return self.type in (ColumnType.INTEGER, ColumnType.NUMBER)
 
     def conversion_of(self, value: str) -> str:
-        """Return the SQL that converts `value`, which is SQL itself, such as the name of a column."""
+        """Return the SQL that converts `value`, which is an SQL expression, such as the name of a column."""
         return self.template.format(value=value)
 
 
 def _date_interpretation(date_format: str) -> Interpretation:
-    """Return the interpretation of texts as dates in a format; times with an offset are converted to UTC."""
+    """Return the interpretation of strings as dates in a format; times with an offset are converted to UTC."""
     if date_format == ISO_8601:
         pattern = _ISO_8601_DATE
         # The time zone of this process is UTC.
@@ -82,7 +84,7 @@ def _date_interpretation(date_format: str) -> Interpretation:
     return Interpretation(ColumnType.DATE, template, re.compile(pattern))
 
 
-# The interpretations of a text column, of which the first that fits every value is chosen.
+# The interpretations of a text column; the first one that fits every value is chosen.
 TEXT_INTERPRETATIONS: Final = (
     Interpretation(
         ColumnType.BOOLEAN,
@@ -104,7 +106,7 @@ TEXT_INTERPRETATIONS: Final = (
 )
 PLAIN_TEXT: Final = Interpretation(ColumnType.TEXT, "{value}")
 
-# The interpretations of columns whose type the file declares, by this type; all other columns are text columns.
+# The interpretation for each type that a file can declare; all other columns are text columns.
 INTERPRETATION_BY_DUCKDB_TYPE: Final[Mapping[str, Interpretation]] = {
     "BOOLEAN": Interpretation(ColumnType.BOOLEAN, "CAST({value} AS DOUBLE)"),
     **dict.fromkeys(_INTEGER_TYPES, Interpretation(ColumnType.INTEGER, "CAST({value} AS DOUBLE)")),
@@ -118,12 +120,12 @@ class SourceColumn:
     """A column of the data file.
 
     Attributes:
-        name: its name, which is that in the file, if it is usable.
-        name_in_sql: its name in the table of DuckDB, which does not distinguish all names of files.
-        duckdb_type: its DuckDB type without parameters, such as DECIMAL for DECIMAL(18,3).
-        index: its position in the file.
-        interpretations: the ways in which some of its values may all be read, if the file does not declare its type.
-        missing_marks: the texts that stand for missing values, in lower case.
+        name: the name of the column, which is the name in the file if that is usable.
+        name_in_sql: the name of the column in the DuckDB table.
+        duckdb_type: the DuckDB type without parameters, such as DECIMAL for DECIMAL(18,3).
+        index: the position of the column in the file.
+        interpretations: the interpretations that may fit all values, if the file does not declare the type.
+        missing_marks: the strings that mark missing values, in lower case.
     """
 
     name: str
@@ -135,29 +137,29 @@ class SourceColumn:
 
     @property
     def identifier(self) -> str:
-        """The name in SQL, quoted."""
+        """The name in SQL as a quoted identifier."""
         return '"' + self.name_in_sql.replace('"', '""') + '"'
 
     @property
     def text(self) -> str:
         """The SQL of a cell as text."""
-        if self.duckdb_type == "JSON":  # Texts in JSON are in quotes.
+        if self.duckdb_type == "JSON":  # A cast would leave the quotes around strings.
             return f"json_extract_string({self.identifier}, '$')"
         return f"CAST({self.identifier} AS VARCHAR)"
 
     @property
     def source(self) -> Self:
-        """The column itself, like the source of a column about which more is known."""
+        """The column itself, for functions that accept any representation of a column."""
         return self
 
     @property
     def is_read_as_text(self) -> bool:
-        """Whether the cells are read as text, because the file does not declare a boolean, number or date column."""
+        """Whether the cells are read as text, because the file does not declare a boolean, number or date type."""
         return self.duckdb_type not in INTERPRETATION_BY_DUCKDB_TYPE
 
 
 def list_columns(table: DuckDbTable, limits: ProfilingLimits) -> list[SourceColumn]:
-    """Return the columns of the table, with the types that DuckDB has given them.
+    """Return the columns of a table, with their DuckDB types and plausible interpretations.
 
     Raises:
         ProfilingError: there are too many columns.
@@ -177,10 +179,10 @@ def list_columns(table: DuckDbTable, limits: ProfilingLimits) -> list[SourceColu
 
 
 def _with_plausible_interpretations(table: DuckDbTable, columns: Sequence[SourceColumn]) -> list[SourceColumn]:
-    """Read some rows of a table, and return its columns with only those interpretations that fit these rows.
+    """Return the columns of a table with only the interpretations that fit a sample of its rows.
 
-    An interpretation, such as "integer" or "date", has to fit every value of a column. Some values rule out most of
-    them, so that far fewer have to be tried on the whole table.
+    An interpretation, such as "integer" or "date", must fit every value of a column. The sample rules out most of them,
+    so that only a few have to be tried on the whole table.
     """
     texts = ", ".join(column.text for column in columns)
     select = f"SELECT {texts} FROM {table.expression}"  # noqa: S608
@@ -194,37 +196,40 @@ def _with_plausible_interpretations(table: DuckDbTable, columns: Sequence[Source
     narrowed_columns = []
     cells_by_column = zip(*rows, strict=True)
     for column, cells in zip(columns, cells_by_column, strict=True):
-        some_texts = {cell.strip() for cell in cells if cell is not None}
-        some_values = {text for text in some_texts if text.lower() not in MISSING_MARKS}
-        plausible = _plausible_interpretations(some_values, table.delimiter)
+        sample_texts = {cell.strip() for cell in cells if cell is not None}
+        sample_values = {text for text in sample_texts if text.lower() not in MISSING_MARKS}
+        plausible = _plausible_interpretations(sample_values, table.delimiter)
         narrowed_columns.append(replace(column, interpretations=plausible))
     return narrowed_columns
 
 
-def _plausible_interpretations(some_values: Collection[str], delimiter: str) -> list[Interpretation]:
-    """Return the interpretations that some values of a column allow.
+def _plausible_interpretations(sample_values: Collection[str], delimiter: str) -> list[Interpretation]:
+    """Return the interpretations that fit a sample of the values of a column.
 
-    Values that look neither like plain numbers nor like dates may still be numbers with units or other marks.
+    Values that look neither like plain numbers nor like dates may still be numbers with units or thousands separators.
     """
-    some_numbers = {value for value in some_values if value.lower() not in MISSING_NUMBER_MARKS}
+    possible_numbers = {value for value in sample_values if value.lower() not in MISSING_NUMBER_MARKS}
 
     plausible = []
     for interpretation in TEXT_INTERPRETATIONS:
-        values = some_numbers if interpretation.is_numeric else some_values
+        values = possible_numbers if interpretation.is_numeric else sample_values
         fits_all_values = all(map(interpretation.shape.fullmatch, values))
         if fits_all_values:
             plausible.append(interpretation)
     if plausible:
         return plausible
 
-    notation = infer_notation_of_all(sorted(some_numbers), delimiter)
+    notation = infer_notation_of_all(sorted(possible_numbers), delimiter)
     if notation is None:
         return []
     return [Interpretation(ColumnType.NUMBER, conversion_template(notation))]
 
 
 def _type_without_parameters(full_type: str) -> str:
-    """Return DECIMAL for DECIMAL(18,3), TIMESTAMP for TIMESTAMP WITH TIME ZONE, and VARCHAR for any list."""
+    """Return a DuckDB type without its parameters, or VARCHAR for any list.
+
+    For example, DECIMAL(18,3) becomes DECIMAL, and TIMESTAMP WITH TIME ZONE becomes TIMESTAMP.
+    """
     if full_type.endswith("]"):
         return "VARCHAR"
     return full_type.partition("(")[0].partition(" ")[0]
@@ -233,11 +238,13 @@ def _type_without_parameters(full_type: str) -> str:
 def choose_text_interpretation(
     column: SourceColumn, readable_counts: Sequence[int], present_count: int, missing_number_count: int
 ) -> Interpretation:
-    """Return the first way to read a text column, such as integers or dates, that works for every value.
+    """Return the first interpretation that fits every value of a text column, or else `PLAIN_TEXT`.
 
-    `readable_counts` says for each of the column's interpretations how many of the `present_count` values it can read.
-    Of these values, `missing_number_count` would be missing among numbers. If no interpretation can read all values, or
-    if there are none, the column remains a text column.
+    Args:
+        column: the column with its interpretations.
+        readable_counts: the number of values that each of these interpretations can read.
+        present_count: the number of values that are not missing.
+        missing_number_count: the number of these values that count as missing in a column of numbers.
     """
     if present_count == 0:
         return PLAIN_TEXT

@@ -1,4 +1,4 @@
-"""The demo catalog: real dataset records that come with the package, some of them with their table.
+"""The demo catalog: real dataset records in the package, some of them with a table.
 
-`tools/build_demo_catalog.py` builds it. Its sources and their licences are named in `ATTRIBUTION.md` beside this file.
+`tools/build_demo_catalog.py` builds it. `ATTRIBUTION.md` in this folder lists its sources and their licences.
 """

@@ -1,4 +1,4 @@
-"""Reading of the packaged demo records with their claims, of the excerpts that hold their quotes, and of tables."""
+"""Access to the packaged demo records, the excerpts of their sources, and their tables."""
 
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
@@ -16,13 +16,13 @@ _FOLDER: Final = Path(str(files(__package__)))
 
 
 class PackagedSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The document that a claim was taken from.
+    """The source document of a claim.
 
     Attributes:
         kind: the metadata standard of the document.
-        name: the name of the source for people.
-        url: the address of this very version of the document, or of the collection that it is in.
-        sha256: the digest of the document as it was read.
+        name: the display name of the source.
+        url: the address of this version of the document, or of its collection.
+        sha256: the digest of the document.
     """
 
     kind: str
@@ -36,10 +36,10 @@ class PackagedClaim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     Attributes:
         quote: the words of the source, verbatim.
-        place: where the quote stands: headings joined by " > ", a JSON pointer, or the name of a column or file.
-        field: the field of the metadata standard, if the value was taken from one.
-        note: which rule was applied, or how a number was computed.
-        source: the position of its document among the `sources` of the record.
+        place: the location of the quote: headings joined by " > ", a JSON pointer, or the name of a column or file.
+        field: the field of the metadata standard that contains the value, or None if the value comes from prose.
+        note: the applied rule, or the computation of a number.
+        source: the index of its document in the `sources` of the record.
     """
 
     attribute: str
@@ -57,13 +57,13 @@ class PackagedRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A record of the demo catalog.
 
     Attributes:
-        attributes: every attribute of `core.attributes`, with None for an unknown one. Flags and numbers are what the
-            claims and the measurement of the table amount to; for a table without a document, what its package says.
-        metadata: what else is known: `source`, `licence`, `language`, `tags`, `warnings`, `variant_of`, `variants` and
-            `part_of`, where they are known; the profile of a table as `measured`; and for a training `target`,
+        attributes: the values of all attributes in `core.attributes`, with None for unknown ones. Flags and numbers
+            result from the claims and the profile of the table, or from the package of a table without a document.
+        metadata: further known values: `source`, `licence`, `language`, `tags`, `warnings`, `variant_of`, `variants`
+            and `part_of`; the profile of the table as `measured`; and suggestions for a training as `target`,
             `sensitive_columns`, `exclude_columns` and `note`.
-        sources: the documents that the claims were taken from.
-        claims: what documents say about the flags and numbers.
+        sources: the source documents of the claims.
+        claims: the documented claims about flags and numbers.
     """
 
     dataset_id: str
@@ -78,14 +78,14 @@ class PackagedRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SourceExcerpts(msgspec.Struct, frozen=True, kw_only=True):
-    """The passages of one source document in which the quotes from it stand."""
+    """The passages of one source document that contain its quotes."""
 
     sha256: str
     texts: tuple[str, ...]
 
 
 def read_records() -> Iterator[PackagedRecord]:
-    """Yield the records of the demo catalog in the order of the file."""
+    """Yield the records of the demo catalog in file order."""
     decoder = msgspec.json.Decoder(PackagedRecord)
     with (_FOLDER / CATALOG_FILE).open("rb") as lines:
         for line in lines:
@@ -95,7 +95,7 @@ def read_records() -> Iterator[PackagedRecord]:
 
 
 def read_excerpts() -> Mapping[str, tuple[str, ...]]:
-    """Return the packaged passages of each source document by its digest."""
+    """Return the packaged passages of each source document, by the digest of the document."""
     decoder = msgspec.json.Decoder(SourceExcerpts)
     with (_FOLDER / EXCERPTS_FILE).open("rb") as lines:
         excerpts = [decoder.decode(line) for line in lines]
@@ -103,5 +103,5 @@ def read_excerpts() -> Mapping[str, tuple[str, ...]]:
 
 
 def tables_folder() -> Path:
-    """Return the folder of the tables, for which `demo/` stands in the `file_path` of a record."""
+    """Return the folder of the tables, which the `file_path` of a record calls `demo/`."""
     return _FOLDER / "tables"

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from fastapi import APIRouter, FastAPI
 
 from touchstone.http.docs_pages import add_docs_pages
-from touchstone.http.error_responses import EXCEPTION_HANDLERS
+from touchstone.http.error_responses import EXCEPTION_HANDLERS, handle_defect
 from touchstone.http.health import Resource, health_router
 
 
@@ -48,5 +48,6 @@ def create_app(
 
     for error_class, handler in EXCEPTION_HANDLERS.items():
         app.add_exception_handler(error_class, handler)
+    app.add_exception_handler(Exception, handle_defect)
 
     return app

@@ -16,6 +16,7 @@ from starlette.types import Scope
 from touchstone.core.errors import (
     BadRequest,
     FieldError,
+    InternalError,
     Invalid,
     MethodNotAllowed,
     NotFound,
@@ -105,6 +106,14 @@ async def _handle_http_exception(request: Request, error: Exception) -> Response
         return error_response(MethodNotAllowed(allowed=allowed_methods), request.scope)
 
     return error_response(BadRequest(headers=headers), request.scope)
+
+
+async def handle_defect(request: Request, error: Exception) -> Response:
+    """Report an unexpected exception without saying anything about it.
+
+    Starlette raises the exception again after the response, so that the log gets the traceback.
+    """
+    return error_response(InternalError(), request.scope)
 
 
 EXCEPTION_HANDLERS: Final[Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]] = {

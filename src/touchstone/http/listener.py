@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import stat
 from pathlib import Path
 from typing import Final
 
@@ -26,9 +27,12 @@ def open_listener(settings: Settings) -> socket.socket:
             return _listen_unix(Path(settings.host.removeprefix(UNIX_PREFIX)))
         return _listen_tcp(settings.host, settings.port)
     except OSError as error:
-        address = f"{settings.host}:{settings.port}"
-        message = f"TOUCHSTONE_HOST, TOUCHSTONE_PORT: cannot listen on {address}: {error.strerror}"
-        raise SettingsError(message) from None
+        variables, address = "TOUCHSTONE_HOST, TOUCHSTONE_PORT", f"{settings.host}:{settings.port}"
+        if is_unix_socket:
+            variables, address = "TOUCHSTONE_HOST", settings.host
+        # Python itself refuses a path that is too long, without an error of the operating system.
+        reason = error.strerror or str(error)
+        raise SettingsError(f"{variables}: cannot listen on {address}: {reason}") from None
 
 
 def listener_address(listener: socket.socket) -> str:
@@ -62,12 +66,44 @@ def _listen_tcp(host: str, port: int) -> socket.socket:
 
 
 def _listen_unix(path: Path) -> socket.socket:
-    """Return a private unix socket at `path`, which may replace a socket of an earlier process."""
+    """Return a private unix socket at `path`, which may replace a socket of an earlier process.
+
+    Raises:
+        SettingsError: there is another file at `path`, or a process listens on the socket.
+        OSError: the socket cannot be created.
+    """
     with contextlib.suppress(FileNotFoundError):
-        path.unlink()
+        _remove_abandoned_socket(path)
 
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(str(path))
-    path.chmod(0o600)
-    listener.listen(BACKLOG)
+    try:
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen(BACKLOG)
+    except OSError:
+        listener.close()
+        raise
     return listener
+
+
+def _remove_abandoned_socket(path: Path) -> None:
+    """Remove the socket of a process that has ended.
+
+    Raises:
+        FileNotFoundError: there is nothing at `path`.
+        SettingsError: there is another file at `path`, or a process listens on the socket.
+    """
+    if not stat.S_ISSOCK(path.lstat().st_mode):
+        raise SettingsError(f"TOUCHSTONE_HOST: cannot listen on {UNIX_PREFIX}{path}: a file is in the way")
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        # A server that is too busy to accept another connection must not delay this start.
+        client.setblocking(False)
+        try:
+            client.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+        except BlockingIOError:
+            pass
+    raise SettingsError(f"TOUCHSTONE_HOST: cannot listen on {UNIX_PREFIX}{path}: it is already in use")

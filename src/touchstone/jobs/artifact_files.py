@@ -22,27 +22,28 @@ from touchstone.jobs.job_records import ArtifactRecord, AttemptId
 ARTIFACT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MAX_QUOTED_CHARACTERS: Final = 100
 _SCRATCH_PARENT: Final = ".scratch"
+_SCRATCH_NAME: Final = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-([0-9]+)")
 
 
 class BrokenArtifact(Exception):
-    """A task named an output file that it did not write, or whose name is not allowed."""
+    """An output file that a task has reported is missing, is not a regular file, or has a forbidden name."""
 
 
 class ArtifactStore:
-    """The folder with the artifacts of all jobs, laid out as `<job id>/<attempt>/<file name>`.
+    """The folder with the artifacts of all jobs, at the paths `<job id>/<attempt>/<file name>`.
 
-    Each running attempt has a scratch folder beside them, called `.scratch/<job id>-<attempt>`.
+    It also contains a scratch folder `.scratch/<job id>-<attempt>` for each running attempt.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     async def create_scratch(self, attempt_id: AttemptId) -> Path:
-        """Create an empty folder for the files of an attempt, and remove those of the job's earlier attempts."""
+        """Create an empty scratch folder for an attempt, and remove the folders of the job's earlier attempts."""
         return await asyncio.to_thread(self._create_scratch, attempt_id)
 
     async def publish(self, attempt_id: AttemptId, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
-        """Move the output files of a successful attempt to their final place, durably, and return their records.
+        """Move the output files of a successful attempt durably to its final folder, and return their records.
 
         Raises:
             BrokenArtifact: a file is missing, is not a regular file, or has a forbidden name.
@@ -53,7 +54,7 @@ class ArtifactStore:
         return await asyncio.to_thread(self._publish, attempt_id, output_files)
 
     async def unpublish(self, attempt_id: AttemptId) -> None:
-        """Remove everything that an attempt has written, whether it is published or not."""
+        """Remove all files of an attempt, whether they are published or not."""
         for folder in (self._scratch_folder(attempt_id), self._final_folder(attempt_id)):
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
@@ -66,13 +67,15 @@ class ArtifactStore:
         for folder in (self.folder / str(job_id), *self._list_scratch_folders(f"{job_id}-*")):
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    async def attempts_with_scratch(self) -> list[AttemptId]:
-        """Return the attempts that have a scratch folder, running or not."""
+    async def list_attempts_with_scratch(self) -> list[AttemptId]:
+        """Return the attempts that have a scratch folder, whether they are running or not."""
         scratch_folders = await asyncio.to_thread(self._list_scratch_folders, "*")
-        return [_attempt_of_scratch_folder(folder) for folder in scratch_folders]
+        name_matches = [_SCRATCH_NAME.fullmatch(folder.name) for folder in scratch_folders]
+        # Other programs may leave entries of their own, such as `.nfs…` or `.DS_Store`, among the folders.
+        return [AttemptId(UUID(match[1]), int(match[2])) for match in name_matches if match]
 
     def open(self, path: str) -> BinaryIO:
-        """Open an artifact for reading, by the path in its record.
+        """Open the artifact at the path from its record for reading.
 
         Raises:
             OSError: the file does not exist or cannot be read.
@@ -80,7 +83,7 @@ class ArtifactStore:
         return (self.folder / path).open("rb")
 
     def _scratch_folder(self, attempt_id: AttemptId) -> Path:
-        """Return the folder into which the worker of an attempt writes its files."""
+        """Return the scratch folder of an attempt."""
         return self.folder / _SCRATCH_PARENT / f"{attempt_id.job_id}-{attempt_id.number}"
 
     def _list_scratch_folders(self, name_pattern: str) -> list[Path]:
@@ -88,15 +91,15 @@ class ArtifactStore:
         return list((self.folder / _SCRATCH_PARENT).glob(name_pattern))
 
     def _final_folder(self, attempt_id: AttemptId) -> Path:
-        """Return the folder in which the files of an attempt are published."""
+        """Return the folder for the published files of an attempt."""
         return self.folder / str(attempt_id.job_id) / str(attempt_id.number)
 
     def _create_scratch(self, attempt_id: AttemptId) -> Path:
-        """Create an empty scratch folder for an attempt, which only this user can read, and return its absolute path.
+        """Create an empty scratch folder that only this user can read, and return its absolute path.
 
         The folders of earlier attempts at the same job are removed.
         """
-        # An earlier attempt leaves its folder behind if its process is lost.
+        # An earlier attempt leaves its folder behind if its process was lost.
         for abandoned_folder in self._list_scratch_folders(f"{attempt_id.job_id}-*"):
             shutil.rmtree(abandoned_folder, ignore_errors=True)
 
@@ -107,7 +110,7 @@ class ArtifactStore:
     def _publish(self, attempt_id: AttemptId, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
         """Sync the output files of an attempt to disk, then rename its scratch folder to the final folder.
 
-        The files appear in the final folder all at once. After a crash they are either all there or not at all.
+        The rename publishes all files at once, so that after a crash either all of them exist or none.
         """
         scratch_folder = self._scratch_folder(attempt_id)
         final_folder = self._final_folder(attempt_id)
@@ -123,16 +126,13 @@ class ArtifactStore:
         return artifacts
 
 
-def _attempt_of_scratch_folder(scratch_folder: Path) -> AttemptId:
-    """Return the attempt that a scratch folder is named after."""
-    job_id, _, attempt = scratch_folder.name.rpartition("-")
-    return AttemptId(UUID(job_id), int(attempt))
-
-
 def _sync_output_file(scratch_folder: Path, output_file: OutputFile, recorded_folder: Path) -> ArtifactRecord:
-    """Make the content of an output file durable, and return the record that describes the file to its owner.
+    """Sync an output file to disk, and return its record.
 
-    The record already names the folder to which the file will be moved, `recorded_folder`.
+    Args:
+        scratch_folder: the folder that contains the file.
+        output_file: the file as reported by the task.
+        recorded_folder: the final folder of the file, for the path in the record.
 
     Raises:
         BrokenArtifact: the file is missing, is not a regular file, or has a forbidden name.
@@ -155,7 +155,7 @@ def _sync_output_file(scratch_folder: Path, output_file: OutputFile, recorded_fo
 def _open_output_file(scratch_folder: Path, file_name: str) -> BufferedReader:
     """Open a file that a task claims to have written, without trusting the task.
 
-    Its name might lead out of the folder, and there might be a link or a pipe instead of a file.
+    The name might lead out of the folder, or the file might be a link or a pipe.
 
     Raises:
         BrokenArtifact: the file is missing, is not a regular file, or has a forbidden name.
@@ -163,7 +163,7 @@ def _open_output_file(scratch_folder: Path, file_name: str) -> BufferedReader:
     if not ARTIFACT_NAME.fullmatch(file_name):
         raise BrokenArtifact(file_name[:MAX_QUOTED_CHARACTERS])
 
-    # O_NOFOLLOW refuses links, and O_NONBLOCK keeps a pipe from blocking this process until somebody writes to it.
+    # O_NOFOLLOW rejects links, and O_NONBLOCK prevents a pipe without a writer from blocking this process.
     try:
         descriptor = os.open(scratch_folder / file_name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
@@ -188,7 +188,7 @@ def _remove_all_except(folder: Path, *, kept_names: set[str]) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the names of the files in a folder durable; syncing a file does not include its name."""
+    """Sync the directory entries of a folder to disk, because syncing a file does not include its name."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""The base class of the training and the explanation service, whose applications differ only in a few routes."""
+"""The base class of the training and the explanation service, which only differ in a few routes."""
 
 from typing import ClassVar, Self
 
@@ -25,9 +25,9 @@ class JobBackend:
 
     Attributes:
         kind: the kind of its jobs.
-        routers: the routes that services for other kinds of jobs do not have.
+        routers: the routes that are specific to this kind of job.
         app: the ASGI application.
-        resources: what the health check looks at.
+        resources: the resources that the health check tests.
     """
 
     kind: ClassVar[JobKind]
@@ -36,9 +36,13 @@ class JobBackend:
     def __init__(
         self, runtime: JobRuntime, selection: InternalClient, tokens: InternalTokens | None, *, owns_runtime: bool
     ) -> None:
-        """Create the application on top of an opened job runtime, which is closed in the end if `owns_runtime` is set.
+        """Create the application.
 
-        With `tokens`, only requests that the gateway has signed are accepted.
+        Args:
+            runtime: the open job runtime.
+            selection: the client for requests to the selection service.
+            tokens: the keys for verifying that requests were signed by the gateway, or None to accept all requests.
+            owns_runtime: whether `close` also closes the runtime.
         """
         self._owned_runtime = runtime if owns_runtime else None
         self.resources = (Resource("database", runtime.database.ping),)
@@ -62,10 +66,15 @@ class JobBackend:
         *,
         shared_runtime: JobRuntime | None = None,
     ) -> Self:
-        """Open the service in this process; `selection` is the backend that it asks about datasets and projects.
+        """Open the service in this process.
 
-        Services that run in one process share a job runtime. Without a `shared_runtime`, the service opens a runtime of
-        its own, and closes it in the end.
+        Args:
+            settings: the settings of the process.
+            database: the database that contains the jobs.
+            tokens: the keys for signing and verifying internal requests, or None without a gateway.
+            selection: the selection service.
+            shared_runtime: the job runtime shared by all services of this process. By default the service opens and
+                closes its own runtime.
         """
         selection_client = InternalClient(selection, tokens)
         if shared_runtime is not None:
@@ -75,6 +84,6 @@ class JobBackend:
         return cls(own_runtime, selection_client, tokens, owns_runtime=True)
 
     async def close(self) -> None:
-        """Close the job runtime if it belongs to this service; the database belongs to whoever opened it."""
+        """Close the job runtime if this service owns it. The database is closed by its opener."""
         if self._owned_runtime is not None:
             await self._owned_runtime.close()

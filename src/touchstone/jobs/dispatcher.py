@@ -1,7 +1,7 @@
-"""The dispatcher of a process, which claims jobs, keeps their leases alive, and stops them when necessary.
+"""The dispatcher of a process, which claims jobs, renews their leases, and stops them when necessary.
 
-When the process shuts down in good order, it returns its running jobs to the queue at once. This does not count as a
-lost attempt: the limit on lost attempts is meant for jobs that kill their worker, not for deployments.
+On an orderly shutdown, the process returns its running jobs to the queue at once. This does not count as a lost worker,
+because the limit on lost workers is meant for jobs that crash their worker, not for deployments.
 """
 
 import asyncio
@@ -30,28 +30,27 @@ WORKER_LOST: Final = JobFailure(code="worker_lost", phase="running")
 log = structlog.get_logger("touchstone.jobs")
 
 
-class _Interval:
-    """The time that has to pass between two occurrences of a repeated task; the first one is due at once."""
+class _RecurringTask:
+    """The schedule of a recurring task, which is due immediately at first and then once per interval."""
 
-    def __init__(self, seconds: float) -> None:
-        """Create an interval of this length, which counts as passed until it is first started."""
-        self._seconds = seconds
+    def __init__(self, interval_seconds: float) -> None:
+        self._interval_seconds = interval_seconds
         self._started_at = -inf
 
-    def has_passed(self) -> bool:
+    def is_due(self) -> bool:
         """Return whether the task is due."""
-        return monotonic() - self._started_at >= self._seconds
+        return monotonic() - self._started_at >= self._interval_seconds
 
-    def restart(self) -> None:
-        """Begin to wait for the next occurrence, because the task is being done now."""
+    def mark_started(self) -> None:
+        """Record that the task starts now, and is next due after the interval."""
         self._started_at = monotonic()
 
 
 class Dispatcher:
     """Claims jobs of the given kinds and executes up to `settings.job_workers` of them at once.
 
-    A claimed job is leased: its worker has to renew the lease from time to time, or else another worker takes it over.
-    Two loops run side by side: one claims jobs, the other supervises the attempts that are running.
+    A claimed job is leased. Its worker has to renew the lease regularly, or another worker takes the job over. Two
+    loops run concurrently: one claims jobs, and the other supervises the running attempts.
     """
 
     def __init__(
@@ -63,33 +62,33 @@ class Dispatcher:
         kinds: Sequence[str],
         settings: Settings,
     ) -> None:
-        """Prepare a dispatcher for jobs of these kinds; it does nothing until it is started."""
+        """Prepare a dispatcher, which does nothing until `start` is called."""
         self._database = database
         self._artifact_store = artifact_store
         self._kinds = tuple(kinds)
         self._settings = settings
 
-        # The name under which this process claims jobs. It is never used again, not even after a restart.
+        # The name of this process as a worker, which is unique even across restarts.
         self._worker = f"{os.uname().nodename}-{os.getpid()}-{uuid4().hex[:8]}"
 
-        # The jobs that this process is executing. asyncio keeps only weak references to tasks, so they are kept here.
+        # The jobs that this process is executing. The tasks need a reference here, because asyncio only has weak ones.
         self._runner = AttemptRunner(database, executor, artifact_store, settings)
         self._running_attempts: dict[AttemptId, Attempt] = {}
         self._attempt_tasks: set[asyncio.Task[None]] = set()
 
-        # Held while a job is claimed and while expired jobs are taken back: between the claim and the moment when this
-        # process learns of it, the job is not among the running attempts, and its lease may expire.
+        # Claiming a job and reaping expired jobs exclude each other. A job that was just claimed is not among the
+        # running attempts yet, so this process would reap its own job if the lease expired at that time.
         self._claim_lock = asyncio.Lock()
 
-        # The two loops. Setting the event of a loop starts its next step at once, instead of at the next tick.
+        # The two loops. Setting the event of a loop starts its next step immediately instead of at the next tick.
         self._loops: list[asyncio.Task[None]] = []
         self._claim_wakeup = asyncio.Event()
         self._supervise_wakeup = asyncio.Event()
         self._is_closing = False
 
-        # Leases are renewed after a third of their time, so that one failed renewal does no harm.
-        self._lease_renewal = _Interval(settings.job_lease_seconds / 3)
-        self._search_for_lost_workers = _Interval(settings.job_lease_seconds / 2)
+        # Renew leases after a third of their duration, so that a single failed renewal does no harm.
+        self._lease_renewal = _RecurringTask(settings.job_lease_seconds / 3)
+        self._lost_worker_search = _RecurringTask(settings.job_lease_seconds / 2)
 
     def start(self) -> None:
         """Start the loops that claim and supervise jobs."""
@@ -99,14 +98,14 @@ class Dispatcher:
         ]
 
     def wake(self) -> None:
-        """Look for jobs to claim and to cancel now, instead of at the next tick."""
+        """Look for jobs to claim or cancel now, instead of at the next tick."""
         self._claim_wakeup.set()
         self._supervise_wakeup.set()
 
     async def close(self) -> None:
-        """Stop claiming jobs, return the running ones to the queue, and wait until their processes have ended."""
-        # Wake the loops, and let them end after their current step. They are not cancelled, because cancelling a
-        # transaction half-way would cost its connection.
+        """Stop claiming jobs, return running jobs to the queue, and wait for their processes to end."""
+        # Let the loops end after their current step. Cancelling them could interrupt a transaction, which would cost
+        # its database connection.
         self._is_closing = True
         self._runner.stop_retrying()
         self.wake()
@@ -119,7 +118,7 @@ class Dispatcher:
     async def _repeat(self, step: Callable[[], Awaitable[None]], wakeup: asyncio.Event) -> None:
         """Call `step` every `TICK_SECONDS`, and whenever `wakeup` is set, until the dispatcher closes.
 
-        If a call raises an exception, the next tick tries again.
+        If a call raises an exception, it is repeated at the next tick.
         """
         while not self._is_closing:
             wakeup.clear()
@@ -130,11 +129,11 @@ class Dispatcher:
             except Exception:
                 log.exception("a step of the dispatcher failed")
 
-            # The timeout is the regular case: nobody has set `wakeup`, and the next tick has come.
+            # Usually nobody sets `wakeup`, and the wait ends with the next tick.
             await wait_until_set(wakeup, TICK_SECONDS)
 
     async def _claim_jobs(self) -> None:
-        """Claim jobs and start them, until none is left in the queue or this process runs as many as it may."""
+        """Claim and start jobs until the queue is empty or this process runs the maximum number of jobs."""
         while len(self._running_attempts) < self._settings.job_workers and not self._is_closing:
             async with self._claim_lock:
                 job = await queue_store.claim_next(
@@ -149,7 +148,7 @@ class Dispatcher:
                 self._start_attempt(job)
 
     def _start_attempt(self, job: JobRecord) -> None:
-        """Start executing a job that was just claimed, in an asyncio task of its own."""
+        """Start executing a job that was just claimed, in a separate asyncio task."""
         attempt = Attempt(job)
         self._running_attempts[attempt.attempt_id] = attempt
 
@@ -158,7 +157,7 @@ class Dispatcher:
         attempt_task.add_done_callback(self._attempt_tasks.discard)
 
     async def _run_attempt(self, attempt: Attempt) -> None:
-        """Execute an attempt to its end, and then look for another job to claim."""
+        """Execute an attempt, and then look for another job to claim."""
         try:
             await self._runner.run(attempt)
         finally:
@@ -166,28 +165,28 @@ class Dispatcher:
             self._claim_wakeup.set()
 
     async def _supervise_attempts(self) -> None:
-        """Record the progress of the running attempts, and stop those that were cancelled or given to another worker.
+        """Record the progress of the running attempts, and stop attempts whose job was cancelled or lost.
 
-        From time to time, this also returns the jobs of workers that no longer respond to the queue.
+        At longer intervals, this also returns the jobs of unresponsive workers to the queue.
         """
-        # The attempts are copied before the first query. A job that is claimed during the query is missing from its
-        # result, and must not be mistaken for a job that this process has lost.
+        # Copy the attempts before the first query. A job claimed during the query is missing from its result, and must
+        # not be mistaken for a lost job.
         attempts = dict(self._running_attempts)
 
         await self._record_progress(attempts)
         if attempts:
             await self._stop_attempts(attempts)
 
-        if self._search_for_lost_workers.has_passed():
-            self._search_for_lost_workers.restart()
+        if self._lost_worker_search.is_due():
+            self._lost_worker_search.mark_started()
             await self._reap_expired_jobs()
             await self._remove_abandoned_scratch_folders()
 
     async def _record_progress(self, attempts: dict[AttemptId, Attempt]) -> None:
-        """Record the progress that these attempts have reported since the last tick."""
+        """Record the progress that the attempts have reported since the last tick."""
         progress_by_attempt: dict[AttemptId, JobProgress] = {}
         for attempt_id, attempt in attempts.items():
-            progress = attempt.take_progress()
+            progress = attempt.pop_progress()
             if progress is not None:
                 progress_by_attempt[attempt_id] = progress
 
@@ -195,7 +194,7 @@ class Dispatcher:
             await progress_store.record_progress(self._database, progress_by_attempt)
 
     async def _stop_attempts(self, attempts: dict[AttemptId, Attempt]) -> None:
-        """Stop the attempts whose job was cancelled by its owner, or was given to another process."""
+        """Stop the attempts whose job was cancelled by its owner or taken over by another worker."""
         state_by_attempt = await self._renew_leases_and_load_states()
         for attempt_id, attempt in attempts.items():
             if attempt_id not in state_by_attempt:
@@ -204,24 +203,18 @@ class Dispatcher:
                 attempt.stop(StopReason.CANCELLED)
 
     async def _renew_leases_and_load_states(self) -> dict[AttemptId, JobState]:
-        """Renew the leases of this process if they are due, and return the states of the jobs that it still holds.
-
-        A lease is a deadline: if this process does not renew it in time, another one may take over the job.
-        """
-        if not self._lease_renewal.has_passed():
+        """Renew the leases of this process if due, and return the states of the jobs that it holds."""
+        if not self._lease_renewal.is_due():
             return await lease_store.load_states_held_by(self._database, self._worker)
 
         job_ids = [attempt_id.job_id for attempt_id in self._running_attempts]
         lease_seconds = self._settings.job_lease_seconds
         state_by_attempt = await lease_store.renew_leases(self._database, self._worker, job_ids, lease_seconds)
-        self._lease_renewal.restart()
+        self._lease_renewal.mark_started()
         return state_by_attempt
 
     async def _reap_expired_jobs(self) -> None:
-        """Put the jobs of workers that no longer respond back into the queue.
-
-        If there were any, the claiming loop is woken, because this process may execute them.
-        """
+        """Return the jobs of unresponsive workers to the queue, and wake the claiming loop if there were any."""
         async with self._claim_lock:
             reaped_count = await lease_store.reap_expired(
                 self._database, WORKER_LOST, running_attempts=self._running_attempts
@@ -230,10 +223,10 @@ class Dispatcher:
             self._claim_wakeup.set()
 
     async def _remove_abandoned_scratch_folders(self) -> None:
-        """Remove the scratch folders of attempts that no process is making any longer."""
-        # The folders are listed before the query. A job is claimed before its folder is created, so the query finds
-        # every listed attempt that is still running.
-        abandoned_attempts = set(await self._artifact_store.attempts_with_scratch())
+        """Remove the scratch folders of attempts that no process is executing."""
+        # List the folders before the query. A job is claimed before its folder is created, so the query finds every
+        # listed attempt that is still running.
+        abandoned_attempts = set(await self._artifact_store.list_attempts_with_scratch())
         if not abandoned_attempts:
             return
 

@@ -1,4 +1,4 @@
-"""The files that a job reads: its data file, and the model that it explains."""
+"""Opening the files that a job reads: its data file, and the model that it explains."""
 
 import asyncio
 import contextlib
@@ -13,25 +13,25 @@ from touchstone.demo.packaged_records import tables_folder
 from touchstone.jobs.artifact_files import ArtifactStore
 from touchstone.jobs.job_records import JobSource
 
-# The roles by which a task finds its files.
+# The roles of the files of a task.
 DATA: Final = "data"
 MODEL: Final = "model"
 
 
 class InputFiles:
-    """Opens the files that the source of a job names.
+    """Opens the files named in the source of a job.
 
-    Worker processes have no access to paths: they receive the files opened. Each attempt opens them anew.
+    Worker processes receive open files instead of paths. Each attempt opens them again.
     """
 
     def __init__(self, settings: Settings, artifact_store: ArtifactStore) -> None:
         self._data_roots = settings.data_roots
-        self._prefixes: Mapping[str, Path] = {"demo": tables_folder(), "uploads": settings.uploads_dir}
+        self._named_folders: Mapping[str, Path] = {"demo": tables_folder(), "uploads": settings.uploads_dir}
         self._artifact_store = artifact_store
 
     @contextlib.contextmanager
     def open(self, source: JobSource) -> Iterator[dict[str, BinaryIO]]:
-        """Open every file that the source names, yield them by role, and close them at the end of the block.
+        """Open all files of a source, yield them by role, and close them at the end of the block.
 
         Raises:
             DataFileUnreadable: the data file cannot be opened.
@@ -52,21 +52,21 @@ class InputFiles:
             yield await asyncio.to_thread(opened_files.enter_context, self.open(source))
 
     def open_data(self, path: str) -> BinaryIO:
-        """Open the data file at the path that the record of a dataset names.
+        """Open the data file at the path from the record of a dataset.
 
         Raises:
             DataFileUnreadable: the file is missing, forbidden, or outside the data folders.
         """
         try:
-            return safe_open.open_data_file(path, self._data_roots, prefixes=self._prefixes)
+            return safe_open.open_data_file(path, self._data_roots, named_folders=self._named_folders)
         except safe_open.UnreadablePath as error:
             raise DataFileUnreadable(FieldError(("body", "dataset_id"), "no_table")) from error
 
     def _open_model(self, path: str) -> BinaryIO:
-        """Open the model file of a training, by the path in its artifact record.
+        """Open the model file of a training at the path from its artifact record.
 
         Raises:
-            ModelGone: the training was deleted, and its model with it.
+            ModelGone: the training and its model were deleted.
         """
         try:
             return self._artifact_store.open(path)

@@ -1,4 +1,4 @@
-"""Attempts at jobs: opening the inputs of a job, running its task, and recording the outcome."""
+"""The execution of jobs: opening the inputs of a job, running its task, and recording the outcome."""
 
 import asyncio
 import os
@@ -31,15 +31,15 @@ log = structlog.get_logger("touchstone.jobs")
 
 
 class StopReason(Enum):
-    """The reasons why an attempt is stopped before its task has ended."""
+    """The reasons for stopping an attempt before its task has ended."""
 
     CANCELLED = auto()  # The owner has cancelled the job.
     LEASE_LOST = auto()  # The lease has expired, and another process may hold the job now.
-    SHUTDOWN = auto()  # This process shuts down.
+    SHUTDOWN = auto()  # This process is shutting down.
 
 
 class Attempt:
-    """An attempt at a job that this process is executing."""
+    """An attempt to execute a job in this process."""
 
     def __init__(self, job: JobRecord) -> None:
         self.job = job
@@ -48,27 +48,27 @@ class Attempt:
         self.phase = "starting"
         self._unrecorded_progress: JobProgress | None = None
 
-    def note_progress(self, progress: JobProgress) -> None:
-        """Remember the latest progress until the dispatcher records it."""
+    def update_progress(self, progress: JobProgress) -> None:
+        """Store the latest progress until the dispatcher records it."""
         self.phase = progress.phase
         self._unrecorded_progress = progress
 
-    def take_progress(self) -> JobProgress | None:
-        """Return the progress that has not been recorded yet, if there is any, and forget it."""
+    def pop_progress(self) -> JobProgress | None:
+        """Return and clear the progress that has not been recorded yet, or return None if there is none."""
         progress = self._unrecorded_progress
         self._unrecorded_progress = None
         return progress
 
     def stop(self, reason: StopReason) -> None:
-        """Ask the attempt to stop. If this is called several times, the first reason counts."""
+        """Request that the attempt stops. If this is called several times, the first reason applies."""
         if not self.stop_reason.done():
             self.stop_reason.set_result(reason)
 
 
 class AttemptRunner:
-    """Executes attempts for the dispatcher and records how they end.
+    """Executes attempts for the dispatcher and records their outcome.
 
-    A write to the database that fails is repeated until it succeeds, unless the process is shutting down.
+    Failed writes to the database are repeated until they succeed, unless the process is shutting down.
     """
 
     def __init__(
@@ -82,14 +82,14 @@ class AttemptRunner:
         self._settings = settings
 
     def stop_retrying(self) -> None:
-        """Give up on writes that fail, because the process is about to end."""
+        """Stop repeating failed writes, because the process is about to end."""
         self._is_closing = True
 
     async def run(self, attempt: Attempt) -> None:
-        """Execute an attempt until its task ends or the attempt is stopped, and record how it ended.
+        """Execute an attempt until its task ends or the attempt is stopped, and record the outcome.
 
-        Errors are logged and not raised: a job whose outcome cannot be recorded is taken over by another worker once
-        its lease has expired.
+        Errors are logged instead of raised. If the outcome of a job cannot be recorded, its lease expires and another
+        worker takes the job over.
         """
         try:
             outcome = await self._run_until_stopped(attempt)
@@ -105,13 +105,13 @@ class AttemptRunner:
     async def _run_until_stopped(self, attempt: Attempt) -> ExecutionOutcome | None:
         """Run the task of an attempt, and return its outcome, or None if the attempt was stopped first.
 
-        Either way, the process of the task has ended when this returns.
+        In both cases, the process of the task has ended when this returns.
         """
         execution = asyncio.ensure_future(self._run_task(attempt))
         awaited: list[asyncio.Future[Any]] = [execution, attempt.stop_reason]
         await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
 
-        # Cancelling has no effect if the task has ended. Otherwise the executor first kills its process.
+        # This has no effect if the task has ended. Otherwise the executor kills its process before it returns.
         execution.cancel()
         await asyncio.wait({execution})
         return None if execution.cancelled() else execution.result()
@@ -119,7 +119,7 @@ class AttemptRunner:
     async def _run_task(self, attempt: Attempt) -> ExecutionOutcome:
         """Open the input files of an attempt and run its task in a worker process.
 
-        A file that cannot be opened, and a scratch folder that cannot be created, are failures of the job.
+        The job fails if a file cannot be opened or the scratch folder cannot be created.
         """
         source = attempt.job.source or JobSource()
         try:
@@ -137,7 +137,7 @@ class AttemptRunner:
                 return await self.executor.run(
                     work_item,
                     list(files_by_role.values()),
-                    on_progress=attempt.note_progress,
+                    on_progress=attempt.update_progress,
                     timeout_seconds=self._settings.job_seconds,
                 )
         except (DataFileUnreadable, ModelGone) as error:
@@ -146,7 +146,7 @@ class AttemptRunner:
             return TaskFailed(code="storage_failed", phase="starting", detail=repr(error))
 
     def _resource_limits(self) -> ResourceLimits:
-        """Return the limits of the process of a job, which may use all cores for the time that a job may take."""
+        """Return the limits of a job's process, which may use all cores for the maximum duration of a job."""
         core_count = os.cpu_count() or 1
         return ResourceLimits(
             memory_bytes=self._settings.job_memory_bytes,
@@ -157,8 +157,8 @@ class AttemptRunner:
     async def _record_stop(self, attempt_id: AttemptId, reason: StopReason) -> None:
         """Record that an attempt was stopped, and remove its scratch folder.
 
-        A cancelled job becomes cancelled, and a job that was stopped by a shutdown returns to the queue. If the lease
-        was lost, another worker may have the job by now, so its row is left alone.
+        After a cancellation, the job becomes cancelled. After a shutdown, it returns to the queue. If the lease was
+        lost, another worker may already hold the job, so its row stays unchanged.
         """
         if reason is StopReason.CANCELLED:
             await outcome_store.finish_cancelling(self._database, attempt_id)
@@ -168,13 +168,13 @@ class AttemptRunner:
         await self._artifact_store.remove_scratch(attempt_id)
 
     async def _record_outcome(self, attempt: Attempt, outcome: ExecutionOutcome) -> None:
-        """Record the last progress and the outcome of an attempt whose task has ended, and remove its scratch folder.
+        """Record the last progress and the outcome of an attempt, and remove its scratch folder.
 
         If the owner has cancelled the job in the meantime, the outcome is dropped and the job becomes cancelled.
         """
         attempt_id = attempt.attempt_id
 
-        progress = attempt.take_progress()
+        progress = attempt.pop_progress()
         if progress is not None:
             await self._retry(lambda: progress_store.record_progress(self._database, {attempt_id: progress}))
 
@@ -194,7 +194,7 @@ class AttemptRunner:
     async def _record_success(self, attempt_id: AttemptId, success: TaskSucceeded) -> bool:
         """Publish the output files of an attempt and record its result, and return whether that was possible.
 
-        If the files cannot be published, the job fails. If the job was cancelled or given to another worker in the
+        If the files cannot be published, the job fails. If the job was cancelled or taken over by another worker in the
         meantime, the files are removed again.
         """
         try:
@@ -211,17 +211,14 @@ class AttemptRunner:
         return bool(was_recorded)
 
     async def _record_failure(self, attempt_id: AttemptId, failed: TaskFailed) -> bool:
-        """Mark the job as failed for the reason that its task has given, and return whether that was possible.
-
-        The technical detail is only logged.
-        """
+        """Mark the job as failed, and return whether that was possible. The technical detail is only logged."""
         log.info("job failed", job_id=str(attempt_id.job_id), code=failed.code, detail=failed.detail)
         failure = JobFailure(code=failed.code, phase=failed.phase, facts=failed.facts)
         was_recorded = await self._retry(lambda: outcome_store.record_failure(self._database, attempt_id, failure))
         return bool(was_recorded)
 
     async def _record_death(self, attempt: Attempt, death: ProcessDied) -> None:
-        """Queue a job again whose process has died, or fail it if that has happened too often."""
+        """Return a job to the queue after its process has died, or fail it if that has happened too often."""
         log.warning("a worker died", job_id=str(attempt.job.id), status=death.status)
         failure = JobFailure(code="worker_died", phase=attempt.phase, facts={"status": death.status})
         await self._retry(lambda: lease_store.requeue_after_death(self._database, attempt.attempt_id, failure))
@@ -229,10 +226,11 @@ class AttemptRunner:
     async def _retry(self, write: Callable[[], Awaitable[bool | None]]) -> bool | None:
         """Repeat a write until it succeeds, so that finished work survives an unreachable or full database.
 
-        Returns what the write returns.
+        Returns:
+            The result of the write.
 
         Raises:
-            ServiceError: the write failed while the process shuts down.
+            ServiceError: the write failed while the process is shutting down.
         """
         while True:
             try:

@@ -1,4 +1,4 @@
-"""The event stream of a job: its events as server-sent events (WHATWG HTML, section 9.2), until the job has ended."""
+"""The event stream of a job, as server-sent events (WHATWG HTML, section 9.2) until the job has ended."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,9 +27,13 @@ HEARTBEAT_COMMENT: Final = b": still here\n\n"
 
 
 def parse_last_event_id(header_value: str | None) -> int:
-    """Return the number of the last event that a reconnecting client has received, from its Last-Event-ID header.
+    """Return the number of the last event that a reconnecting client has received.
 
-    Returns 0, which asks for all events, if the header is absent or is not an id that this service sends.
+    Args:
+        header_value: the Last-Event-ID header, or None.
+
+    Returns:
+        The number, or 0 for all events if the header is absent or is not an id from this service.
     """
     if not header_value or len(header_value) > MAX_EVENT_ID_DIGITS:
         return 0
@@ -41,10 +45,10 @@ def parse_last_event_id(header_value: str | None) -> int:
 async def stream_events(
     database: Database, job_id: UUID, last_event_number: int, *, locale: str, stop: asyncio.Event
 ) -> AsyncIterator[bytes]:
-    """Yield the events of a job that follow event `last_event_number`, as they happen.
+    """Yield the events of a job after event `last_event_number`, as they happen.
 
     The stream ends when the job has ended and all its events are sent, when the job is deleted, or when `stop` is set.
-    While nothing happens, a comment is sent every `HEARTBEAT_SECONDS`, so that no proxy closes a silent connection.
+    Without events, a comment is sent every `HEARTBEAT_SECONDS`, so that no proxy closes a silent connection.
     """
     yield RECONNECT_AFTER_ONE_SECOND
     last_sent_at = monotonic()
@@ -76,8 +80,7 @@ async def _load_state_and_events(
 ) -> tuple[JobState | None, list[JobEventRecord]]:
     """Return the state of a job, or None if it is deleted, and its next events.
 
-    While the database is away, the job counts as running without events, so that the client stays connected until the
-    database is back.
+    While the database is unavailable, the job counts as running without events, so that the client stays connected.
     """
     try:
         async with database.reading() as connection:
@@ -89,6 +92,6 @@ async def _load_state_and_events(
 
 
 def _encode_event(number: int, event: JobEventRecord, locale: str) -> bytes:
-    """Return an event in the text format of server-sent events, with its number as id and JSON as data."""
+    """Format a server-sent event, with its number as the id and JSON as the data."""
     data = msgspec.json.encode(event_json(event, locale))
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, event.event.encode(), data)

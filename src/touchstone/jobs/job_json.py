@@ -1,4 +1,4 @@
-"""The JSON of jobs and their events, as the HTTP interface defines it, with sentences in the caller's language."""
+"""The JSON of jobs and their events in the HTTP API, with sentences in the caller's language."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,7 +27,7 @@ def job_json(job: JobRecord, artifacts: Sequence[ArtifactRecord], locale: str) -
 
 
 def job_summary_json(job: JobSummaryRecord, artifacts: Sequence[ArtifactRecord], locale: str) -> Json:
-    """Return the JSON of a job without its result, as lists of jobs contain it."""
+    """Return the JSON of a job without its result, for lists of jobs."""
     return {
         "id": job.id,
         "job_id": job.id,
@@ -61,7 +61,7 @@ def artifact_json(artifact: ArtifactRecord) -> Json:
 
 
 def event_json(event: JobEventRecord, locale: str) -> Json:
-    """Return the JSON of an event: the state of the job after the event, and its progress if it reports progress."""
+    """Return the JSON of an event, with the new state of the job and the reported progress, if any."""
     # Only running jobs report progress. Every other event is named after the state that the job has entered.
     is_progress_report = event.event == PROGRESS_EVENT
     state = JobState.RUNNING if is_progress_report else JobState(event.event)
@@ -79,7 +79,7 @@ def event_json(event: JobEventRecord, locale: str) -> Json:
 
 
 def progress_json(progress: JobProgress | None, locale: str) -> Json | None:
-    """Return the JSON of a job's progress, in which the key of the message is replaced by a sentence."""
+    """Return the JSON of a job's progress, with a sentence in place of the message key."""
     if progress is None:
         return None
 
@@ -93,7 +93,7 @@ def failure_json(failure: JobFailure | None, locale: str) -> dict[str, Any] | No
     if failure is None:
         return None
 
-    # A later release, which has been rolled back, may have recorded a code that this one does not know.
+    # The database may contain an unknown code from a later release that was rolled back.
     known_code = failure.code if failure.code in MESSAGES else "work_failed"
     message = job_error_text(known_code, failure.facts, locale)
     return {"code": failure.code, "message": message, "phase": failure.phase}

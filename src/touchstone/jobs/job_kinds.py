@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-# Short tasks that a request waits for; see `execution/synchronous_tasks.py`.
+# Short tasks that a request waits for (see `execution/synchronous_tasks.py`).
 PREDICT_TASK: Final = "predict"
 DRAW_TASK: Final = "draw"
 PREVIEW_TASK: Final = "preview_train"
@@ -15,7 +15,7 @@ class JobKind:
     """A kind of job.
 
     Attributes:
-        name: the `kind` in the rows of its jobs, which is also the name of the task that executes them.
+        name: the `kind` of its jobs in the database, and also the name of the task that executes them.
         service: the backend that starts and reports its jobs.
         address: the public URL path of its jobs.
         preflight_task: the task that checks a request against its data before a job is queued.

@@ -1,4 +1,4 @@
-"""The records of jobs: what the rows of jobs, their events and their artifacts hold."""
+"""The records of jobs, their events and their artifacts, as stored in database rows."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 class JobProgress(Struct, frozen=True, kw_only=True):
-    """The progress of a job: the percentage, the phase, the step out of `total_steps`, and the key of a sentence."""
+    """The progress of a job. `message` is the key of a sentence."""
 
     percent: float
     phase: str
@@ -30,7 +30,7 @@ DONE_PROGRESS: Final = JobProgress(percent=100.0, phase="done", step=1, total_st
 
 
 class JobFailure(Struct, frozen=True, kw_only=True):
-    """The reason why a job failed: the key of a sentence, the phase of the failure, and the facts of the sentence."""
+    """The reason for the failure of a job, as the key of a sentence and its placeholder values."""
 
     code: str
     phase: str
@@ -38,11 +38,17 @@ class JobFailure(Struct, frozen=True, kw_only=True):
 
 
 class JobSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The files that a worker opens for a job: its data file, and the model that an explanation is about.
+    """The files that a worker opens for a job, with the metadata that the job needs.
 
-    `declared` holds attributes of the dataset's record, which a result compares with the measured ones, and `dataset`
-    and `project` what a model card says about the dataset and about the need for the model. `sha256` is the digest of
-    the data file when the job was accepted.
+    Attributes:
+        file_path: the path of the data file.
+        file_type: the type of the data file, such as `csv`.
+        declared: the declared attributes of the dataset, which a result compares with the measured ones.
+        dataset: the description of the dataset for the model card.
+        project: the description of the project for the model card.
+        sha256: the digest of the data file when the job was accepted.
+        model_path: the path of the model that an explanation explains.
+        model_sha256: the digest of the model file.
     """
 
     file_path: str | None = None
@@ -56,7 +62,7 @@ class JobSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class JobInputs(Struct, frozen=True, kw_only=True):
-    """A description of the data that a job works on, for its owner."""
+    """A summary of the data that a job works on, for its owner."""
 
     dataset_id: int
     rows: int
@@ -65,7 +71,7 @@ class JobInputs(Struct, frozen=True, kw_only=True):
 
 
 class NewJob(Struct, frozen=True, kw_only=True):
-    """A job to be queued; `digest` identifies its request."""
+    """A job to be queued. `digest` identifies its request."""
 
     kind: str
     owner: UUID
@@ -85,14 +91,14 @@ class RowRecord(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the record that a database row describes; columns that are not fields of the record are ignored."""
+        """Create a record from a database row, ignoring columns that are not fields of the record."""
         return msgspec.convert(row, cls)
 
 
 class AttemptId(Struct, frozen=True):
-    """The identity of one attempt to execute a job: the job, and how many times it has been started.
+    """The identity of one attempt to execute a job: the job, and the number of the attempt.
 
-    A worker that claims a job makes one attempt at it. If the worker is lost, the job gets another attempt.
+    Each worker that claims a job starts a new attempt. Attempts are numbered from 1; 0 means not yet started.
     """
 
     job_id: UUID
@@ -100,7 +106,7 @@ class AttemptId(Struct, frozen=True):
 
 
 class JobSummaryRecord(RowRecord, frozen=True, kw_only=True):
-    """A job as it appears in lists: without its result, which may be megabytes long."""
+    """A job as it appears in lists, without its result, which may be several megabytes long."""
 
     id: UUID
     kind: str
@@ -133,7 +139,7 @@ class JobRecord(JobSummaryRecord, frozen=True, kw_only=True):
 
 
 class ArtifactRecord(RowRecord, frozen=True, kw_only=True):
-    """A stored file of a job; `path` is relative to the artifacts folder."""
+    """A stored file of a job. `path` is relative to the artifacts folder."""
 
     name: str
     media_type: str
@@ -143,7 +149,7 @@ class ArtifactRecord(RowRecord, frozen=True, kw_only=True):
 
 
 class JobEventRecord(RowRecord, frozen=True, kw_only=True):
-    """An event of a job: either the state that it has entered, or its progress."""
+    """An event of a job, which is either a new state or progress."""
 
     job_id: UUID
     event: str
@@ -153,9 +159,10 @@ class JobEventRecord(RowRecord, frozen=True, kw_only=True):
 
 
 class JobFilter(Struct, frozen=True, kw_only=True):
-    """The conditions by which the jobs of one owner are listed."""
+    """The filter for listing the jobs of one owner."""
 
     owner: UUID
     kinds: tuple[str, ...]
     status: JobState | None = None
     project_id: UUID | None = None
+    dataset_id: int | None = None

@@ -1,4 +1,4 @@
-"""The HTTP responses of job services: one job, a list of jobs, and a job that has just been accepted."""
+"""The HTTP responses of job services for one job, a list of jobs, and a newly accepted job."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,23 +18,20 @@ from touchstone.jobs.request_context import JobRequestContext
 async def job_response(
     ctx: JobRequestContext, job: JobRecord, *, status_code: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return the response with one job as JSON, including its result and the list of its files.
-
-    `headers` are added to the response.
-    """
+    """Return the response with one job as JSON, including its result and the list of its files."""
     async with ctx.database.reading() as connection:
         artifacts_by_job = await job_store.load_artifacts(connection, [job.id])
     body = job_json(job, artifacts_by_job[job.id], ctx.locale)
 
-    # A job changes without a request to its address, so no cache may store this response.
+    # A job changes by itself, so no cache may store this response.
     all_headers = {"Cache-Control": "no-store", **(headers or {})}
     return JsonResponse(body, status_code=status_code, headers=all_headers)
 
 
 async def accepted_response(ctx: JobRequestContext, job_id: UUID) -> Response:
-    """Return the response to a request that has started a job: the job, with status 202.
+    """Return the 202 response to a request that has started a job.
 
-    Its headers tell the client where to ask for the job, and after how many seconds.
+    The headers contain the address of the job, and the delay before the client should poll it.
     """
     job = await ctx.load_job(str(job_id))
     headers = {"Location": f"{ctx.service.kind.address}/{job_id}", "Retry-After": "1"}
@@ -44,13 +41,13 @@ async def accepted_response(ctx: JobRequestContext, job_id: UUID) -> Response:
 async def job_list_response(
     ctx: JobRequestContext, kinds: tuple[str, ...], query: JobQuery, project_id: UUID | None
 ) -> Response:
-    """Return the response that lists the caller's jobs of these kinds, of one project or of all projects.
+    """Return the list of the caller's jobs of these kinds, in one project or in all projects.
 
-    Its body is an array of jobs, or an object with one page of jobs if the query asks for pages. The header
-    X-Total-Count says how many jobs match in all.
+    The body is an array of jobs, or an object with one page of jobs if the query requests pages. The header
+    X-Total-Count contains the total number of matching jobs.
 
     Raises:
-        InvalidValue: the request gives a query parameter more than once.
+        InvalidValue: a query parameter is repeated.
     """
     ctx.require_single_values()
     filters = JobFilter(owner=ctx.caller.id, kinds=kinds, status=query.status, project_id=project_id)
@@ -65,9 +62,13 @@ async def job_list_response(
 
 
 def list_response(name: str, items: Sequence[Json], query: ListQuery, total_count: int) -> Response:
-    """Return the response with a part of a list: an array, or an object with one page if the query asks for pages.
+    """Return the response with a part of a list, as an array or as an object with one page.
 
-    `name` is the member of the object that holds the items.
+    Args:
+        name: the member of the page object that contains the items.
+        items: the items of this part.
+        query: the query parameters, which determine whether the response is paged.
+        total_count: the total number of items.
     """
     body: Any = items
     if query.is_paged:

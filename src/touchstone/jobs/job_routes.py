@@ -1,4 +1,4 @@
-"""The HTTP routes that all kinds of jobs have: list, get, follow, cancel and delete jobs, and get their artifacts."""
+"""The HTTP routes for listing, getting, following, cancelling and deleting jobs of all kinds."""
 
 import base64
 from typing import Annotated, Final
@@ -61,11 +61,11 @@ async def cancel_job(ctx: Context, job_id: str) -> Response:
     job = await ctx.load_job(job_id)
     await job_store.cancel_job(ctx.database, job.id)
 
-    # A running job is stopped by the dispatcher, which need not wait for its next tick.
+    # The dispatcher stops running jobs. Wake it, so that it does not wait for its next tick.
     ctx.jobs.wake()
 
-    job_after_cancelling = await ctx.load_job(job_id)
-    return await job_response(ctx, job_after_cancelling)
+    cancelled_job = await ctx.load_job(job_id)
+    return await job_response(ctx, cancelled_job)
 
 
 @job_router.get(
@@ -83,7 +83,7 @@ async def follow_job(ctx: Context, job_id: str) -> Response:
     job = await ctx.load_job(job_id)
     last_event_number = parse_last_event_id(ctx.request.headers.get("last-event-id"))
 
-    # A browser reconnects whenever a stream ends. Status 204 tells it that there is nothing to reconnect for.
+    # A browser reconnects whenever a stream ends, unless the status is 204.
     if job.status in FINAL_STATES:
         async with ctx.database.reading() as connection:
             remaining_events = await job_store.load_events_after(connection, job.id, last_event_number)
@@ -114,7 +114,7 @@ async def get_artifact(ctx: Context, job_id: str, name: str) -> Response:
 
 
 def _artifact_response(ctx: JobRequestContext, artifact: ArtifactRecord) -> Response:
-    """Return the response that sends a file of a job.
+    """Return the response with a file of a job.
 
     Raises:
         ArtifactNotFound: the file is recorded, but is no longer in the artifacts folder.
@@ -128,12 +128,15 @@ def _artifact_response(ctx: JobRequestContext, artifact: ArtifactRecord) -> Resp
 
 
 async def _chart_response(ctx: JobRequestContext, job: JobRecord, file_name: str) -> Response:
-    """Draw a chart of a job's result, in the caller's language, and return the response that sends the image.
+    """Draw a chart of a job's result in the caller's language, and return the response with the image.
 
-    `file_name` is the name of the chart with the image format as its suffix.
+    Args:
+        ctx: the request context.
+        job: the job.
+        file_name: the name of the chart with the image format as its suffix.
 
     Raises:
-        ArtifactNotFound: the result has no such chart, or charts are not drawn in this format.
+        ArtifactNotFound: the result has no such chart, or the format is not supported.
     """
     chart_name, _, image_format = file_name.rpartition(".")
     if job.status != JobState.SUCCEEDED or image_format not in CHART_MEDIA_TYPES:

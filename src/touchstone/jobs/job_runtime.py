@@ -1,4 +1,4 @@
-"""The job runtime of a process: its artifact store, its worker processes, and its dispatcher."""
+"""The job runtime of a process, with its artifact store, its worker processes and its dispatcher."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ log = structlog.get_logger("touchstone.jobs")
 
 
 class JobRuntime:
-    """Everything that one process needs to accept and execute jobs, of one kind or of several.
+    """The components that one process needs to accept and execute jobs.
 
     Attributes:
         artifact_store: the files that jobs have produced.
@@ -49,10 +49,15 @@ class JobRuntime:
         executor: Executor,
         synchronous_executor: Executor,
     ) -> None:
-        """Create the parts of the runtime; jobs are executed only after `start` is called.
+        """Create the runtime, which does not execute jobs until `start` is called.
 
-        `executor` runs the tasks of jobs, and `synchronous_executor` the short tasks that requests wait for; they may
-        be the same. The worker processes of the latter start to load their libraries a moment later.
+        Args:
+            settings: the settings of the process.
+            database: the database that contains the jobs.
+            kinds: the kinds of the jobs to execute.
+            executor: the executor for the tasks of jobs.
+            synchronous_executor: the executor for the short tasks that requests wait for, which may be the same
+                executor. It loads its libraries after `WARM_UP_DELAY_SECONDS`.
         """
         self.settings = settings
         self.database = database
@@ -66,12 +71,12 @@ class JobRuntime:
 
     @classmethod
     async def open(cls, settings: Settings, database: Database, kinds: Sequence[str]) -> Self:
-        """Create the runtime with the executor that the settings name, and start executing jobs of these kinds.
+        """Create the runtime with the executor from the settings, and start executing jobs of these kinds.
 
         Tasks that a request waits for always run on this machine, even if jobs run on Ray.
 
         Raises:
-            SettingsError: the settings name Ray, which is not installed.
+            SettingsError: the settings request Ray, which is not installed.
         """
         local_executor = ProcessExecutor()
         job_executor = _create_ray_executor(settings) if settings.executor == "ray" else local_executor
@@ -81,12 +86,12 @@ class JobRuntime:
         return runtime
 
     def start(self) -> None:
-        """Start executing jobs, unless the settings say that this process only accepts them."""
+        """Start executing jobs, unless this process only accepts them according to the settings."""
         if self.settings.job_workers > 0:
             self._dispatcher.start()
 
     def wake(self) -> None:
-        """Have the dispatcher look at once for new jobs and for jobs that were cancelled."""
+        """Make the dispatcher look immediately for new and for cancelled jobs."""
         self._dispatcher.wake()
 
     async def close(self) -> None:
@@ -103,9 +108,9 @@ class JobRuntime:
 
 
 async def _warm_up_later(executor: Executor) -> None:
-    """Have the executor load its libraries, but only a moment after the start of the process.
+    """Make the executor load its libraries after a short delay.
 
-    Loading them keeps a core busy for seconds, and the first requests need the core more.
+    Loading them keeps a core busy for seconds, which would slow down the first requests of the process.
     """
     await asyncio.sleep(WARM_UP_DELAY_SECONDS)
     try:
@@ -115,10 +120,10 @@ async def _warm_up_later(executor: Executor) -> None:
 
 
 def _create_ray_executor(settings: Settings) -> ProcessExecutor:
-    """Return an executor that runs each task on a Ray cluster, through a local process that controls it.
+    """Return an executor that runs each task on a Ray cluster, controlled by a local process.
 
-    The local processes receive Ray's own environment variables. If the settings name no cluster, one is started on this
-    machine.
+    The local processes receive Ray's environment variables. Without a cluster in the settings, a cluster is started on
+    this machine.
 
     Raises:
         SettingsError: Ray is not installed.

@@ -1,4 +1,4 @@
-"""The HTTP schemas of job lists and job responses; those of the requests that start jobs are in `request_schemas`."""
+"""The HTTP schemas of job lists and job responses (for requests, see `request_schemas`)."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -29,7 +29,7 @@ class ListQuery(RequestModel):
     @model_validator(mode="before")
     @classmethod
     def _drop_empty_parameters(cls, value: Any) -> Any:
-        """Treat a known parameter with an empty value as absent; unknown ones are kept, so that they are rejected."""
+        """Remove known parameters with an empty value, but keep unknown ones so that they are rejected."""
         if not isinstance(value, dict):
             return value
 
@@ -38,19 +38,19 @@ class ListQuery(RequestModel):
 
     @property
     def is_paged(self) -> bool:
-        """Whether a page with its totals is requested, and not a plain array."""
+        """Whether the query requests a page with its totals instead of a plain array."""
         return self.page is not None or self.page_size is not None
 
     @property
     def size(self) -> int:
-        """The greatest number of items to list."""
+        """The maximum number of items to list."""
         if self.is_paged:
             return self.page_size or self.DEFAULT_PAGE_SIZE
         return self.limit
 
     @property
     def offset(self) -> int:
-        """The number of items to skip before the first one that is listed."""
+        """The number of items to skip before the first listed item."""
         if self.is_paged:
             page = self.page or 1
             return (page - 1) * self.size
@@ -70,7 +70,7 @@ class OwnJobQuery(JobQuery):
     project_id: Annotated[UuidText, Field(description="Another name of `project`.")] | None = None
 
     def requested_project(self) -> UUID | None:
-        """Return the project that the query names, as `project` or `project_id`, or None if it names none.
+        """Return the project given as `project` or `project_id`, or None if the query does not name one.
 
         Raises:
             ConflictingValues: the two parameters name different projects.

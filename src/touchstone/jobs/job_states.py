@@ -10,10 +10,10 @@ class JobState(StrEnum):
 
     QUEUED = "queued"  # accepted, or returned to the queue after its worker stopped or was lost
     RUNNING = "running"  # claimed by a worker, which has to renew its lease on the job
-    CANCELLING = "cancelling"  # cancelled by its owner, but its worker has not ended it yet
+    CANCELLING = "cancelling"  # cancelled by its owner, but not yet stopped by its worker
     SUCCEEDED = "succeeded"  # its result and artifacts are stored
     FAILED = "failed"  # rejected by its own data, over its limits, or out of attempts
-    CANCELLED = "cancelled"  # ended by its owner
+    CANCELLED = "cancelled"  # cancelled by its owner
 
 
 MOVES: Final[Mapping[JobState, frozenset[JobState]]] = {
@@ -29,5 +29,5 @@ HELD_STATES: Final = frozenset({JobState.RUNNING, JobState.CANCELLING})  # state
 
 
 def predecessors(target: JobState) -> frozenset[JobState]:
-    """Return the states from which one move leads to `target`."""
+    """Return the states with a move to `target`."""
     return frozenset(state for state, successors in MOVES.items() if target in successors)

@@ -1,6 +1,6 @@
-"""The rows of jobs as their owners use them: reading jobs, their artifacts and their events; cancelling and deleting.
+"""Reading, cancelling and deleting the rows of jobs on behalf of their owners.
 
-What workers do with the same rows is in `queue_store`, `lease_store`, `progress_store` and `outcome_store`.
+The statements for workers are in `queue_store`, `lease_store`, `progress_store` and `outcome_store`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,9 +22,9 @@ _SUMMARY_COLUMNS: Final = tuple(jobs.c[name] for name in JobSummaryRecord.__stru
 
 
 async def load_owned_job(connection: Reader, job_id: str, owner: UUID, kinds: Sequence[str]) -> JobRecord:
-    """Return the job with this id, if it belongs to the owner and is of one of the kinds.
+    """Return the owner's job with this id and one of these kinds.
 
-    Somebody else's job is reported as missing, so that nobody learns which ids exist.
+    A job of another owner is reported as missing, so that nobody learns which ids exist.
 
     Raises:
         JobNotFound: the owner has no such job, or the id is malformed.
@@ -41,7 +41,7 @@ async def load_owned_job(connection: Reader, job_id: str, owner: UUID, kinds: Se
 
 
 async def list_jobs(connection: Reader, filters: JobFilter, *, skip: int, limit: int) -> list[JobSummaryRecord]:
-    """Return the jobs that match the filters, newest first and without their results."""
+    """Return the jobs that match the filter, newest first and without their results."""
     query = (
         sa.select(*_SUMMARY_COLUMNS)
         .where(*_filter_conditions(filters))
@@ -53,26 +53,25 @@ async def list_jobs(connection: Reader, filters: JobFilter, *, skip: int, limit:
 
 
 async def count_jobs(connection: Reader, filters: JobFilter) -> int:
-    """Return how many jobs match the filters."""
+    """Return the number of jobs that match the filter."""
     query = sa.select(sa.func.count()).select_from(jobs).where(*_filter_conditions(filters))
     return int(await connection.scalar(query))
 
 
 def _filter_conditions(filters: JobFilter) -> list[sa.ColumnElement[bool]]:
-    """Return the SQL conditions for a list of jobs. They always include the owner, so that nobody sees others' jobs."""
+    """Return the SQL conditions of a filter, which always restrict the jobs to their owner."""
     conditions = [jobs.c.owner == filters.owner, jobs.c.kind.in_(filters.kinds)]
     if filters.status is not None:
         conditions.append(jobs.c.status == filters.status)
     if filters.project_id is not None:
         conditions.append(jobs.c.project_id == filters.project_id)
+    if filters.dataset_id is not None:
+        conditions.append(jobs.c.dataset_id == filters.dataset_id)
     return conditions
 
 
 async def load_artifacts(connection: Reader, job_ids: Iterable[UUID]) -> dict[UUID, list[ArtifactRecord]]:
-    """Return the files that each of these jobs has produced, sorted by name, by the id of the job.
-
-    A job without files has an empty list.
-    """
+    """Return the artifacts of each job, sorted by name. A job without artifacts has an empty list."""
     artifacts_by_job: dict[UUID, list[ArtifactRecord]] = {job_id: [] for job_id in job_ids}
     if not artifacts_by_job:
         return {}
@@ -90,12 +89,12 @@ async def load_state(connection: Reader, job_id: UUID) -> JobState | None:
 
 
 async def load_events_after(connection: Reader, job_id: UUID, event_number: int) -> list[JobEventRecord]:
-    """Return the next events of a job, in order, for a client that has received the first `event_number` events.
+    """Return the next events of a job after its first `event_number` events.
 
-    At most `MAX_EVENTS_PER_QUERY` events are returned. Clients know events by their position in this order and not by
-    the ids of their rows, which would reveal how many events all users have together.
+    At most `MAX_EVENTS_PER_QUERY` events are returned. Clients identify an event by its position in the job, because
+    the id of its row would reveal the number of events of all users.
     """
-    # No event is ever inserted before another one: whoever appends an event has locked the row of the job.
+    # The positions are stable: events of a job are only appended, because each writer has locked the row of the job.
     query = (
         sa.select(job_events)
         .where(job_events.c.job_id == job_id)
@@ -109,8 +108,8 @@ async def load_events_after(connection: Reader, job_id: UUID, event_number: int)
 async def cancel_job(database: Database, job_id: UUID) -> None:
     """Cancel a job on behalf of its owner.
 
-    A queued job is cancelled at once. A running job is marked as being cancelled, and its worker stops it. A job that
-    has ended, or is being cancelled already, stays as it is.
+    A queued job is cancelled immediately. A running job is marked as being cancelled, and its worker stops it. Any
+    other job stays unchanged.
     """
     async with database.writing(even_if_disk_full=True) as transaction:
         await move_jobs(transaction, JobState.CANCELLED, jobs.c.id == job_id, jobs.c.status == JobState.QUEUED)
@@ -118,7 +117,7 @@ async def cancel_job(database: Database, job_id: UUID) -> None:
 
 
 async def delete_job(database: Database, job_id: UUID) -> None:
-    """Delete the row of a job that has ended, together with its events and the records of its artifacts.
+    """Delete the row of a job that has ended, with its events and the records of its artifacts.
 
     Raises:
         JobNotFinal: the job has not ended.

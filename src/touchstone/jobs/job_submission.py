@@ -1,4 +1,4 @@
-"""The submission of jobs of any kind: everything that can be checked is checked before the job is queued."""
+"""The submission of jobs of all kinds, which checks as much as possible before a job is queued."""
 
 import hashlib
 from typing import NamedTuple
@@ -24,10 +24,10 @@ class ExplainedTraining(NamedTuple):
 
 
 async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
-    """Queue a job for a request, after checking the request against its data, and return the id of the job.
+    """Check a request against its data, queue a job for it, and return the id of the job.
 
-    A client that repeats a request sends the same idempotency key again. It then receives the id of the job that the
-    first request has queued, and nothing else happens.
+    A client that repeats a request sends the same idempotency key again. It then receives the id of the job queued by
+    the first request, and nothing else happens.
 
     Raises:
         InvalidJobRequest: the request contradicts the table or the model.
@@ -35,9 +35,9 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
         DataFileUnreadable: the file of the dataset cannot be opened.
         JobNotSucceeded: the training to be explained has no model.
         IdempotencyConflict: the idempotency key was used for a different request.
-        TooManyJobs: too many jobs of the caller are queued already.
+        TooManyJobs: too many jobs of the caller are already queued.
     """
-    new_job = replace(describe_job(ctx, request), idempotency_key=ctx.idempotency_key())
+    new_job = replace(new_job_from_request(ctx, request), idempotency_key=ctx.idempotency_key())
 
     # A repeated request is not checked again.
     existing_id = await queue_store.find_by_idempotency_key(ctx.database, new_job)
@@ -50,15 +50,15 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
     dataset = await _load_dataset(ctx, request, training)
     checked_job = await check_against_data(ctx, new_job, dataset, project, training)
 
-    # Queue the job, and have the dispatcher look for it at once.
+    # Queue the job, and make the dispatcher look for it immediately.
     waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
     queued_job = await queue_store.enqueue(ctx.database, checked_job, waiting_limit=waiting_limit)
     ctx.jobs.wake()
     return queued_job.id
 
 
-def describe_job(ctx: JobRequestContext, request: JobRequest) -> NewJob:
-    """Return the job that a request describes, without its project and its data, which have to be checked first."""
+def new_job_from_request(ctx: JobRequestContext, request: JobRequest) -> NewJob:
+    """Create a job from a request, without its project and its data, which have to be checked first."""
     body: Json = msgspec.to_builtins(request)
     return NewJob(
         kind=ctx.service.kind.name,
@@ -70,12 +70,12 @@ def describe_job(ctx: JobRequestContext, request: JobRequest) -> NewJob:
 
 
 def request_digest(body: Json) -> str:
-    """Return a SHA-256 digest of a request that does not depend on the order of its keys."""
+    """Return the SHA-256 digest of a request, regardless of the order of its keys."""
     return hashlib.sha256(msgspec.json.encode(body, order="deterministic")).hexdigest()
 
 
 async def _load_explained_training(ctx: JobRequestContext, request: JobRequest) -> ExplainedTraining | None:
-    """Return the training whose model the request asks to explain, or None if it names none.
+    """Return the training whose model a request explains, or None if the request does not name one.
 
     Raises:
         JobNotFound: the caller has no such training.
@@ -91,7 +91,7 @@ async def _load_explained_training(ctx: JobRequestContext, request: JobRequest) 
 
 
 async def load_project(ctx: JobRequestContext, request: JobRequest | TrainingOptions) -> ProjectSource | None:
-    """Return the project that a request names, or None if it names none.
+    """Return the project of a request, or None if the request does not name one.
 
     Raises:
         ProjectNotFound: the caller has no such project.
@@ -104,7 +104,7 @@ async def load_project(ctx: JobRequestContext, request: JobRequest | TrainingOpt
 async def _load_dataset(
     ctx: JobRequestContext, request: JobRequest, training: ExplainedTraining | None
 ) -> DatasetSource:
-    """Return the dataset that a job works with.
+    """Return the dataset of a request, or of the training that it explains.
 
     Raises:
         DatasetNotFound: the caller may see no such dataset.
@@ -123,20 +123,26 @@ async def check_against_data(
     project: ProjectSource | None,
     training: ExplainedTraining | None = None,
 ) -> NewJob:
-    """Check that a job can work with its dataset and model, and return the job with a description of both.
+    """Check that a job can work with its data, and return the job with its inputs and its source.
 
-    The job belongs to the project or, without one, to that of the training that it explains. The check runs in a
-    worker process, because it reads files that users have uploaded.
+    The check runs in a worker process, because it reads files that users have uploaded.
+
+    Args:
+        ctx: the request context.
+        new_job: the job to check.
+        dataset: the dataset of the job.
+        project: the project of the job, or None to use the project of the explained training.
+        training: the training whose model the job explains, if any.
 
     Raises:
         DataFileUnreadable: the file of the dataset cannot be opened.
         InvalidJobRequest: the request contradicts the table or the model, or there is nothing to learn from.
     """
     source = _job_source(dataset, training)
-    table_facts = await _run_check(ctx, ctx.service.kind.preflight_task, new_job.request, source)
-    inputs = msgspec.convert({"dataset_id": dataset.dataset_id, **table_facts}, JobInputs)
+    table_summary = await _run_check(ctx, ctx.service.kind.preflight_task, new_job.request, source)
+    inputs = msgspec.convert({"dataset_id": dataset.dataset_id, **table_summary}, JobInputs)
 
-    # The digest lets the job notice if the data file has changed since this check.
+    # The digest allows the job to detect changes of the data file after this check.
     checked_source = replace(source, sha256=inputs.sha256, project=project.need if project else {})
 
     project_of_training = training.job.project_id if training else None
@@ -151,7 +157,7 @@ async def check_against_data(
 
 
 async def preview_training(ctx: JobRequestContext, request: TrainingRequest) -> Json:
-    """Check a training without queueing it, and return the size of its table and how its rows would be divided.
+    """Check a training without queueing it, and return the size of its table and the planned split.
 
     Raises:
         DatasetNotFound: the caller may see no such dataset.
@@ -159,21 +165,21 @@ async def preview_training(ctx: JobRequestContext, request: TrainingRequest) -> 
         InvalidJobRequest: the request contradicts the table, or there is nothing to learn from.
     """
     dataset = await _load_dataset(ctx, request, None)
-    new_job = describe_job(ctx, request)
+    new_job = new_job_from_request(ctx, request)
     return await _run_check(ctx, PREVIEW_TASK, new_job.request, _job_source(dataset, None))
 
 
 async def _run_check(ctx: JobRequestContext, task: str, request_body: Json, source: JobSource) -> Json:
-    """Check the request for a job against its files in a worker process, and return the facts about its table."""
+    """Check a request against its files in a worker process, and return the summary of its table."""
     async with ctx.jobs.input_files.open_in_thread(source) as files_by_role:
-        table_facts: Json = await ctx.jobs.synchronous_tasks.run(
+        table_summary: Json = await ctx.jobs.synchronous_tasks.run(
             task, request_body, source=source, files_by_role=files_by_role
         )
-    return table_facts
+    return table_summary
 
 
 def _job_source(dataset: DatasetSource, training: ExplainedTraining | None) -> JobSource:
-    """Return the files that a job reads: the file of the dataset, and the model of the training that it explains."""
+    """Return the files that a job reads: the data file, and the model of the explained training."""
     return JobSource(
         file_path=dataset.file_path,
         file_type=dataset.file_type,

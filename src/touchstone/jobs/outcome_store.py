@@ -1,7 +1,7 @@
-"""The outcome of attempts, as workers record it in the rows of their jobs.
+"""Recording the outcome of attempts in the rows of their jobs.
 
-Each function does nothing if the attempt no longer holds its job, because its lease has expired and another worker
-may have claimed the job since.
+Each function does nothing if the attempt no longer holds its job, because another worker may have claimed the job after
+the lease expired.
 """
 
 from collections.abc import Sequence
@@ -20,10 +20,11 @@ from touchstone.jobs.state_transition_store import fail_jobs, is_current_attempt
 async def record_success(
     database: Database, attempt_id: AttemptId, result: Any, artifacts: Sequence[ArtifactRecord]
 ) -> bool:
-    """Store the result of a job and the records of the files that it has produced, and mark the job as succeeded.
+    """Store the result of a job and the records of its artifacts, and mark the job as succeeded.
 
-    Returns False, and changes nothing, if the job has meanwhile been cancelled or given to another worker. The caller
-    then has to remove the files.
+    Returns:
+        False if the job was cancelled or taken over by another worker in the meantime. Nothing is changed then, and the
+        caller has to remove the files.
     """
     progress = msgspec.to_builtins(DONE_PROGRESS)
 
@@ -31,8 +32,8 @@ async def record_success(
         moved_attempts = await move_jobs(
             transaction, JobState.SUCCEEDED, is_current_attempt(attempt_id), result=result, progress=progress
         )
-        is_still_our_job = len(moved_attempts) > 0
-        if not is_still_our_job:
+        still_holds_job = len(moved_attempts) > 0
+        if not still_holds_job:
             return False
 
         if artifacts:
@@ -45,9 +46,10 @@ async def record_success(
 
 
 async def record_failure(database: Database, attempt_id: AttemptId, failure: JobFailure) -> bool:
-    """Mark a job as failed, and return whether that was possible.
+    """Mark a job as failed.
 
-    It is not if the job has meanwhile been cancelled or given to another worker.
+    Returns:
+        False if the job was cancelled or taken over by another worker in the meantime.
     """
     async with database.writing(even_if_disk_full=True) as transaction:
         failed_attempts = await fail_jobs(transaction, failure, is_current_attempt(attempt_id))
@@ -56,9 +58,9 @@ async def record_failure(database: Database, attempt_id: AttemptId, failure: Job
 
 
 async def finish_cancelling(database: Database, attempt_id: AttemptId) -> bool:
-    """Mark a job as cancelled once its worker has stopped, if its owner has asked for that.
+    """Mark a job that is being cancelled as cancelled, and return whether that was the case.
 
-    Returns whether the job was cancelled.
+    Call it after the worker has stopped.
     """
     is_cancelling = jobs.c.status == JobState.CANCELLING
     async with database.writing(even_if_disk_full=True) as transaction:

@@ -1,4 +1,4 @@
-"""The progress of running jobs, as workers record it in the rows of the jobs and as an event for each report."""
+"""Recording the progress of running jobs in their rows and as events."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -16,9 +16,9 @@ PROGRESS_EVENT: Final = "progress"
 
 
 async def record_progress(database: Database, progress_by_attempt: Mapping[AttemptId, JobProgress]) -> None:
-    """Record how far several running jobs have come, in one transaction, with an event for those who follow them.
+    """Record the progress of several running jobs in one transaction, with an event for each of them.
 
-    Progress of a job that is no longer running, or that has been given to another worker, is dropped.
+    The progress of a job that is no longer running, or was taken over by another worker, is dropped.
     """
     async with database.writing(even_if_disk_full=True) as transaction:
         for attempt_id, progress in progress_by_attempt.items():

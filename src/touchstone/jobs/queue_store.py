@@ -1,4 +1,4 @@
-"""The queue of jobs in the database: adding jobs, once per idempotency key, and claiming them fairly between users."""
+"""The queue of jobs in the database, with idempotent submission and a fair order between users."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -17,22 +17,22 @@ from touchstone.jobs.job_records import QUEUED_PROGRESS, STARTING_PROGRESS, Atte
 from touchstone.jobs.job_states import HELD_STATES, JobState
 from touchstone.jobs.state_transition_store import record_new_state, utc_now
 
-CLAIM_COUNTER: Final = "claims"  # the version counter that every claim increments, so that claims wait for each other
+CLAIM_COUNTER: Final = "claims"  # The version counter that every claim increments, which serializes claims.
 
 
 class QueuedJob(NamedTuple):
-    """The id of a job, and whether it is new or was queued earlier under the same idempotency key."""
+    """The id of a job, and whether it is new instead of queued earlier with the same idempotency key."""
 
     id: UUID
     is_new: bool
 
 
 async def enqueue(database: Database, new_job: NewJob, *, waiting_limit: int | None = None) -> QueuedJob:
-    """Add a job to the queue, or return the job that an earlier request with the same idempotency key has queued.
+    """Add a job to the queue, or return the job that was queued earlier with the same idempotency key.
 
     Raises:
         IdempotencyConflict: the key was used for a different request.
-        TooManyJobs: the owner has `waiting_limit` queued jobs already.
+        TooManyJobs: the owner already has `waiting_limit` queued jobs.
     """
     existing_id = await find_by_idempotency_key(database, new_job)
     if existing_id is not None:
@@ -45,7 +45,7 @@ async def enqueue(database: Database, new_job: NewJob, *, waiting_limit: int | N
             job_id = await insert_job(transaction, new_job)
         return QueuedJob(job_id, is_new=True)
     except IntegrityError:
-        # Another request has used the same key since the query above: the database accepts it only once.
+        # Another request has used the same key since the query above. A constraint of the database makes it unique.
         existing_id = await find_by_idempotency_key(database, new_job)
         if existing_id is None:
             raise
@@ -53,7 +53,7 @@ async def enqueue(database: Database, new_job: NewJob, *, waiting_limit: int | N
 
 
 async def find_by_idempotency_key(database: Database, new_job: NewJob) -> UUID | None:
-    """Return the id of the job that an earlier, identical request has queued, or None.
+    """Return the id of the job queued by an earlier, identical request, or None if there is none.
 
     A client sends the same idempotency key when it repeats a request, so that only one job is started.
 
@@ -81,7 +81,7 @@ async def find_by_idempotency_key(database: Database, new_job: NewJob) -> UUID |
 
 
 async def require_room_in_queue(connection: Reader, owner: UUID, waiting_limit: int, *, new_job_count: int = 1) -> None:
-    """Raise TooManyJobs if the owner would have more than `waiting_limit` queued jobs together with the new ones."""
+    """Raise TooManyJobs if the new jobs would exceed the owner's limit of queued jobs."""
     query = sa.select(sa.func.count()).select_from(jobs).where(jobs.c.owner == owner, jobs.c.status == JobState.QUEUED)
     waiting_count = int(await connection.scalar(query))
     if waiting_count + new_job_count > waiting_limit:
@@ -89,10 +89,10 @@ async def require_room_in_queue(connection: Reader, owner: UUID, waiting_limit: 
 
 
 async def insert_job(transaction: Writer, new_job: NewJob) -> UUID:
-    """Insert a new job into the queue, with an event that says so, and return its id.
+    """Insert a new job into the queue, record its first event, and return its id.
 
     Raises:
-        IntegrityError: the owner has another job of this kind under the same idempotency key.
+        IntegrityError: the owner has another job of this kind with the same idempotency key.
     """
     job_id = uuid4()
     now = utc_now()
@@ -126,19 +126,20 @@ async def claim_next(
 ) -> JobRecord | None:
     """Claim the next job of these kinds for a worker, and return it, or None if no job may start.
 
-    The next job belongs to the user with the fewest running jobs. Between users with equally many, it is the turn of
-    the one whose last job started longest ago. The jobs of one user start in the order in which they were queued.
+    The next job belongs to the user with the fewest running jobs. Ties go to the user whose last job started longest
+    ago. The jobs of one user start in the order in which they were queued.
     """
     if not await _has_queued_job(database, kinds):
         return None
 
     async with database.writing() as transaction:
-        # Claims wait for each other here, so that two workers never count a user's running jobs at the same time.
+        # This serializes claims, so that two workers never count a user's running jobs at the same time.
         await increment_version(transaction, CLAIM_COUNTER)
 
-        # Taken after the wait: a job must not seem to have started before the one that it waited for had finished.
+        # Read the clock only now, because the line above may wait for another claim. Otherwise a job could seem to have
+        # started before the claim that it waited for.
         now = utc_now()
-        start_of_this_attempt = sa.bindparam("now", now, jobs.c.started_at.type)
+        current_time = sa.bindparam("now", now, jobs.c.started_at.type)
         statement = (
             sa.update(jobs)
             .where(jobs.c.id == _next_job_id(kinds, max_running_per_user), jobs.c.status == JobState.QUEUED)
@@ -147,8 +148,8 @@ async def claim_next(
                 attempt=jobs.c.attempt + 1,
                 worker=worker,
                 lease_until=now + timedelta(seconds=lease_seconds),
-                # A job that is tried again keeps the time at which it first started.
-                started_at=sa.func.coalesce(jobs.c.started_at, start_of_this_attempt),
+                # A further attempt does not change the time of the first start.
+                started_at=sa.func.coalesce(jobs.c.started_at, current_time),
                 updated_at=now,
                 progress=msgspec.to_builtins(STARTING_PROGRESS),
             )
@@ -165,17 +166,16 @@ async def claim_next(
 
 
 async def _has_queued_job(database: Database, kinds: Sequence[str]) -> bool:
-    """Return whether any job of these kinds is queued: a cheap query that spares idle workers a write transaction."""
+    """Return whether any job of these kinds is queued, so that idle workers need no write transaction."""
     query = sa.select(jobs.c.id).where(jobs.c.status == JobState.QUEUED, jobs.c.kind.in_(kinds)).limit(1)
     async with database.reading() as connection:
         return await connection.first(query) is not None
 
 
 def _next_job_id(kinds: Sequence[str], max_running_per_user: int) -> sa.ScalarSelect[Any]:
-    """Return an SQL subquery that selects the id of the queued job that should start next.
+    """Return an SQL subquery for the id of the job that `claim_next` should start.
 
-    Users take turns: the job belongs to the user with the fewest running jobs, and among those to the user whose last
-    job started longest ago. Users who already have `max_running_per_user` running jobs have to wait.
+    Users with `max_running_per_user` running jobs have to wait.
     """
     queued_job = jobs.alias("queued_job")
     running_job = jobs.alias("running_job")

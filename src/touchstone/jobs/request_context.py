@@ -1,4 +1,4 @@
-"""What the request handlers of job services work with: the service, the caller, and the headers of the request."""
+"""The context for the request handlers of job services: the request, the service and the caller."""
 
 import re
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _VALID_IDEMPOTENCY_KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 
 @dataclass(frozen=True, slots=True)
 class JobServiceState:
-    """The state of a job service's application, shared by all its requests."""
+    """The state of a job service that is shared by all requests."""
 
     kind: JobKind
     jobs: JobRuntime
@@ -50,7 +50,7 @@ class JobRequestContext:
 
     @property
     def locale(self) -> str:
-        """The language in which the caller is answered."""
+        """The language of the response."""
         return request_locale(self.request.scope)
 
     def idempotency_key(self) -> str | None:
@@ -68,10 +68,10 @@ class JobRequestContext:
         return keys[0]
 
     def require_single_values(self) -> None:
-        """Check that the request gives every query parameter only once.
+        """Check that no query parameter is repeated.
 
         Raises:
-            InvalidValue: a parameter is repeated; the error names it and says how often it is given.
+            InvalidValue: a parameter is repeated.
         """
         parameters = self.request.query_params
         for name in parameters:
@@ -90,10 +90,10 @@ class JobRequestContext:
 
 
 async def job_request_context(request: Request) -> JobRequestContext:
-    """Return the context of a request; FastAPI calls this before each handler.
+    """Return the context of a request, as a FastAPI dependency of each handler.
 
     Raises:
-        InvalidUserId: the request does not say who the caller is.
+        InvalidUserId: the request does not identify the caller.
     """
     service: JobServiceState = request.app.state.job_service
     return JobRequestContext(request, service, require_caller(request.scope))

@@ -1,8 +1,8 @@
-"""The HTTP schemas of the requests that start jobs, derived from `TrainingRequest` and the other definitions.
+"""The HTTP schemas of the requests that start jobs, derived from their definitions.
 
 `learning/request_definitions.py` and `learning/comparison_request.py` define the fields, bounds and defaults. This
-module builds pydantic models from them, which reject unknown fields with a suggestion, report all faults of a body at
-once, and describe the body in the OpenAPI document.
+module builds Pydantic models from them. These models reject unknown fields with a suggestion, report all errors in a
+body at once, and describe the body in the OpenAPI document.
 """
 
 import math
@@ -41,20 +41,23 @@ MAX_COLUMN_NAME_LENGTH: Final = 1_000
 
 
 def _single_error(error_type: str, message: str) -> WrapValidator:
-    """Return a validator that reports a single error for a value that fits no member of a union type.
+    """Return a validator that reports a single error for a value that matches no member of a union type.
 
-    Pydantic itself reports one error for each member, which tells a client little. `error_type` is the key of the
-    error, and `message` its English text.
+    Pydantic itself reports one error per member, which is not helpful for clients.
+
+    Args:
+        error_type: the key of the error.
+        message: the English message of the error.
     """
 
-    def validate_or_report_once(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    def validate_with_single_error(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
         """Return the validated value, or raise the single error."""
         try:
             return validate(value)
         except ValidationError as error:
             raise PydanticCustomError(error_type, message) from error
 
-    return WrapValidator(validate_or_report_once)
+    return WrapValidator(validate_with_single_error)
 
 
 UuidText = Annotated[
@@ -84,9 +87,9 @@ CellRow = Annotated[
 
 
 def _are_valid_rows(rows: Any) -> bool:
-    """Return whether a JSON value is a list of rows that `CellRows` accepts.
+    """Return whether a JSON value is a valid list of rows.
 
-    This is much faster than having pydantic validate the cells.
+    This is much faster than the validation of the cells by Pydantic.
     """
     if not isinstance(rows, list) or len(rows) > request_definitions.MAX_INSTANCES:
         return False
@@ -98,7 +101,7 @@ def _are_valid_rows(rows: Any) -> bool:
         if not all(map(_is_valid_cell, row.values())):
             return False
 
-        # Most rows have the same columns, whose names need to be checked only once.
+        # Check each column name only once, because most rows have the same columns.
         new_names = row.keys() - known_names
         if not all(map(_is_valid_column_name, new_names)):
             return False
@@ -108,12 +111,12 @@ def _are_valid_rows(rows: Any) -> bool:
 
 
 def _is_valid_column_name(name: str) -> bool:
-    """Return whether a column can have this name."""
+    """Return whether a column name has a valid length and valid characters."""
     return 0 < len(name) <= MAX_COLUMN_NAME_LENGTH and is_clean_text(name)
 
 
 def _is_valid_cell(cell: Any) -> bool:
-    """Return whether a JSON value is a cell that `Cell` accepts."""
+    """Return whether a JSON value is a valid `Cell`."""
     if cell is None or isinstance(cell, bool):
         return True
     if isinstance(cell, float):
@@ -123,17 +126,15 @@ def _is_valid_cell(cell: Any) -> bool:
     return isinstance(cell, str) and len(cell) <= MAX_CELL_LENGTH and is_clean_text(cell)
 
 
-def _validate_faulty_rows(rows: Any, validate: ValidatorFunctionWrapHandler) -> Any:
-    """Return rows unchanged if they are valid, and otherwise have pydantic report each fault."""
+def _validate_rows(rows: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    """Return valid rows unchanged, or let Pydantic report each error."""
     return rows if _are_valid_rows(rows) else validate(rows)
 
 
-CellRows = Annotated[
-    list[CellRow], Field(max_length=request_definitions.MAX_INSTANCES), WrapValidator(_validate_faulty_rows)
-]
+CellRows = Annotated[list[CellRow], Field(max_length=request_definitions.MAX_INSTANCES), WrapValidator(_validate_rows)]
 JobName = Annotated[Name, Field(description="A name of one's own for the job.")]
 
-# The types whose HTTP schema says more than their definition, each with its pydantic counterpart.
+# The Pydantic types that replace a definition because they are more specific.
 PYDANTIC_COUNTERPARTS: Final[tuple[tuple[Any, Any], ...]] = (
     (request_definitions.Cell, Cell),
     (request_definitions.CellRow, CellRow),
@@ -143,10 +144,10 @@ PYDANTIC_COUNTERPARTS: Final[tuple[tuple[Any, Any], ...]] = (
 
 
 def pydantic_type(annotation: Any) -> Any:
-    """Return the pydantic type that validates the values of a request field, whose own type is `annotation`.
+    """Convert the type annotation of a request field to a Pydantic type.
 
-    The table `PYDANTIC_COUNTERPARTS` names the pydantic type for some annotations. For all others it is built from
-    their structure: the members of a union, for example, are converted one by one.
+    Annotations in `PYDANTIC_COUNTERPARTS` are replaced. All others are converted recursively, for example by converting
+    each member of a union.
     """
     for definition, counterpart in PYDANTIC_COUNTERPARTS:
         if annotation == definition:
@@ -166,10 +167,7 @@ def pydantic_type(annotation: Any) -> Any:
 
 
 def _class_counterpart(definition: type) -> Any:
-    """Return the pydantic counterpart of a class: a literal for an enumeration, and a model for a nested object.
-
-    Plain classes such as `int` and `str` are the same in both.
-    """
+    """Convert an enumeration to a literal and a nested object to a model. Other classes stay unchanged."""
     if issubclass(definition, StrEnum):
         return Literal[tuple(member.value for member in definition)]
     if issubclass(definition, Struct):
@@ -178,10 +176,7 @@ def _class_counterpart(definition: type) -> Any:
 
 
 def _union_type(members: tuple[Any, ...]) -> Any:
-    """Return the pydantic counterpart of a union type.
-
-    `UNSET` stands for an absent field. JSON has no value for it, so it is left out of the union.
-    """
+    """Convert a union type. `UNSET` (an absent field) is removed, because JSON has no value for it."""
     if UnsetType in members:
         other_members = tuple(member for member in members if member is not UnsetType)
         return pydantic_type(Union[other_members])  # noqa: UP007
@@ -189,10 +184,14 @@ def _union_type(members: tuple[Any, ...]) -> Any:
 
 
 def _constrained_type(base: Any, meta: Meta) -> Any:
-    """Return the pydantic type for a type whose bounds are given in a `Meta` of msgspec, such as a maximum length.
+    """Convert a type with constraints, such as a maximum length, to a Pydantic type.
 
-    Numbers are validated strictly, so that a text is not taken for a number. Texts must not contain characters that
-    some databases cannot store.
+    Numbers are validated strictly, so that strings are not converted to numbers. Strings must not contain characters
+    that some databases cannot store.
+
+    Args:
+        base: the type without its constraints.
+        meta: the constraints and the description.
     """
     field_options: dict[str, Any] = {}
     for name in ("ge", "le", "min_length", "max_length", "description"):
@@ -208,7 +207,7 @@ def _constrained_type(base: Any, meta: Meta) -> Any:
 
 
 def request_model(definition: type[Struct]) -> type[RequestModel]:
-    """Return the pydantic model of a request, or of an object inside a request, with the fields of its definition."""
+    """Build the Pydantic model of a request, or of an object inside a request, from its definition."""
     fields: dict[str, Any] = {
         field.name: (pydantic_type(field.type), _pydantic_default(field))
         for field in msgspec.structs.fields(definition)
@@ -217,13 +216,13 @@ def request_model(definition: type[Struct]) -> type[RequestModel]:
 
 
 def _pydantic_default(field: FieldInfo) -> Any:
-    """Return the default of a field as pydantic expects it: `...` if the field is required, None if it is `UNSET`."""
+    """Return the Pydantic default of a field, which is `...` for a required field and None for `UNSET`."""
     if field.required:
         return ...
     if field.default is UNSET:
         return None
 
-    # The only default factories are the types of nested objects: by default, all fields of such an object have theirs.
+    # The only default factories are the classes of nested objects, whose fields all have defaults.
     if field.default_factory is not NODEFAULT:
         return request_model(field.default_factory)()
 
@@ -233,9 +232,9 @@ def _pydantic_default(field: FieldInfo) -> Any:
 
 
 class RequestBody(Generic[RequestT]):
-    """The annotation of a handler's parameter that receives a request.
+    """The annotation for a handler parameter that receives a request.
 
-    FastAPI validates the body with the derived pydantic model; the handler receives the request as it is defined.
+    FastAPI validates the body with the derived Pydantic model, and the handler receives the defined request.
     """
 
     def __init__(self, definition: type[RequestT]) -> None:
@@ -245,19 +244,19 @@ class RequestBody(Generic[RequestT]):
         self.optional_names = frozenset(field.name for field in fields if field.default is UNSET)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Tell pydantic to validate a body with the model, and then to build the request from it."""
+        """Make Pydantic validate a body with the model, and then build the request from it."""
         return core_schema.no_info_after_validator_function(self.build, handler.generate_schema(self.model))
 
     def build(self, body: RequestModel) -> RequestT:
-        """Return the request that a valid body describes.
+        """Build the request from a valid body.
 
-        Optional fields that the body does not mention stay unset, so that they can be told from those that are null.
+        Optional fields that are absent from the body stay unset, to distinguish them from fields that are null.
 
         Raises:
-            InvalidJobRequest: the request names something unknown or contradicts itself.
+            InvalidJobRequest: the request contains an unknown name or contradictory options.
         """
-        unmentioned_names = self.optional_names - body.model_fields_set
-        values = body.model_dump(mode="json", exclude=set(unmentioned_names))
+        absent_names = self.optional_names - body.model_fields_set
+        values = body.model_dump(mode="json", exclude=set(absent_names))
         try:
             return msgspec.convert(values, self.definition)
         except LearningError as error:

@@ -1,4 +1,4 @@
-"""A client of the selection service, which knows where the file of a dataset is and to whom a project belongs."""
+"""A client of the selection service, which stores the records of datasets and projects."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,16 +21,23 @@ from touchstone.core.identity import Caller, parse_uuid
 from touchstone.http.internal_client import InternalClient
 from touchstone.jobs.job_records import Json
 
-# The attributes of a dataset's record that results compare with the measured ones.
+# The attributes of a dataset's record that a result compares with the measured ones.
 DECLARED_ATTRIBUTES: Final = ("instances_number", "features_number", "missing_values_percentage")
 
 
 class DatasetSource(Struct, frozen=True):
-    """The data file of a dataset, and the record that describes the dataset.
+    """The data file and the record of a dataset.
 
-    `target` is the column that the record suggests to predict, and `licenses` are those that one may choose from.
-    `levels` says how well the known flags and numbers of the record are supported, and `purposes` what documents say
-    about what the data are for.
+    Attributes:
+        dataset_id: the number of the dataset.
+        file_path: the path of the data file.
+        file_type: the type of the data file, such as `csv`.
+        record: the record that describes the dataset.
+        name: the name of the dataset.
+        target: the column that the record suggests predicting, or None.
+        licenses: the licences that a user may choose from.
+        levels: the level of evidence for each known flag or number of the record.
+        purposes: the purposes of the data that its documents state.
     """
 
     dataset_id: int
@@ -45,18 +52,18 @@ class DatasetSource(Struct, frozen=True):
 
     @property
     def declared(self) -> Json:
-        """The declared attributes that results compare with the measured ones."""
+        """The declared attributes that a result compares with the measured ones."""
         return {name: self.record.get(name) for name in DECLARED_ATTRIBUTES}
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the table, as they were measured when the record was made; empty if that was impossible."""
+        """The measured columns of the table, or an empty list if the file could not be measured."""
         measured = self._metadata.get("measured") or {}
         return [profile["name"] for profile in measured.get("column_profiles") or ()]
 
     @property
     def excluded_columns(self) -> list[str]:
-        """The columns of the table from which the record suggests not to learn."""
+        """The columns of the table that the record suggests excluding from training."""
         suggested_columns = self._metadata.get("exclude_columns")
         if not isinstance(suggested_columns, list):
             return []
@@ -64,13 +71,10 @@ class DatasetSource(Struct, frozen=True):
 
     @property
     def description(self) -> Json:
-        """The description of the dataset in the model card of a trained model.
-
-        It is kept as it is when the job is accepted, even if the record of the dataset changes later.
-        """
+        """The description of the dataset for the model card, as of the time when the job is accepted."""
         source = self._metadata.get("source")
 
-        # The level says how well a value is supported.
+        # The level is the level of evidence for the value.
         ethical_record = [
             {"attribute": name, "value": self.record.get(name), "level": self.levels.get(name)} for name in ETHICAL
         ]
@@ -101,7 +105,7 @@ class ProjectSource(Struct, frozen=True):
 
     @property
     def need(self) -> Json:
-        """What the card of a trained model says about the need for it, as it is known when the job is accepted."""
+        """The description of the project for the model card, as of the time when the job is accepted."""
         return {"name": self.name, "description": self.description}
 
 
@@ -114,13 +118,13 @@ class RankedDataset(Struct, frozen=True):
 
 
 class SelectionClient:
-    """Asks the selection service about datasets and projects, on behalf of a caller."""
+    """Requests datasets and projects from the selection service on behalf of a caller."""
 
     def __init__(self, backend: InternalClient) -> None:
         self._backend = backend
 
     async def load_dataset_source(self, dataset_id: int | str, caller: Caller) -> DatasetSource:
-        """Ask the selection service for the data file of a dataset, and for the record that describes the dataset.
+        """Return the data file and the record of a dataset.
 
         Raises:
             DatasetNotFound: the caller may see no such dataset.
@@ -162,7 +166,7 @@ class SelectionClient:
     async def _get(
         self, path: str, caller: Caller, error_by_status: Mapping[int, ServiceError], *, query: str = ""
     ) -> Any:
-        """Return the JSON value at a path of the selection service, or raise the error for the response's status."""
+        """Return the JSON value at a path of the selection service, or raise the error for its status."""
         response = await self._backend.get(path, caller, query=query)
         if response.status == 200:
             return response.value

@@ -1,7 +1,7 @@
-"""The SQL statements that move jobs from state to state; the other stores of jobs are built on them.
+"""The SQL statements that move jobs between states, which the other stores use.
 
-Each move is one UPDATE whose condition contains the states from which it may start, so that two processes can never
-both make it. Each move also appends an event to the job. Times come from the clock of the process that writes.
+Each move is one UPDATE with a condition on the current state, so that two processes can never both make it. Each move
+also appends an event to the job. Timestamps come from the clock of the writing process.
 """
 
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ def utc_now() -> datetime:
 
 
 def is_current_attempt(attempt_id: AttemptId) -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a job has not been started again since this attempt.
+    """Return the SQL condition that an attempt is still the latest attempt at its job.
 
-    Every write on behalf of a worker contains it: a worker that has lost its job must not disturb the next worker.
+    Every write on behalf of a worker includes it, so that a worker that has lost its job cannot affect the next worker.
     """
     return sa.and_(jobs.c.id == attempt_id.job_id, jobs.c.attempt == attempt_id.number)
 
@@ -36,10 +36,18 @@ async def move_jobs(
 ) -> list[AttemptId]:
     """Move all jobs that match the conditions to the state `target`, and append an event to each of them.
 
-    Jobs whose current state does not permit the move stay as they are. `column_values` are further columns to set.
-    Returns the current attempts of the jobs that moved.
+    Jobs whose current state does not permit the move stay unchanged.
+
+    Args:
+        transaction: the transaction to write in.
+        target: the new state.
+        conditions: the SQL conditions on the jobs.
+        column_values: the values of additional columns to set.
+
+    Returns:
+        The current attempts of the jobs that were moved.
     """
-    state_values = _columns_set_by_state(target, utc_now())
+    state_values = _state_column_values(target, utc_now())
     statement = (
         sa.update(jobs)
         .where(*conditions, jobs.c.status.in_(predecessors(target)))
@@ -53,11 +61,11 @@ async def move_jobs(
     return moved_attempts
 
 
-def _columns_set_by_state(state: JobState, now: datetime) -> Json:
-    """Return the values of the columns that change whenever a job enters the state.
+def _state_column_values(state: JobState, now: datetime) -> Json:
+    """Return the values of the columns that change when a job enters a state.
 
-    A job that ends gets the time of its end. A job that no worker holds any longer loses its worker and its lease. A
-    job that is queued again loses its progress.
+    A final state sets the end time, a state without a worker clears the worker and the lease, and the queued state
+    resets the progress.
     """
     values: Json = {"status": state, "updated_at": now}
     if state in FINAL_STATES:
@@ -73,16 +81,13 @@ def _columns_set_by_state(state: JobState, now: datetime) -> Json:
 async def fail_jobs(
     transaction: Writer, failure: JobFailure, *conditions: sa.ColumnElement[bool], **column_values: Any
 ) -> list[AttemptId]:
-    """Fail all running jobs that match the conditions, for the reason in `failure`.
-
-    `column_values` are further columns to set. Returns the attempts that failed.
-    """
+    """Fail all running jobs that match the conditions, and return their attempts (see `move_jobs`)."""
     error = msgspec.to_builtins(failure)
     return await move_jobs(transaction, JobState.FAILED, *conditions, error=error, **column_values)
 
 
 async def record_new_state(transaction: Writer, attempt_ids: Sequence[AttemptId], state: JobState) -> None:
-    """Append an event to each of the jobs that have entered a state, and count them in the metrics."""
+    """Append an event for a new state to each job, and count the moves in the metrics."""
     JOB_MOVES.labels(state).inc(len(attempt_ids))
     await append_events(transaction, attempt_ids, state)
 
@@ -90,9 +95,13 @@ async def record_new_state(transaction: Writer, attempt_ids: Sequence[AttemptId]
 async def append_events(
     transaction: Writer, attempt_ids: Sequence[AttemptId], event: str, progress: JobProgress | None = None
 ) -> None:
-    """Append the same event to several jobs, for the clients who follow these jobs.
+    """Append the same event to several jobs, for the clients that follow them.
 
-    `event` is the name of the event. `progress` is given if the event reports progress.
+    Args:
+        transaction: the transaction to write in.
+        attempt_ids: the current attempts of the jobs.
+        event: the name of the event.
+        progress: the progress, if the event reports progress.
     """
     if not attempt_ids:
         return

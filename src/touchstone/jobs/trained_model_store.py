@@ -1,4 +1,4 @@
-"""The models of trainings, found through the job that trained them."""
+"""Finding the trained model of a job."""
 
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -18,17 +18,17 @@ MODEL_FILE_NAME: Final = "model.skops"
 
 
 class TrainedModel(NamedTuple):
-    """The path of a model file, and the digest without which the file is never loaded."""
+    """The path of a model file, and its digest, which is verified before the file is loaded."""
 
     path: str
     sha256: str
 
 
 async def load_trained_model(connection: Reader, training: JobRecord) -> TrainedModel:
-    """Return the path and the digest of the model that a training has produced.
+    """Return the path and the digest of the model of a training.
 
     Raises:
-        JobNotSucceeded: the training has not succeeded, or not yet.
+        JobNotSucceeded: the training has not succeeded (yet).
     """
     if training.status != JobState.SUCCEEDED:
         raise JobNotSucceeded
@@ -42,11 +42,11 @@ async def load_trained_model(connection: Reader, training: JobRecord) -> Trained
 
 
 async def load_owned_model(connection: Reader, job_id: str, owner: UUID) -> TrainedModel:
-    """Return the model of one of the owner's trainings, without reading the result of the training.
+    """Return the model of one of the owner's trainings, without loading the result of the training.
 
     Raises:
         JobNotFound: the owner has no such training, or the id is malformed.
-        JobNotSucceeded: the training has not succeeded, or not yet.
+        JobNotSucceeded: the training has not succeeded (yet).
     """
     job_uuid = parse_uuid(job_id)
     if job_uuid is None:

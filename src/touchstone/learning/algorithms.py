@@ -1,7 +1,7 @@
-"""The algorithms that can be trained, and the settings that are tried for each.
+"""The algorithms that can be trained, and the settings to try for each.
 
-The first trials of every algorithm take settings that are known to work well on many tables. The other combinations of
-values follow, in an order that is shuffled by the seed, once all of these have been planned.
+Each algorithm has presets: settings that are known to work well on many tables. The presets of all algorithms are
+planned first. The remaining combinations of values follow in an order shuffled by the seed.
 """
 
 import importlib
@@ -25,7 +25,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from touchstone.learning.boosting import (
-    ROUNDS,
+    DEFAULT_ROUNDS,
     EarlyStoppingFit,
     build_histogram_boosting,
     build_lightgbm,
@@ -34,14 +34,14 @@ from touchstone.learning.boosting import (
 )
 from touchstone.learning.target import Floats, Target
 
-FOREST_SAMPLE: Final = 50_000  # Each tree of a forest sees at most this many rows, which bounds the size of the model.
-MANY_ROWS: Final = 100_000  # With more rows, models are neither combined nor of a kind that learns slowly.
+MAX_ROWS_PER_TREE: Final = 50_000  # Each tree of a forest is grown on at most this many rows, to bound its size.
+MANY_ROWS: Final = 100_000  # Above this, models are not combined, and slow algorithms are not tried by default.
 MAX_ROUNDS: Final = 500
-KERNEL_ROWS: Final = 300  # A kernel model compares a row with at most this many training rows.
-KERNEL_WEIGHT: Final = 10.0  # Similarities are small numbers, which the penalty for large coefficients would suppress.
-MANY_ROWS_FOR_KERNEL: Final = 20_000
-MOST_ZEROS: Final = 0.25
-CLASS_WEIGHT: Final = "class_weight"  # The setting that is not the model's own: how rows are weighted by their class.
+KERNEL_COMPONENTS: Final = 300  # A kernel model compares a row with at most this many training rows.
+KERNEL_WEIGHT: Final = 10.0  # Similarities are small numbers, so the coefficient penalty would suppress them.
+MAX_KERNEL_ROWS: Final = 20_000
+MAX_ZERO_SHARE: Final = 0.25
+CLASS_WEIGHT: Final = "class_weight"  # A setting for weighting the training rows. It is not passed to the model.
 BALANCED: Final = "balanced"
 Settings = Mapping[str, Any]
 ModelBuilder = Callable[["ModelOptions", Settings], Any]
@@ -49,10 +49,13 @@ ModelBuilder = Callable[["ModelOptions", Settings], Any]
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The options that all models of one training share.
+    """The options shared by all models of one training.
 
-    With `balances_classes` the metric counts every class the same, so that models for which they weigh the same are
-    tried first.
+    Attributes:
+        target: the column to predict.
+        balances_classes: whether the metric gives every class the same weight. Models trained with balanced class
+            weights are then tried first.
+        seed: the seed of all random choices.
     """
 
     target: Target
@@ -61,13 +64,13 @@ class ModelOptions:
 
     @property
     def has_many_rows(self) -> bool:
-        """Whether there are so many rows that the time of a fit matters more than the choice of settings."""
+        """Whether there are so many rows that the duration of a fit matters more than the choice of settings."""
         return len(self.target.values) > MANY_ROWS
 
     @property
     def max_rounds(self) -> int:
-        """The largest number of rounds of boosting; of many rows each round takes long, but also teaches more."""
-        return ROUNDS if self.has_many_rows else MAX_ROUNDS
+        """The maximum number of boosting rounds, which is lower for many rows because each round is slow."""
+        return DEFAULT_ROUNDS if self.has_many_rows else MAX_ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +82,37 @@ class Trial:
 
     @property
     def is_balanced(self) -> bool:
-        """Whether every class has the same total weight in training."""
+        """Whether training gives every class the same total weight."""
         return self.settings.get(CLASS_WEIGHT) == BALANCED
 
     @property
     def model_settings(self) -> dict[str, Any]:
-        """The settings of the model itself."""
+        """The settings that are passed to the model."""
         return {name: value for name, value in self.settings.items() if name != CLASS_WEIGHT}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFamily:
-    """How models of one algorithm are built, and which settings are tried.
+    """An algorithm: how its models are built, and which settings to try.
 
-    The presets are tried first, then the other combinations of values. The values of `shared` settings are tried for
-    both tasks, the others for one task only; a preset takes the first value of each setting that it does not name.
-    `amount_presets` are further ones for numbers that are amounts (`are_amounts`).
+    The presets are tried first, then the other combinations of values. A preset uses the first value of each setting
+    that it does not name.
+
+    Attributes:
+        build: the function that builds an unfitted model.
+        shared: the values to try for each setting in both tasks.
+        classification: the values to try for each setting in classification only.
+        regression: the values to try for each setting in regression only.
+        classification_presets: the presets for classification.
+        regression_presets: the presets for regression.
+        amount_presets: additional presets for targets that are amounts (see `are_amounts`).
+        supports_class_weights: whether to try balanced class weights.
+        weight_argument: the argument of `fit` for the weights of the rows.
+        max_rows: the number of rows above which the algorithm is only tried on request, or None for no limit.
+        fit_early: the function that fits with early stopping, for models built in rounds.
+        keeps_best_rounds: whether a model that stopped early predicts with its best rounds only.
+        values_for_many_rows: values that replace the usual ones if there are many rows.
+        presets_for_many_rows: presets that replace the usual ones if there are many rows; empty to keep them.
     """
 
     build: ModelBuilder
@@ -104,27 +122,27 @@ class ModelFamily:
     classification_presets: Sequence[Settings] = ({},)
     regression_presets: Sequence[Settings] = ({},)
     amount_presets: Sequence[Settings] = ()
-    weighs_classes: bool = True
-    weight_argument: str = "sample_weight"  # The argument of `fit` that takes the weights of the rows.
-    most_rows: int | None = None  # With more rows the algorithm is only tried if it is asked for; None: no limit.
-    fit_early: EarlyStoppingFit | None = None  # For models that are built in rounds, whose number is found by training.
-    keeps_best_rounds: bool = False  # Whether a model that stopped early predicts with its best rounds only.
-    for_many_rows: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # Values in place of the usual ones.
-    presets_for_many_rows: Sequence[Settings] = ()  # In place of the usual ones, if there are any.
+    supports_class_weights: bool = True
+    weight_argument: str = "sample_weight"
+    max_rows: int | None = None
+    fit_early: EarlyStoppingFit | None = None
+    keeps_best_rounds: bool = False
+    values_for_many_rows: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    presets_for_many_rows: Sequence[Settings] = ()
 
     def values_by_setting(self, options: ModelOptions) -> dict[str, Sequence[Any]]:
-        """Return the values to try for each setting, the preferred one first."""
-        replacements = self.for_many_rows if options.has_many_rows else {}
+        """Return the values to try for each setting, with the preferred value first."""
+        replacements = self.values_for_many_rows if options.has_many_rows else {}
         if not options.target.is_classification:
             return {**self.shared, **self.regression, **replacements}
 
         values_by_setting = {**self.shared, **self.classification, **replacements}
-        if self.weighs_classes:
+        if self.supports_class_weights:
             values_by_setting[CLASS_WEIGHT] = (BALANCED, None) if options.balances_classes else (None,)
         return values_by_setting
 
     def presets(self, options: ModelOptions) -> Sequence[Settings]:
-        """Return the settings that are tried first, as far as they differ from the preferred values."""
+        """Return the settings to try first, each without the settings that keep their preferred value."""
         if options.has_many_rows and self.presets_for_many_rows:
             return self.presets_for_many_rows
         if options.target.is_classification:
@@ -136,28 +154,29 @@ class ModelFamily:
 
 
 def are_amounts(numbers: Floats) -> bool:
-    """Return whether numbers are amounts, such as prices: none is negative, and at most a quarter of them are 0.
+    """Return whether the numbers are amounts, such as prices.
 
-    Errors are often proportional to amounts. A model that assumes this cannot learn from zeros alone, and with more of
-    them some part of the rows might have nothing else.
+    Amounts are never negative, and at most a quarter of them are 0. The errors of a prediction are often proportional
+    to the amount, which the Tweedie objective assumes. It cannot learn from zeros alone, and with more zeros a random
+    part of the rows might contain nothing else.
     """
-    return bool(numbers.min() >= 0 and np.mean(numbers == 0) <= MOST_ZEROS)
+    return bool(numbers.min() >= 0 and np.mean(numbers == 0) <= MAX_ZERO_SHARE)
 
 
 def _build_linear(options: ModelOptions, settings: Settings) -> Any:
-    """Build a logistic regression, or a ridge regression for numbers."""
+    """Build a logistic regression for classes, or a ridge regression for numbers."""
     if options.target.is_classification:
         return LogisticRegression(max_iter=1_000, **settings)
     return Ridge(**settings)
 
 
 def _build_kernel(options: ModelOptions, settings: Settings) -> Any:
-    """Build a linear model of the columns and of the similarity of a row to some training rows.
+    """Build a linear model of the columns and of each row's similarity to a sample of training rows.
 
-    Thanks to the similarities (Williams and Seeger 2001) it follows smooth curves and interactions, as a support vector
-    machine with a Gaussian kernel does.
+    The similarities (the Nyström method, Williams and Seeger 2001) let the model follow smooth curves and interactions,
+    like a support vector machine with a Gaussian kernel.
     """
-    similarities = Nystroem(n_components=KERNEL_ROWS, random_state=options.seed)
+    similarities = Nystroem(n_components=KERNEL_COMPONENTS, random_state=options.seed)
     features = FeatureUnion(
         [("columns", "passthrough"), ("similarities", similarities)],
         transformer_weights={"similarities": KERNEL_WEIGHT},
@@ -178,20 +197,20 @@ def _build_forest(options: ModelOptions, settings: Settings) -> Any:
 
 
 def _build_extra_trees(options: ModelOptions, settings: Settings) -> Any:
-    """Build a forest of extremely randomised trees, whose thresholds are drawn at random."""
+    """Build a forest of extremely randomized trees, which draw their thresholds at random."""
     model_class = ExtraTreesClassifier if options.target.is_classification else ExtraTreesRegressor
     return model_class(bootstrap=True, **_forest_parameters(options), **settings)
 
 
 def _forest_parameters(options: ModelOptions) -> dict[str, Any]:
-    """Return the parameters that all forests share; their trees see a sample of the rows if there are many."""
+    """Return the parameters shared by all forests, which include a sample size if there are many rows."""
     rows = len(options.target.values)
-    sampled_share = FOREST_SAMPLE / rows if rows > FOREST_SAMPLE else None
+    sampled_share = MAX_ROWS_PER_TREE / rows if rows > MAX_ROWS_PER_TREE else None
     return {"n_estimators": 100, "max_samples": sampled_share, "n_jobs": 1, "random_state": options.seed}
 
 
 def _build_histogram_boosting(options: ModelOptions, settings: Settings) -> Any:
-    """Build a gradient boosting model over histograms, from scikit-learn."""
+    """Build the histogram-based gradient boosting model of scikit-learn."""
     return build_histogram_boosting(settings, is_classification=options.target.is_classification, seed=options.seed)
 
 
@@ -201,13 +220,13 @@ def _build_lightgbm(options: ModelOptions, settings: Settings) -> Any:
 
 
 def _build_baseline(options: ModelOptions, _settings: Settings) -> Any:
-    """Build a model that ignores the features: it predicts the shares of the classes, or the mean."""
+    """Build a model that ignores the features and predicts the class frequencies or the mean."""
     return DummyClassifier(strategy="prior") if options.target.is_classification else DummyRegressor()
 
 
 BASELINE: Final = Trial("baseline")
 
-# Small steps with random halves of the columns, which suits most tables of some thousand rows.
+# Small steps on random halves of the columns suit most tables of a few thousand rows.
 SLOW_BOOSTING: Final[Settings] = {
     "learning_rate": 0.05,
     "num_leaves": 15,
@@ -216,11 +235,11 @@ SLOW_BOOSTING: Final[Settings] = {
 }
 
 MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
-    "baseline": ModelFamily(_build_baseline, weighs_classes=False),
+    "baseline": ModelFamily(_build_baseline, supports_class_weights=False),
     "linear": ModelFamily(
         _build_linear,
         classification={"C": (1.0, 0.1, 0.01, 10.0)},
-        # The fewer rows there are, the more the penalty weighs, so small tables may need a weak one (a large C).
+        # The fewer the rows, the stronger the effect of the penalty, so small tables may need a weak one (a large C).
         classification_presets=({}, {"C": 0.1}, {"C": 0.01}, {"C": 10.0}),
         regression={"alpha": (1.0, 10.0, 100.0, 0.1)},
         regression_presets=({}, {"alpha": 100.0}),
@@ -232,7 +251,7 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         regression={"alpha": (3.0, 30.0, 0.3)},
         regression_presets=({}, {"alpha": 30.0}, {"alpha": 0.3}),
         weight_argument="linear__sample_weight",
-        most_rows=MANY_ROWS_FOR_KERNEL,
+        max_rows=MAX_KERNEL_ROWS,
     ),
     "hist_gradient_boosting": ModelFamily(
         _build_histogram_boosting,
@@ -271,9 +290,9 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         amount_presets=({**SLOW_BOOSTING, "objective": "tweedie"},),
         fit_early=fit_lightgbm_early,
         keeps_best_rounds=True,
-        # Few rounds have to suffice, so each of them learns much. On a sample, models that learn less would win, and
-        # leaves of few rows would be compared, which hardly occur in the whole table.
-        for_many_rows={
+        # Few rounds have to suffice, so each one must learn a lot. Trials are compared on a sample, which would favour
+        # slower learning and small leaves, although neither suits the whole table.
+        values_for_many_rows={
             "learning_rate": (0.2,),
             "num_leaves": (31, 63),
             "min_child_samples": (20,),
@@ -288,7 +307,7 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         classification_presets=({}, {"max_features": 0.3}),
         regression={"max_features": (0.33, 0.7)},
         regression_presets=({"min_samples_leaf": 1}, {}),
-        most_rows=MANY_ROWS,
+        max_rows=MANY_ROWS,
     ),
     "extra_trees": ModelFamily(
         _build_extra_trees,
@@ -297,7 +316,7 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         classification_presets=({}, {"min_samples_leaf": 10, "max_features": 0.3}),
         regression={"max_features": (0.7, 0.33)},
         regression_presets=({"min_samples_leaf": 1}, {}),
-        most_rows=MANY_ROWS,
+        max_rows=MANY_ROWS,
     ),
     "decision_tree": ModelFamily(_build_tree, shared={"max_depth": (6, 3, 10, None), "min_samples_leaf": (10, 3, 30)}),
 }
@@ -309,13 +328,17 @@ def build_model(trial: Trial, options: ModelOptions) -> Any:
 
 
 def load_libraries(trials: Sequence[Trial]) -> None:
-    """Import the optional packages of trials, so that limits on threads apply to them, too."""
+    """Import the optional packages of the trials, so that thread limits set later apply to them, too."""
     if any(trial.algorithm == "lightgbm" for trial in trials):
         importlib.import_module("lightgbm")
 
 
 def average_settings(trials: Sequence[Trial]) -> Trial:
-    """Return a trial for several that only differ in numbers found by training: it has their mean, rounded up."""
+    """Return one trial that replaces several of the same algorithm, with their mean settings.
+
+    The trials may only differ in numbers found by training, such as the number of boosting rounds. Means are rounded
+    up.
+    """
     settings: dict[str, Any] = {}
     for name in {name: None for trial in trials for name in trial.settings}:
         values = [trial.settings[name] for trial in trials if name in trial.settings]
@@ -325,23 +348,23 @@ def average_settings(trials: Sequence[Trial]) -> Trial:
 
 
 def search_space(algorithm: str, options: ModelOptions) -> list[Trial]:
-    """Return a trial for every combination of settings of an algorithm, in the order in which they are tried.
+    """Return a trial for every combination of settings of an algorithm.
 
-    The presets come first; the others are shuffled.
+    They are in the order in which they are tried: the presets, followed by the other combinations in random order.
     """
     presets = _preset_trials(algorithm, options)
-    return [*presets, *_other_trials(algorithm, options, presets)]
+    return [*presets, *_remaining_trials(algorithm, options, presets)]
 
 
 def _preset_trials(algorithm: str, options: ModelOptions) -> list[Trial]:
-    """Return the trials of an algorithm whose settings are known to work well on many tables."""
+    """Return the trials with the presets of an algorithm."""
     family = MODEL_FAMILIES[algorithm]
     preferred_settings = {name: values[0] for name, values in family.values_by_setting(options).items()}
     return [Trial(algorithm, {**preferred_settings, **preset}) for preset in family.presets(options)]
 
 
-def _other_trials(algorithm: str, options: ModelOptions, presets: Sequence[Trial]) -> list[Trial]:
-    """Return the trials with the other combinations of settings of an algorithm, shuffled by the seed."""
+def _remaining_trials(algorithm: str, options: ModelOptions, presets: Sequence[Trial]) -> list[Trial]:
+    """Return the trials with the settings that no preset covers, shuffled by the seed."""
     values_by_setting = MODEL_FAMILIES[algorithm].values_by_setting(options)
     trials = []
     for values in product(*values_by_setting.values()):
@@ -354,17 +377,17 @@ def _other_trials(algorithm: str, options: ModelOptions, presets: Sequence[Trial
 
 
 def plan_trials(algorithms: Sequence[str], options: ModelOptions, *, max_trials: int) -> list[Trial]:
-    """Return the trials in the order in which they are tried, within the budget.
+    """Return up to `max_trials` trials of the given algorithms, in the order in which they are tried.
 
-    One of each algorithm is tried in turn: first the presets of all of them, then the other settings.
+    The algorithms take turns, one trial at a time. All presets come before the other settings.
     """
     presets = {name: _preset_trials(name, options) for name in algorithms}
-    others = [_other_trials(name, options, presets[name]) for name in algorithms]
-    return [*_take_turns(list(presets.values())), *_take_turns(others)][:max_trials]
+    remaining = [_remaining_trials(name, options, presets[name]) for name in algorithms]
+    return [*_interleave_trials(list(presets.values())), *_interleave_trials(remaining)][:max_trials]
 
 
-def _take_turns(trials_by_algorithm: Sequence[Sequence[Trial]]) -> list[Trial]:
+def _interleave_trials(trials_by_algorithm: Sequence[Sequence[Trial]]) -> list[Trial]:
     """Return the first trial of every algorithm, then the second of each, and so on."""
-    # An algorithm whose trials are used up contributes None to the remaining rounds.
+    # An algorithm without further trials contributes None to the remaining rounds.
     rounds = zip_longest(*trials_by_algorithm)
     return [trial for round_trials in rounds for trial in round_trials if trial is not None]

@@ -1,6 +1,7 @@
-"""Gradient boosting: models that are built in rounds, until rows that are held out are not predicted any better.
+"""Gradient boosting models, which are built in rounds and stop early.
 
-A model uses the threads that the calling thread may use (`threadpoolctl`), and is the same for any number of them.
+Early stopping means that a fit ends once further rounds do not improve the predictions for held-out rows. A fit uses as
+many threads as `threadpoolctl` permits on the calling thread; the model does not depend on their number.
 """
 
 import importlib
@@ -14,17 +15,21 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from touchstone.learning.target import Floats, Values
 
-ROUNDS: Final = 100  # If nothing says how many are best.
+DEFAULT_ROUNDS: Final = 100  # For fits without early stopping.
 MIN_ROUNDS: Final = 20  # A model of fewer rounds would say little about its settings.
-PATIENCE: Final = 20  # Rounds without improvement after which a model is complete.
-BIN_SAMPLE_ROWS: Final = (
-    50_000  # LightGBM chooses its bins from so many rows; with 200,000, its default, it gains nothing.
-)
+PATIENCE: Final = 20  # A fit ends after this many rounds without improvement.
+BIN_SAMPLE_ROWS: Final = 50_000  # LightGBM chooses its bins from this many rows. Its default of 200,000 gains nothing.
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedRows:
-    """Encoded rows with their true values and, if they do not all count the same, their weights."""
+    """Encoded rows with their true values.
+
+    Attributes:
+        matrix: the encoded rows, of shape (rows, columns).
+        values: the true values of the rows.
+        weights: the weights of the rows, or None for equal weights.
+    """
 
     matrix: Floats = field(repr=False)
     values: Values = field(repr=False)
@@ -33,31 +38,37 @@ class WeightedRows:
 
 @dataclass(frozen=True, slots=True)
 class RoundLimit:
-    """How many rounds a fit may take, and the moment of `time.monotonic` after which it takes as few as make sense."""
+    """The maximum number of rounds of a fit, and its deadline on the clock of `time.monotonic`.
+
+    A fit stops at the deadline, but not before it has made `MIN_ROUNDS` rounds.
+    """
 
     rounds: int
     deadline: float = math.inf
 
 
 class EarlyStoppingFit(Protocol):
-    """A function that fits a model until validation rows are not predicted any better."""
+    """A function that fits a model until the predictions for the validation rows stop improving."""
 
     def __call__(
         self, model: Any, training: WeightedRows, validation: WeightedRows, limit: RoundLimit
     ) -> dict[str, int]:
-        """Fit the model, and return the setting with which a fit without validation rows makes as many rounds."""
+        """Fit the model, and return the setting that makes a later fit without validation rows equally long."""
 
 
 def build_histogram_boosting(settings: Mapping[str, Any], *, is_classification: bool, seed: int) -> Any:
-    """Build a gradient boosting model over histograms, from scikit-learn."""
+    """Build the histogram-based gradient boosting model of scikit-learn."""
     model_class = HistGradientBoostingClassifier if is_classification else HistGradientBoostingRegressor
-    return model_class(random_state=seed, early_stopping=False, **{"max_iter": ROUNDS, **settings})
+    return model_class(random_state=seed, early_stopping=False, **{"max_iter": DEFAULT_ROUNDS, **settings})
 
 
 def fit_histogram_boosting_early(
     model: Any, training: WeightedRows, validation: WeightedRows, limit: RoundLimit
 ) -> dict[str, int]:
-    """Fit a model of scikit-learn until the validation rows are not predicted any better, whatever the deadline."""
+    """Fit a scikit-learn model until the predictions for the validation rows stop improving.
+
+    The deadline is ignored, because it is not supported by scikit-learn.
+    """
     model.set_params(early_stopping=True, max_iter=limit.rounds, n_iter_no_change=PATIENCE)
     model.fit(
         training.matrix,
@@ -67,32 +78,32 @@ def fit_histogram_boosting_early(
         y_val=validation.values,
         sample_weight_val=validation.weights,
     )
-    # The last rounds, which brought no improvement, are left out when the model is fitted again.
+    # The last rounds brought no improvement, so a later fit omits them.
     rounds = model.n_iter_ - PATIENCE if model.n_iter_ < limit.rounds else limit.rounds
     return {"max_iter": max(1, int(rounds))}
 
 
 def build_lightgbm(settings: Mapping[str, Any], *, is_classification: bool, seed: int) -> Any:
     """Build a LightGBM model that gives the same result in every run."""
-    # Imported here, because LightGBM is an optional package, without which the service also runs.
+    # Import LightGBM here, because it is an optional dependency.
     lightgbm = importlib.import_module("lightgbm")
     model_class = lightgbm.LGBMClassifier if is_classification else lightgbm.LGBMRegressor
 
-    # The number 0 leaves the choice of threads to OpenMP, and the number itself out of the stored model.
+    # With 0, OpenMP chooses the number of threads, and the stored model does not contain that number.
     reproducibility = {"n_jobs": 0, "deterministic": True, "force_row_wise": True}
     return model_class(
         random_state=seed,
         verbose=-1,
         subsample_for_bin=BIN_SAMPLE_ROWS,
         **reproducibility,
-        **{"n_estimators": ROUNDS, **settings},
+        **{"n_estimators": DEFAULT_ROUNDS, **settings},
     )
 
 
 def fit_lightgbm_early(
     model: Any, training: WeightedRows, validation: WeightedRows, limit: RoundLimit
 ) -> dict[str, int]:
-    """Fit a LightGBM model until the validation rows are not predicted any better, or the time is over."""
+    """Fit a LightGBM model until the predictions for the validation rows stop improving."""
     lightgbm = importlib.import_module("lightgbm")
     model.set_params(n_estimators=limit.rounds)
     model.fit(
@@ -108,16 +119,20 @@ def fit_lightgbm_early(
 
 
 class _StopAtDeadline:
-    """A callback of LightGBM that ends a fit when its time is over."""
+    """A LightGBM callback that ends a fit at its deadline."""
 
-    order = 40  # After the callbacks of LightGBM itself, which record how good the round was.
+    order = 40  # Run after LightGBM's own callbacks, which record the evaluation of the round.
     before_iteration = False
 
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
 
     def __call__(self, state: Any) -> None:
-        """End the fit if its time is over, and it has made enough rounds; `state` says which round has ended."""
+        """End the fit if the deadline has passed and it has made enough rounds.
+
+        Args:
+            state: LightGBM's `CallbackEnv`, which contains the number of the completed round.
+        """
         if state.iteration + 1 >= MIN_ROUNDS and time.monotonic() > self._deadline:
             callback = importlib.import_module("lightgbm.callback")
             raise callback.EarlyStopException(state.iteration, state.evaluation_result_list)

@@ -1,9 +1,10 @@
-"""Confidence intervals of metrics on one held-out fold, by the percentile bootstrap over its rows (Efron 1979).
+"""Confidence intervals of metrics on one held-out fold, by the percentile bootstrap (Efron 1979).
 
-Every metric is computed on the same resamples, all of which are evaluated at once: a resample is not a copy of the rows
-but the number of times that each row was drawn, multiplied by the weight of the row if it has one. Of a long fold only
-some rows are resampled, and the intervals are narrowed by the square root of the ratio, as the theory of the m out of n
-bootstrap has it (Bickel, Götze and van Zwet 1997), so that a million rows take no longer than twenty thousand.
+Every metric is computed on the same resamples. A resample is not a copy of the rows but the number of times that each
+row was drawn, multiplied by the row's weight, so many resamples can be evaluated at once.
+
+Only a sample of a long fold is resampled, so that a million rows take no longer than twenty thousand. The intervals are
+then narrowed by the square root of the sampling ratio (the m out of n bootstrap, Bickel, Götze and van Zwet 1997).
 """
 
 import math
@@ -15,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from touchstone.learning.evaluation import (
-    BOOTSTRAPS,
-    TAILS,
+    BOOTSTRAP_RESAMPLES,
+    INTERVAL_QUANTILES,
     Counts,
     Mask,
     Predictions,
@@ -34,44 +35,50 @@ from touchstone.learning.target import Floats, Indices, Target
 from touchstone.learning.task_interface import Json
 
 MAX_RESAMPLED_ROWS: Final = 20_000
-MAX_RESAMPLED_CELLS: Final = 200_000  # With many classes fewer rows are resampled, since each class is measured.
+MAX_RESAMPLED_CELLS: Final = 200_000  # Rows times classes: with many classes, fewer rows are resampled.
 MIN_RESAMPLED_ROWS: Final = 5_000
-CELLS_PER_BLOCK: Final = 200_000  # Resamples are evaluated in blocks whose arrays fit into the cache of a processor.
+CELLS_PER_BLOCK: Final = 200_000  # Resamples are evaluated in blocks that fit into the processor cache.
 
 
 @dataclass(frozen=True, slots=True)
 class Resamples:
-    """Resamples of predicted rows; `counts` says how often each of them drew each row, times the row's weight."""
+    """Resamples of predicted rows, as counts of shape (resamples, rows).
+
+    A count is the number of times that a resample drew a row, multiplied by the row's weight.
+    """
 
     predictions: Predictions
-    counts: Counts = field(repr=False)  # Shape (resamples, rows).
+    counts: Counts = field(repr=False)
     _threshold_rows: dict[int, "ThresholdRows"] = field(init=False, repr=False, default_factory=dict)
 
     def blocks(self) -> "Iterator[Resamples]":
-        """Yield the resamples a few at a time."""
+        """Yield the resamples in blocks of a few resamples."""
         size = max(1, CELLS_PER_BLOCK // self.counts.shape[1])
         for start in range(0, len(self.counts), size):
             yield Resamples(self.predictions, self.counts[start : start + size])
 
     def threshold_rows(self, code: int) -> "ThresholdRows":
-        """Return the rows that each threshold of the probability of a class adds, counted once for all metrics."""
+        """Return the rows added by each threshold on the probability of a class.
+
+        The result is cached, because several metrics use it.
+        """
         if code not in self._threshold_rows:
             is_positive = self.predictions.truth == code
             self._threshold_rows[code] = _count_by_threshold(self, is_positive, self.predictions.probabilities[:, code])
         return self._threshold_rows[code]
 
     def mean(self, values: npt.NDArray[np.floating]) -> Floats:
-        """Return, for every resample, the mean of a value that each row has."""
+        """Return the weighted mean of `values`, one value per row, for every resample."""
         means: Floats = (self.counts @ values) / self.counts.sum(axis=1)
         return means
 
     def confusion_matrices(self) -> Counts:
-        """Return the confusion matrix of every resample, true classes before predicted ones."""
+        """Return an array of shape (resamples, true classes, predicted classes)."""
         class_count = self.predictions.class_count
         resample_count = len(self.counts)
         cell_of_row = self.predictions.truth * class_count + self.predictions.predicted
 
-        # Each resample has cells of its own, so that a single count fills the matrices of all of them.
+        # Give each resample its own range of cell numbers, so that one `bincount` fills all matrices.
         first_cells = np.arange(resample_count)[:, None] * class_count**2
         rows_per_cell = np.bincount(
             (first_cells + cell_of_row).ravel(),
@@ -82,10 +89,7 @@ class Resamples:
 
 
 def summarize_holdout(target: Target, predictions: Predictions, seed: int, units: Indices | None = None) -> Json:
-    """Return every metric on a held-out fold, with its bootstrap interval, as `{metric: {value, low, high}}`.
-
-    `units` are as for `bootstrap_metrics`.
-    """
+    """Return every reported metric on a held-out fold with its confidence interval (see `bootstrap_metrics`)."""
     return bootstrap_metrics(reported_metrics(target), predictions, seed, units)
 
 
@@ -97,18 +101,25 @@ def bootstrap_metric(metric: str, predictions: Predictions, seed: int) -> Json:
 def bootstrap_metrics(
     metrics: Sequence[str], predictions: Predictions, seed: int, units: Indices | None = None
 ) -> dict[str, Json]:
-    """Return the values of metrics with their 95 % confidence intervals, as `{metric: {value, low, high}}`.
+    """Return the values of the given metrics with their 95 % confidence intervals.
 
-    An interval contains the middle 95 % of the values on rows drawn at random with replacement. `units` are the codes
-    of the units to which the rows belong, such as patients or groups of equal rows: all rows of a unit are drawn
-    together, since they tell less than as many independent rows. A value is None if the metric is undefined on
-    these rows, and both ends are None if it is undefined on every resample, or if all rows belong to the same unit,
-    of which no others can be drawn.
+    An interval contains the middle 95 % of the values on rows drawn at random with replacement.
+
+    Args:
+        metrics: the names of the metrics.
+        predictions: the predictions for the rows of the fold.
+        seed: the seed of the random draws.
+        units: the code of the unit of each row, such as a patient or a group of equal rows. The rows of a unit are
+            drawn together, since they contain less information than independent rows. By default each row is a unit.
+
+    Returns:
+        `{metric: {value, low, high}}`. The value is None if the metric is undefined on these rows. Both ends of the
+        interval are None if the metric is undefined on every resample, or if there is only one unit to draw.
     """
     rng = np.random.default_rng(seed)
     unit_of_row = np.arange(len(predictions.truth)) if units is None else np.unique(units, return_inverse=True)[1]
     has_one_unit = not unit_of_row.any()
-    rows = _choose_rows(predictions, unit_of_row, rng)
+    rows = _select_resampled_rows(predictions, unit_of_row, rng)
     resampled_predictions = predictions.take(rows)
     resamples = draw_resamples(resampled_predictions, rng, unit_of_row[rows])
 
@@ -119,28 +130,37 @@ def bootstrap_metrics(
         values = np.full(1, np.nan) if has_one_unit else np.concatenate(values_of_blocks)
         value = compute_metric(metric, predictions)
         centre = compute_metric(metric, resampled_predictions)
-        interval = _interval(values, centre, shift=value - centre, narrowing=math.sqrt(row_ratio))
+        interval = _percentile_interval(values, centre, shift=value - centre, narrowing=math.sqrt(row_ratio))
         summary_by_metric[metric] = {"value": finite_or_none(value), **interval}
     return summary_by_metric
 
 
 def draw_resamples(predictions: Predictions, rng: np.random.Generator, unit_of_row: Indices | None = None) -> Resamples:
-    """Draw as many units of rows as there are, with replacement, again and again; by default each row is a unit."""
+    """Draw `BOOTSTRAP_RESAMPLES` resamples, each with as many units as there are, with replacement.
+
+    Args:
+        predictions: the predicted rows.
+        rng: the source of randomness.
+        unit_of_row: the code of the unit of each row. By default each row is a unit.
+    """
     if unit_of_row is None:
         unit_of_row = np.arange(len(predictions.truth))
     _codes, unit_of_row = np.unique(unit_of_row, return_inverse=True)
 
     unit_count = int(unit_of_row.max()) + 1
-    counts = np.empty((BOOTSTRAPS, len(unit_of_row)), dtype=np.int32)
-    for resample in range(BOOTSTRAPS):
+    counts = np.empty((BOOTSTRAP_RESAMPLES, len(unit_of_row)), dtype=np.int32)
+    for resample in range(BOOTSTRAP_RESAMPLES):
         drawn_units = rng.integers(0, unit_count, unit_count)
         count_of_unit = np.bincount(drawn_units, minlength=unit_count)
         counts[resample] = count_of_unit[unit_of_row]
     return Resamples(predictions, counts if predictions.weights is None else counts * predictions.weights)
 
 
-def _choose_rows(predictions: Predictions, unit_of_row: Indices, rng: np.random.Generator) -> Indices:
-    """Return the rows that are resampled: all of them, or those of some units chosen at random if there are many."""
+def _select_resampled_rows(predictions: Predictions, unit_of_row: Indices, rng: np.random.Generator) -> Indices:
+    """Return the positions of the rows to resample.
+
+    If there are too many rows, these are the rows of randomly chosen units.
+    """
     rows = len(predictions.truth)
     limit = MAX_RESAMPLED_ROWS
     if predictions.class_count:
@@ -155,17 +175,20 @@ def _choose_rows(predictions: Predictions, unit_of_row: Indices, rng: np.random.
     return np.flatnonzero(is_chosen[unit_of_row])
 
 
-def _interval(values: Floats, centre: float, shift: float, *, narrowing: float) -> Json:
-    """Return the middle 95 % of the values of a metric that are defined, as `{low, high}`.
+def _percentile_interval(values: Floats, centre: float, shift: float, *, narrowing: float) -> Json:
+    """Return the ends of the middle 95 % of the defined values of a metric, as `{low, high}`.
 
-    If only some rows were resampled, on which the metric is `centre`, the interval is narrowed around it and moved by
-    `shift` to the value on all rows.
+    Args:
+        values: the value of the metric on each resample, NaN where it is undefined.
+        centre: the value of the metric on the rows that were resampled.
+        shift: the difference between the value on all rows and `centre`, which is added to both ends.
+        narrowing: the factor for the width of the interval; below 1 if only a sample of the rows was resampled.
     """
     defined_values = values[~np.isnan(values)]
     if not len(defined_values):
         return {"low": None, "high": None}
 
-    low, high = np.quantile(defined_values, TAILS)
+    low, high = np.quantile(defined_values, INTERVAL_QUANTILES)
     if narrowing < 1:
         low = centre + shift + (low - centre) * narrowing
         high = centre + shift + (high - centre) * narrowing
@@ -174,9 +197,9 @@ def _interval(values: Floats, centre: float, shift: float, *, narrowing: float) 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdRows:
-    """The rows that each threshold adds to the selected ones, from the highest score down, for every resample.
+    """The positive and the negative rows that each lower threshold adds to the selected rows.
 
-    Both arrays have the shape (resamples, thresholds).
+    Both arrays have the shape (resamples, thresholds). The thresholds are the distinct scores in descending order.
     """
 
     positives: Floats = field(repr=False)
@@ -184,7 +207,7 @@ class ThresholdRows:
 
 
 def _count_by_threshold(resamples: Resamples, is_positive: Mask, scores: Floats) -> ThresholdRows:
-    """Count the positive and the negative rows of every distinct score; rows with equal scores share a threshold."""
+    """Count the positive and the negative rows of every distinct score, in every resample."""
     descending = np.argsort(-scores, kind="stable")
     is_new_score = np.diff(scores[descending], prepend=np.inf) != 0
     first_position_of_score = np.flatnonzero(is_new_score)
@@ -197,20 +220,20 @@ def _count_by_threshold(resamples: Resamples, is_positive: Mask, scores: Floats)
 
 
 def _area_under_roc(threshold_rows: ThresholdRows) -> Floats:
-    """Return the area under the ROC curve of every resample, NaN where all rows are of one kind."""
+    """Return the area under the ROC curve of every resample, or NaN if all rows have the same class."""
     positives = threshold_rows.positives
     negatives = threshold_rows.negatives
 
-    # A positive row is ahead of all negative rows with a lower score, and half ahead of those with the same one.
+    # Count the pairs in which the positive row has the higher score; a tie counts half.
     all_negatives = negatives.sum(axis=1, keepdims=True)
     lower_negatives = all_negatives - negatives.cumsum(axis=1)
-    pairs_in_right_order = (positives * (lower_negatives + negatives / 2)).sum(axis=1)
+    correctly_ordered_pairs = (positives * (lower_negatives + negatives / 2)).sum(axis=1)
     pairs = positives.sum(axis=1) * all_negatives[:, 0]
-    return _ratio_or_nan(pairs_in_right_order, pairs)
+    return _ratio_or_nan(correctly_ordered_pairs, pairs)
 
 
 def _average_precision(threshold_rows: ThresholdRows) -> Floats:
-    """Return the average precision of every resample, NaN where there are no positive rows."""
+    """Return the average precision of every resample, or NaN if there are no positive rows."""
     positives = threshold_rows.positives
     hits = positives.cumsum(axis=1)
     selected = hits + threshold_rows.negatives.cumsum(axis=1)
@@ -220,14 +243,14 @@ def _average_precision(threshold_rows: ThresholdRows) -> Floats:
 
 
 def _ratio_or_nan(numerators: Floats, denominators: Floats) -> Floats:
-    """Divide element by element; the ratio is NaN where the denominator is 0."""
+    """Divide element by element, with NaN where the denominator is 0."""
     undefined = np.full(len(numerators), np.nan)
     ratio: Floats = np.divide(numerators, denominators, out=undefined, where=denominators > 0)
     return ratio
 
 
 def _mean_over_classes(metric: Callable[[ThresholdRows], Floats]) -> Callable[[Resamples], Floats]:
-    """Return a function that averages a metric of rankings over the classes for which a resample defines it."""
+    """Return a function that averages a ranking metric over the classes that define it in a resample."""
 
     def compute(resamples: Resamples) -> Floats:
         codes = ranked_classes(resamples.predictions)
@@ -239,15 +262,15 @@ def _mean_over_classes(metric: Callable[[ThresholdRows], Floats]) -> Callable[[R
 
 
 def _accuracy(resamples: Resamples) -> Floats:
-    """Return the share of the rows whose class is predicted correctly."""
+    """Return the share of correctly predicted rows of every resample."""
     predictions = resamples.predictions
     return resamples.mean((predictions.truth == predictions.predicted).astype(np.float64))
 
 
 def _r2(resamples: Resamples) -> Floats:
-    """Return the share of the variance that the predictions explain."""
+    """Return the share of the variance explained by the predictions, for every resample."""
     truth = resamples.predictions.truth
-    # Without this shift, which changes no variance, large numbers close together would lose their digits.
+    # The shift does not change the variance, but avoids cancellation among large numbers that are close together.
     centred_truth = truth - truth.mean()
     variance = resamples.mean(centred_truth**2) - resamples.mean(centred_truth) ** 2
     return 1 - _ratio_or_nan(_mean_squared_error(resamples), variance)
@@ -259,7 +282,7 @@ def _mean_squared_error(resamples: Resamples) -> Floats:
 
 
 def _median_ae(resamples: Resamples) -> Floats:
-    """Return the median absolute error: the middle one of the sorted errors, or the mean of the two in the middle."""
+    """Return the weighted median of the absolute errors of every resample."""
     errors = np.abs(resamples.predictions.truth - resamples.predictions.predicted)
     ascending = np.argsort(errors, kind="stable")
     rows_up_to_error = resamples.counts[:, ascending].cumsum(axis=1)

@@ -1,6 +1,6 @@
-"""From cells as they were written to typed columns: numbers, categories, dates, texts, and what can't be learned from.
+"""The typed columns of a table, whose types are inferred from cells that were written as strings.
 
-The type of a column is inferred from its different values, not from its rows, so that long tables cost little.
+The type of a column is inferred from its distinct values instead of its rows, so that long tables cost little.
 """
 
 import math
@@ -29,15 +29,15 @@ from touchstone.core.number_notation import (
 from touchstone.core.text import fold
 from touchstone.learning.identifiers import is_row_identifier
 
-MISSING: Final = ""  # How text columns represent a missing value; no other cell can become an empty text.
+MISSING: Final = ""  # A missing value in a column of strings. Other cells are never empty.
 LONGEST_MISSING_MARK: Final = max(map(len, MISSING_MARKS))
-AGREEMENT: Final = 0.95  # The share of the different values that must agree on a type; the rest becomes missing.
-MAX_MAGNITUDE: Final = 1e30  # Larger magnitudes overflow single precision once squared, and count as infinite.
-MAX_EXACT_INTEGER: Final = 2.0**53  # Up to here floats can tell neighbouring integers apart.
-MANY_VALUES: Final = 30
-MIN_WORDS_OF_TEXT: Final = 4
+MIN_AGREEMENT: Final = 0.95  # The share of the distinct values that must fit a type; the others become missing.
+MAX_MAGNITUDE: Final = 1e30  # Larger magnitudes count as infinite, because their squares overflow.
+MAX_EXACT_INTEGER: Final = 2.0**53  # Floats represent all integers up to this magnitude exactly.
+CARDINALITY_THRESHOLD: Final = 30  # Columns of strings with more distinct values have high cardinality.
+MIN_MEAN_WORDS_FOR_TEXT: Final = 4  # The mean number of words per distinct value from which a column is text.
 DATE_SAMPLE: Final = 20
-PLAIN_SAMPLE: Final = 200
+PLAIN_NUMBER_SAMPLE: Final = 200
 _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
 _BOOLEAN_BY_NUMBER: Final = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
 _DATE_START: Final = re.compile(r"^(\w+[-/. ,T]+\d|\d{1,2}[- ][^\W\d]{3})")
@@ -46,20 +46,20 @@ _ALL_MISSING_MARKS: Final = pa.array(sorted(MISSING_MARKS | MISSING_NUMBER_MARKS
 
 
 class ColumnKind(StrEnum):
-    """What a column holds, which decides how it is prepared."""
+    """The kind of a column's values, which determines how they are prepared for a model."""
 
     NUMBER = "number"
     BOOLEAN = "boolean"
     CATEGORY = "category"
-    TEXT = "text"  # Sentences: many different values of several words.
+    TEXT = "text"  # Sentences: many distinct values of several words.
     DATE = "date"
-    IDENTIFIER = "identifier"  # A different value in every row, so that there is nothing to learn.
+    IDENTIFIER = "identifier"  # A different value in every row, so there is nothing to learn.
     UNSUPPORTED = "unsupported"  # Nested or binary values.
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSchema:
-    """The kind of a column and how its cells are read, so that later rows are read the same way."""
+    """The kind of a column and the format of its cells, so that later rows are read in the same way."""
 
     name: str
     kind: ColumnKind
@@ -69,30 +69,34 @@ class ColumnSchema:
     decimal_comma: bool = False
     thousands: str = ""
     integral: bool = False
-    mixed: int = 0  # The number of cells that did not agree with the type of their column.
+    mixed: int = 0  # The number of cells that do not fit the type of the column.
     infinite: int = 0
-    unit: str = ""  # The unit or currency that the file writes beside the numbers, such as %, $ or kg.
-    has_plus: bool = False  # Whether a word of the column is a plus sign, so that a minus sign is no missing mark.
+    unit: str = ""  # The unit or currency written next to the numbers, such as %, $ or kg.
+    has_plus: bool = False  # Whether a value is a plus sign. A minus sign then does not mean a missing value.
 
     @property
     def notation(self) -> NumberNotation:
-        """How the numbers of the column are written."""
+        """The notation of the column's numbers."""
         return NumberNotation(self.decimal_comma, self.thousands, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
 class TypedColumn:
-    """A column with its values: float64 for numbers, datetime64 for dates, text with `MISSING` for the rest."""
+    """A column with its values, which are float64 for numbers, datetime64 for dates, and strings otherwise."""
 
     column: ColumnSchema
     values: "pd.Series[Any]" = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _TextCells:
-    """The cells of a text column: its different values, and for every row the position of its value.
+class _EncodedStrings:
+    """A dictionary-encoded column of strings.
 
-    `has_plus` says whether one of the values is a plus sign.
+    Attributes:
+        name: the name of the column.
+        values: the distinct values, trimmed, including `MISSING` if a value is missing.
+        codes: the position in `values` of the value of each row.
+        has_plus: whether one of the values is a plus sign.
     """
 
     name: str
@@ -101,46 +105,54 @@ class _TextCells:
     has_plus: bool
 
     @property
-    def present(self) -> list[str]:
-        """The values that are not missing."""
+    def distinct_values(self) -> list[str]:
+        """The distinct values without `MISSING`."""
         return [value for value in self.values.tolist() if value != MISSING]
 
 
-def from_texts(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> TypedColumn:
-    """Infer the type of a column of texts: numbers, booleans, dates, or else words.
+def from_strings(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") -> TypedColumn:
+    """Infer the type of a column of strings.
 
-    `delimiter` is what separates the cells in the file; it decides what commas in numbers can mean.
+    Args:
+        name: the name of the column.
+        cells: the strings of the column, one per row.
+        delimiter: the delimiter of the file, which limits the possible meanings of a comma in a number.
+
+    Returns:
+        A column of numbers, booleans, dates, categories, texts or identifiers.
     """
-    return from_arrow_texts(name, pa.array(cells, type=pa.large_string(), from_pandas=True), delimiter=delimiter)
+    return from_arrow_strings(name, pa.array(cells, type=pa.large_string(), from_pandas=True), delimiter=delimiter)
 
 
-def from_arrow_texts(name: str, cells: pa.Array | pa.ChunkedArray, *, delimiter: str = ",") -> TypedColumn:
-    """Infer the type of a column of Arrow texts, like `from_texts`."""
+def from_arrow_strings(name: str, cells: pa.Array | pa.ChunkedArray, *, delimiter: str = ",") -> TypedColumn:
+    """Infer the type of a column of Arrow strings (see `from_strings`)."""
     plain_numbers = _read_plain_numbers(cells)
     if plain_numbers is not None:
         notation = NumberNotation(decimal_comma=delimiter != ",")
         return from_numbers(name, plain_numbers, notation=notation)
 
-    text_cells = _distinct_cells(name, cells)
-    if not text_cells.present:
-        return _infer_words(text_cells)
+    strings = _dictionary_encode(name, cells)
+    if not strings.distinct_values:
+        return _infer_text(strings)
 
-    # Each of these returns None if the values are of another type; any values are words.
+    # Each function returns None if the values have another type, except the last, which accepts any values.
     return (
-        _infer_numbers(text_cells, delimiter)
-        or _infer_booleans(text_cells)
-        or _infer_dates(text_cells)
-        or _infer_words(text_cells)
+        _infer_numbers(strings, delimiter) or _infer_booleans(strings) or _infer_dates(strings) or _infer_text(strings)
     )
 
 
 def from_numbers(
     name: str, cells: npt.ArrayLike, *, mixed: int = 0, notation: NumberNotation = PLAIN_NOTATION
 ) -> TypedColumn:
-    """Return a column of numbers; infinite ones, and those too large to compute with, become missing.
+    """Build a column of numbers, or an identifier column if the numbers merely identify the rows.
 
-    A column that merely identifies the rows becomes an identifier. `mixed` is how many cells were not numbers, and
-    `notation` how the numbers were written; both are stored in the schema.
+    Infinite numbers and numbers above `MAX_MAGNITUDE` become missing.
+
+    Args:
+        name: the name of the column.
+        cells: the numbers, NaN where one is missing.
+        mixed: the number of cells that were not numbers.
+        notation: the notation of the numbers in the file.
     """
     values = np.array(cells, dtype=np.float64)
     is_too_large = np.abs(values) > MAX_MAGNITUDE
@@ -167,43 +179,48 @@ def from_numbers(
 
 
 def from_dates(name: str, cells: "pd.Series[Any]", *, date_format: str = ISO_8601, mixed: int = 0) -> TypedColumn:
-    """Return a column of dates and times, converted to UTC.
+    """Build a column of dates and times in UTC.
 
-    `date_format` is how the dates were written, and `mixed` how many cells were not dates; both are stored in the
-    schema.
+    Args:
+        name: the name of the column.
+        cells: the dates and times, NaT where one is missing.
+        date_format: the format of the dates in the file.
+        mixed: the number of cells that were not dates.
     """
-    moments_in_utc = pd.to_datetime(cells, utc=True).dt.tz_localize(None)
-    moments = moments_in_utc.astype("datetime64[us]").reset_index(drop=True)
+    naive_utc = pd.to_datetime(cells, utc=True).dt.tz_localize(None)
+    timestamps = naive_utc.astype("datetime64[us]").reset_index(drop=True)
     schema = ColumnSchema(
         name,
         ColumnKind.DATE,
-        distinct=int(moments.nunique()),
-        missing=int(moments.isna().sum()),
+        distinct=int(timestamps.nunique()),
+        missing=int(timestamps.isna().sum()),
         date_format=date_format,
         mixed=mixed,
     )
-    return TypedColumn(schema, moments)
+    return TypedColumn(schema, timestamps)
 
 
 def from_booleans(name: str, cells: "pd.Series[Any]") -> TypedColumn:
-    """Return a column of the words "true" and "false"."""
+    """Build a column of the strings "true" and "false" from booleans."""
     words = cells.map({True: "true", False: "false"}).astype(object)
-    return _word_column(name, ColumnKind.BOOLEAN, words.where(words.notna(), MISSING))
+    return _build_string_column(name, ColumnKind.BOOLEAN, words.where(words.notna(), MISSING))
 
 
 def from_unsupported(name: str, rows: int) -> TypedColumn:
-    """Return a column whose values are nested or binary; all of them count as missing."""
+    """Build a column for nested or binary values, which all count as missing."""
     schema = ColumnSchema(name, ColumnKind.UNSUPPORTED, distinct=0, missing=rows)
     return TypedColumn(schema, pd.Series([MISSING] * rows, dtype=object))
 
 
 def parse_cell(column: ColumnSchema, cell: object) -> Any:
-    """Read one JSON value exactly as the cells of its column were read from the data file.
+    """Convert one JSON value like a cell of its column in the data file.
 
-    This gives a model the same values for a row in a request as for a row in its table. Only numbers that are too large
-    to compute with are not missing, as in files, but become the largest number, since a request can be answered with a
-    warning about a value out of range. Raises ValueError if the value does not suit the column; `row_values` decides
-    whether it counts as missing.
+    A model thus receives the same value from a request as from its table. There is one exception: a number above
+    `MAX_MAGNITUDE` is missing in a file, but limited to `MAX_MAGNITUDE` here, because a prediction can warn about
+    values out of range.
+
+    Raises:
+        ValueError: if the value does not fit the column. The caller decides whether it counts as missing.
     """
     if column.kind is ColumnKind.NUMBER and isinstance(cell, int | float):
         return _limit_magnitude(float(cell))
@@ -219,35 +236,35 @@ def parse_cell(column: ColumnSchema, cell: object) -> Any:
 
 
 def marks_missing(column: ColumnSchema, cell: object) -> bool:
-    """Return whether a JSON value stands for a missing value in its column, such as null, "n/a" or an empty text."""
+    """Return whether a JSON value, such as null, "n/a" or "", means a missing value in its column."""
     text = _clean_json(column, cell)
     return text == MISSING or (column.kind is ColumnKind.NUMBER and fold(text) in MISSING_NUMBER_MARKS)
 
 
 def schema_to_dict(column: ColumnSchema) -> dict[str, Any]:
-    """Return the schema as JSON, to be stored with a model."""
+    """Convert a schema to JSON, which is stored with a model."""
     return {name: getattr(column, name) for name in ColumnSchema.__slots__} | {"kind": str(column.kind)}
 
 
 def schema_from_dict(record: dict[str, Any]) -> ColumnSchema:
-    """Return the schema that `schema_to_dict` has stored."""
+    """Restore a schema from the result of `schema_to_dict`."""
     return ColumnSchema(**(record | {"kind": ColumnKind(record["kind"])}))
 
 
 def _clean(value: str, marks: Set[str]) -> str:
-    """Trim a cell; every mark of a missing value becomes `MISSING`."""
+    """Trim a cell and replace the marks of a missing value by `MISSING`."""
     text = value.strip()
     is_missing = len(text) <= LONGEST_MISSING_MARK and text.lower() in marks
     return MISSING if is_missing else text
 
 
 def _clean_json(column: ColumnSchema, cell: object) -> str:
-    """Return a JSON value as the trimmed text of a cell of its column; a mark of a missing value becomes `MISSING`."""
+    """Convert a JSON value to a string and clean it like a cell of its column."""
     return _clean(json_as_text(cell), missing_marks(has_plus=column.has_plus))
 
 
 def json_as_text(cell: object) -> str:
-    """Write a JSON value as a file would hold it; 1.0 becomes 1, since JSON does not tell the two apart."""
+    """Format a JSON value as in a file, with 1.0 as "1" because JSON does not distinguish the two."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
@@ -258,12 +275,15 @@ def json_as_text(cell: object) -> str:
 
 
 def _limit_magnitude(number: float) -> float:
-    """Return a number or, if it is too large to compute with, the largest number of its sign; NaN stays NaN."""
+    """Limit the magnitude of a number to `MAX_MAGNITUDE`. NaN stays NaN."""
     return math.copysign(MAX_MAGNITUDE, number) if abs(number) > MAX_MAGNITUDE else number
 
 
 def _parse_number(column: ColumnSchema, text: str) -> float:
-    """Read a number in the notation of its column; a missing one becomes NaN, and true and false become 1 and 0."""
+    """Parse a number in the notation of its column.
+
+    A missing value becomes NaN, true becomes 1, and false becomes 0.
+    """
     if text == MISSING or fold(text) in MISSING_NUMBER_MARKS:
         return float("nan")
 
@@ -275,19 +295,19 @@ def _parse_number(column: ColumnSchema, text: str) -> float:
 
 
 def _parse_date(column: ColumnSchema, text: str) -> Any:
-    """Read a date in the format of its column, or else in ISO 8601."""
+    """Parse a date in the format of its column or in ISO 8601."""
     if text == MISSING:
         return pd.NaT
 
     for date_format in (column.date_format, ISO_8601):
-        moment = pd.to_datetime(text, format=date_format, errors="coerce", utc=True)
-        if moment is not pd.NaT:
-            return moment.tz_localize(None)
+        timestamp = pd.to_datetime(text, format=date_format, errors="coerce", utc=True)
+        if timestamp is not pd.NaT:
+            return timestamp.tz_localize(None)
     raise ValueError(text)
 
 
 def _parse_boolean(text: str) -> str:
-    """Read a boolean, which may also be written as 1 or 0."""
+    """Parse a boolean, which may also be written as 1 or 0."""
     word = _BOOLEAN_BY_NUMBER.get(text, text.casefold())
     if word != MISSING and word not in _BOOLEAN_WORDS:
         raise ValueError(text)
@@ -295,12 +315,12 @@ def _parse_boolean(text: str) -> str:
 
 
 def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.float64] | None:
-    """Return the numbers of a column in which every cell is a plain number or missing, or None if another cell occurs.
+    """Return the numbers of a column, or None if any cell is neither a plain number nor missing.
 
-    Most columns of numbers are of this kind, and Arrow reads them a hundred times faster than anything in Python could.
+    Most numeric columns are like this, and Arrow parses them a hundred times faster than Python could.
     """
-    # The first cells already rule out most columns of words.
-    if _cast_to_numbers(cells.slice(0, PLAIN_SAMPLE)) is None:
+    # The first cells are enough to rule out most other columns.
+    if _cast_to_numbers(cells.slice(0, PLAIN_NUMBER_SAMPLE)) is None:
         return None
 
     numbers = _cast_to_numbers(cells)
@@ -315,20 +335,20 @@ def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.flo
 
 
 def _cast_to_numbers(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray | None:
-    """Return texts as numbers, null where one is missing, or None if there are other texts than plain numbers."""
+    """Cast strings to numbers, with null for missing ones, or return None if that is impossible."""
     with suppress(pa.ArrowInvalid):
         return pc.cast(cells, pa.float64())
 
     trimmed_cells = pc.utf8_trim_whitespace(cells)
     is_missing = pc.is_in(pc.utf8_lower(trimmed_cells), value_set=_ALL_MISSING_MARKS.cast(cells.type))
-    known_cells = pc.if_else(is_missing, None, trimmed_cells)
+    present_cells = pc.if_else(is_missing, None, trimmed_cells)
     with suppress(pa.ArrowInvalid):
-        return pc.cast(known_cells, pa.float64())
+        return pc.cast(present_cells, pa.float64())
     return None
 
 
-def _distinct_cells(name: str, cells: pa.Array | pa.ChunkedArray) -> _TextCells:
-    """Return the different values of a column, trimmed, and which of them every row has."""
+def _dictionary_encode(name: str, cells: pa.Array | pa.ChunkedArray) -> _EncodedStrings:
+    """Trim the cells of a column and encode them by their distinct values."""
     encoded_cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     encoded_cells = encoded_cells.fill_null(MISSING).dictionary_encode()
     values_in_file = encoded_cells.dictionary.to_pylist()
@@ -336,107 +356,110 @@ def _distinct_cells(name: str, cells: pa.Array | pa.ChunkedArray) -> _TextCells:
     marks = missing_marks(has_plus=has_plus)
     cleaned_values = [_clean(value, marks) for value in values_in_file]
 
-    # Values that differ in white space only, or in how they mark a missing value, have become equal.
+    # Cleaning makes values equal that differed only in white space or in the mark of a missing value.
     new_codes, values = pd.factorize(np.array(cleaned_values, dtype=object))
     codes_in_file = encoded_cells.indices.to_numpy(zero_copy_only=False)
-    return _TextCells(name, values, new_codes[codes_in_file], has_plus)
+    return _EncodedStrings(name, values, new_codes[codes_in_file], has_plus)
 
 
-def _infer_numbers(cells: _TextCells, delimiter: str) -> TypedColumn | None:
-    """Return a column of numbers, or None if its values are not numbers.
+def _infer_numbers(cells: _EncodedStrings, delimiter: str) -> TypedColumn | None:
+    """Return a column of numbers, or None if the values are not numbers.
 
-    A few words among many numbers become missing. Values with leading zeros, such as postal codes, are not numbers.
+    A few other strings among many numbers become missing. Codes with leading zeros, such as postal codes, are not
+    numbers.
     """
     values = cells.values.tolist()
     is_missing = np.array([text == MISSING or text.lower() in MISSING_NUMBER_MARKS for text in values])
-    known_texts = [text for text, missing in zip(values, is_missing, strict=True) if not missing]
-    if not known_texts or any(map(is_code, known_texts)):
+    present_strings = [text for text, missing in zip(values, is_missing, strict=True) if not missing]
+    if not present_strings or any(map(is_code, present_strings)):
         return None
 
-    notation = infer_notation(known_texts, delimiter)
+    notation = infer_notation(present_strings, delimiter)
     if notation is None:
         return None
     numbers = np.array([_parse_or_nan(notation, text) for text in values])
 
-    is_word = np.isnan(numbers) & ~is_missing
-    has_too_many_words = is_word.sum() > (1 - AGREEMENT) * len(known_texts)
-    if has_too_many_words:
+    is_mixed = np.isnan(numbers) & ~is_missing
+    has_too_many_mixed = is_mixed.sum() > (1 - MIN_AGREEMENT) * len(present_strings)
+    if has_too_many_mixed:
         return None
 
-    # So far each different value was looked at once; `codes` holds, for every row, the position of its value.
-    rows_with_word = int(is_word[cells.codes].sum())
-    return from_numbers(cells.name, numbers[cells.codes], mixed=rows_with_word, notation=notation)
+    # The arrays above have one element per distinct value. Indexing them with the codes gives one element per row.
+    mixed_rows = int(is_mixed[cells.codes].sum())
+    return from_numbers(cells.name, numbers[cells.codes], mixed=mixed_rows, notation=notation)
 
 
 def _parse_or_nan(notation: NumberNotation, text: str) -> float:
-    """Return the number that a text stands for in a notation, or NaN if it is none."""
+    """Parse a number in the given notation, or return NaN if the string is not a number."""
     try:
         return notation.parse(text)
     except ValueError:
         return float("nan")
 
 
-def _infer_booleans(cells: _TextCells) -> TypedColumn | None:
-    """Return a column of booleans, or None if some value is neither true nor false."""
+def _infer_booleans(cells: _EncodedStrings) -> TypedColumn | None:
+    """Return a column of booleans, or None if any value is neither true nor false."""
     words = np.array([text.casefold() for text in cells.values.tolist()], dtype=object)
     if not set(words) <= _BOOLEAN_WORDS | {MISSING}:
         return None
-    return _word_column(cells.name, ColumnKind.BOOLEAN, pd.Series(words[cells.codes], dtype=object))
+    return _build_string_column(cells.name, ColumnKind.BOOLEAN, pd.Series(words[cells.codes], dtype=object))
 
 
-def _infer_dates(cells: _TextCells) -> TypedColumn | None:
-    """Return a column of dates if nearly all of its values have the same format, otherwise None.
+def _infer_dates(cells: _EncodedStrings) -> TypedColumn | None:
+    """Return a column of dates if nearly all values have the same date format, or None otherwise.
 
-    The few values that have another format become missing.
+    The few values in another format become missing.
     """
-    # Parsing is slow, and a look at the first values rules out most columns of words.
-    first_values = cells.present[:DATE_SAMPLE]
+    # Parsing is slow, and the first values are enough to rule out most other columns.
+    first_values = cells.distinct_values[:DATE_SAMPLE]
     if sum(bool(_DATE_START.match(text)) for text in first_values) < len(first_values) / 2:
         return None
 
-    texts = pd.Series([text if text != MISSING else None for text in cells.values.tolist()], dtype=object)
+    strings = pd.Series([text if text != MISSING else None for text in cells.values.tolist()], dtype=object)
     for date_format in DATE_FORMATS:
-        moments = pd.to_datetime(texts, format=date_format, errors="coerce", utc=True)
-        nearly_all_agree = moments.notna().sum() >= AGREEMENT * len(cells.present)
+        timestamps = pd.to_datetime(strings, format=date_format, errors="coerce", utc=True)
+        nearly_all_agree = timestamps.notna().sum() >= MIN_AGREEMENT * len(cells.distinct_values)
         if nearly_all_agree:
-            has_other_format = (moments.isna() & texts.notna()).to_numpy()
-            rows_with_other_format = int(has_other_format[cells.codes].sum())
-            return from_dates(
-                cells.name, moments.iloc[cells.codes], date_format=date_format, mixed=rows_with_other_format
-            )
+            is_mixed = (timestamps.isna() & strings.notna()).to_numpy()
+            mixed_rows = int(is_mixed[cells.codes].sum())
+            return from_dates(cells.name, timestamps.iloc[cells.codes], date_format=date_format, mixed=mixed_rows)
     return None
 
 
-def _infer_words(cells: _TextCells) -> TypedColumn:
-    """Return a column of words: categories, texts, or identifiers.
-
-    Few different values are categories. Many different values are texts if they mostly consist of several words, and
-    identifiers if no value occurs twice.
-    """
+def _infer_text(cells: _EncodedStrings) -> TypedColumn:
+    """Return a column of categories, texts or identifiers, which fits any values."""
     rows_per_value = np.bincount(cells.codes, minlength=len(cells.values))
     missing = int(rows_per_value[cells.values == MISSING].sum())
-    distinct = len(cells.present)
-    kind = _kind_of_words(cells, known_rows=len(cells.codes) - missing)
+    distinct = len(cells.distinct_values)
+    kind = _classify_text_column(cells, non_missing_rows=len(cells.codes) - missing)
     schema = ColumnSchema(cells.name, kind, distinct, missing, has_plus=cells.has_plus)
     return TypedColumn(schema, pd.Series(cells.values[cells.codes], dtype=object))
 
 
-def _kind_of_words(cells: _TextCells, *, known_rows: int) -> ColumnKind:
-    """Return whether the words of a column are categories, texts, or identifiers; `known_rows` are not missing."""
-    distinct_values = cells.present
-    if len(distinct_values) <= MANY_VALUES:
+def _classify_text_column(cells: _EncodedStrings, *, non_missing_rows: int) -> ColumnKind:
+    """Classify a column of strings as category, text or identifier.
+
+    Few distinct values are categories. Many distinct values are text if they mostly consist of several words, and
+    identifiers if all of them are unique.
+
+    Args:
+        cells: the column.
+        non_missing_rows: the number of rows with a value.
+    """
+    distinct_values = cells.distinct_values
+    if len(distinct_values) <= CARDINALITY_THRESHOLD:
         return ColumnKind.CATEGORY
 
     mean_words = np.mean([text.count(" ") + 1 for text in distinct_values])
-    if mean_words >= MIN_WORDS_OF_TEXT:
+    if mean_words >= MIN_MEAN_WORDS_FOR_TEXT:
         return ColumnKind.TEXT
 
-    no_value_occurs_twice = len(distinct_values) == known_rows
-    return ColumnKind.IDENTIFIER if no_value_occurs_twice else ColumnKind.CATEGORY
+    all_values_unique = len(distinct_values) == non_missing_rows
+    return ColumnKind.IDENTIFIER if all_values_unique else ColumnKind.CATEGORY
 
 
-def _word_column(name: str, kind: ColumnKind, values: "pd.Series[Any]") -> TypedColumn:
-    """Return a column of texts of a kind that has already been decided."""
+def _build_string_column(name: str, kind: ColumnKind, values: "pd.Series[Any]") -> TypedColumn:
+    """Build a column of strings whose kind is known."""
     missing = int((values == MISSING).sum())
     distinct = int(values[values != MISSING].nunique())
     return TypedColumn(ColumnSchema(name, kind, distinct, missing), values.reset_index(drop=True))

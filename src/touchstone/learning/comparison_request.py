@@ -32,9 +32,9 @@ ValueT = TypeVar("ValueT")
 
 
 class DatasetOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The options of the training on a single dataset that name its columns and classes.
+    """The training options for one dataset that name its columns and classes.
 
-    Those that are given take the place of the options that apply to all datasets.
+    They override the options for all datasets.
     """
 
     features: Features | None = None
@@ -44,8 +44,8 @@ class DatasetOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     time_column: ColumnName | None = None
     group_column: ColumnName | None = None
 
-    def apply_to(self, options: TrainingOptions) -> dict[str, Any]:
-        """Return the options of a training, by name, with those of this dataset in their place."""
+    def override(self, options: TrainingOptions) -> dict[str, Any]:
+        """Return the training options by name, overridden by the options of this dataset."""
         given = {name: value for name, value in asdict(self).items() if value is not None}
         split_columns = {name: given.pop(name) for name in SPLIT_COLUMNS if name in given}
 
@@ -77,10 +77,11 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
     by_dataset: OptionsByDataset | None = None
 
     def __post_init__(self) -> None:
-        """Check the options of the trainings, and that the request says which datasets to compare.
+        """Validate the training options and the choice of datasets.
 
-        Raises `LearningError` for what the options reject, unless there are two datasets or a project, for a dataset
-        that is named twice, and for a limit or a target without effect.
+        Raises:
+            LearningError: if the training options are invalid, if there are neither two datasets nor a project, if a
+                dataset is named twice, or if a limit or a target has no effect.
         """
         super().__post_init__()
         if not self.dataset_ids:
@@ -97,19 +98,19 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
 
     @property
     def dataset_count(self) -> int:
-        """The greatest number of datasets to train on."""
+        """The maximum number of datasets to train on."""
         return len(self.dataset_ids) or self.limit or DEFAULT_LIMIT
 
-    def target_of(self, *dataset_keys: DatasetKey) -> str | None:
-        """Return the column to predict for the dataset with these keys, or None if the request names none."""
+    def target_for(self, *dataset_keys: DatasetKey) -> str | None:
+        """Return the column to predict for the dataset with these keys, or None if it is not named."""
         if self.target is None or isinstance(self.target, str):
             return self.target
 
-        return _first_value(self.target, dataset_keys)
+        return _find_value(self.target, dataset_keys)
 
-    def options_of(self, *dataset_keys: DatasetKey) -> DatasetOptions:
-        """Return the options of the dataset with these keys; none if the request gives none."""
-        return _first_value(self.by_dataset or {}, dataset_keys) or NO_OPTIONS
+    def options_for(self, *dataset_keys: DatasetKey) -> DatasetOptions:
+        """Return the options of the dataset with these keys, which are empty if the request has none for it."""
+        return _find_value(self.by_dataset or {}, dataset_keys) or NO_OPTIONS
 
     def training_request(
         self,
@@ -120,14 +121,22 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         options: DatasetOptions,
         excluded_columns: Sequence[str],
     ) -> TrainingRequest:
-        """Return the request for the training on one of the datasets, which may have options of its own.
+        """Return the request for the training on one of the datasets.
 
-        The excluded columns are those that the record of the dataset suggests; they count only if the request itself
-        does not say from which columns to learn. Raises `LearningError` if the options contradict each other.
+        Args:
+            dataset_id: the number of the dataset.
+            dataset_name: the name of the dataset, which becomes part of the job name.
+            target: the column to predict.
+            options: the options of this dataset.
+            excluded_columns: the columns that the record of the dataset suggests excluding. They are ignored if the
+                request itself selects features.
+
+        Raises:
+            LearningError: if the options contradict each other.
         """
-        request = TrainingRequest(**options.apply_to(self), dataset_id=dataset_id, target=target)
+        request = TrainingRequest(**options.override(self), dataset_id=dataset_id, target=target)
 
-        # A model could otherwise seem good on one of the datasets because it has found a number that gives rows away.
+        # Otherwise a model could seem good on one of the datasets because a column identifies its rows.
         if request.features == Features():
             other_columns = tuple(column for column in dict.fromkeys(excluded_columns) if column != target)
             request = replace(request, features=Features(exclude=other_columns))
@@ -137,16 +146,16 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
 
     def _require_named_datasets(self, dataset_keys: Iterable[str], *, field: str) -> None:
         """Raise `LearningError` if a field has a value for a dataset that the request does not name."""
-        known_keys = [str(dataset_id) for dataset_id in self.dataset_ids]
+        requested_keys = [str(dataset_id) for dataset_id in self.dataset_ids]
         for dataset_key in dataset_keys:
-            if dataset_key not in known_keys:
+            if dataset_key not in requested_keys:
                 raise LearningError(
-                    "target_without_dataset", field=f"{field}.{dataset_key}", name=dataset_key, known=known_keys
+                    "target_without_dataset", field=f"{field}.{dataset_key}", name=dataset_key, known=requested_keys
                 )
 
 
-def _first_value(values: Mapping[str, ValueT], dataset_keys: Sequence[DatasetKey]) -> ValueT | None:
-    """Return the value of a dataset that may be named by any of several keys; None if it has none."""
+def _find_value(values: Mapping[str, ValueT], dataset_keys: Sequence[DatasetKey]) -> ValueT | None:
+    """Return the value of a dataset under any of its keys, or None if it has no value."""
     return next((values[str(key)] for key in dataset_keys if str(key) in values), None)
 
 

@@ -1,7 +1,7 @@
 """Ensembles: several trials whose predictions are averaged, because their errors partly cancel out.
 
-The members are chosen greedily by the predictions of the comparison (Caruana et al. 2004): again and again the trial is
-added that makes the average best, also one that is already in it, which gives it more weight.
+The members are selected greedily by their predictions on the validation rows (Caruana et al. 2004). Each round adds the
+trial that improves the average most. A trial may be added several times, which increases its weight.
 """
 
 from collections import Counter, defaultdict
@@ -23,13 +23,19 @@ from touchstone.learning.target import Floats
 from touchstone.learning.trial_fitting import EncodedFold, TrainingData, fit_trial
 from touchstone.learning.trial_score import selection_score
 
-ROUNDS: Final = 10
+SELECTION_ROUNDS: Final = 10
 MAX_MEMBERS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class EnsembleMember:
-    """A trial, the place of its original among the planned trials, and how often its prediction is counted."""
+    """A trial in an ensemble.
+
+    Attributes:
+        position: the position of the trial among the planned trials.
+        trial: the trial with the settings found by training, such as the number of boosting rounds.
+        weight: the weight of its predictions in the average; the weights of all members add up to 1.
+    """
 
     position: int
     trial: Trial
@@ -38,7 +44,7 @@ class EnsembleMember:
 
 @dataclass(frozen=True, slots=True)
 class Ensemble:
-    """The trials whose average is the model; there may be a single one, which then is the model itself."""
+    """The trials that are averaged by a model. With a single member, the model is that trial alone."""
 
     members: tuple[EnsembleMember, ...]
 
@@ -49,12 +55,12 @@ class Ensemble:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings of the only member; the members of an ensemble have their own."""
+        """The settings of the only member, or an empty dictionary if there are several members."""
         return dict(self.members[0].trial.settings) if len(self.members) == 1 else {}
 
     @property
     def is_balanced(self) -> bool:
-        """Whether every class had the same total weight for all members."""
+        """Whether all members are trained with balanced class weights."""
         return all(member.trial.is_balanced for member in self.members)
 
 
@@ -62,7 +68,7 @@ class Ensemble:
 class ChosenModel:
     """An ensemble, and its predictions for the rows on which its members were compared.
 
-    `is_simpler_choice` if it was preferred to a more complicated model that was hardly better.
+    `is_simpler_choice` is set if it was preferred to a more complex model that was hardly better.
     """
 
     ensemble: Ensemble
@@ -71,31 +77,27 @@ class ChosenModel:
 
 
 def choose_best_trial(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
-    """Return the trial with the best score as an ensemble of one; among equal ones the first."""
+    """Return the trial with the best score as an ensemble of one. Ties go to the first trial."""
     best_trial = sort_by_score(metric, trials)[0]
     member = EnsembleMember(best_trial.position, best_trial.tuned_trial, weight=1.0)
     return ChosenModel(Ensemble((member,)), best_trial.predictions)
 
 
 def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
-    """Choose the trials whose averaged predictions are best on the rows on which all of them were scored.
-
-    In each round the trial is added that improves the average most; a trial that is added several times has a larger
-    weight. The number of different trials is limited.
-    """
+    """Choose up to `MAX_MEMBERS` trials with the best average on their common validation rows."""
     candidates = sort_by_score(metric, trials)
     chosen: list[int] = []
     best_chosen: list[int] = []
     best_score = -np.inf
 
-    for _round in range(ROUNDS):
+    for _round in range(SELECTION_ROUNDS):
         has_room = len(set(chosen)) < MAX_MEMBERS
         allowed = range(len(candidates)) if has_room else sorted(set(chosen))
         scores = [_score_average(metric, candidates, [*chosen, position]) for position in allowed]
         best_addition = int(np.argmax(scores))
         chosen.append(allowed[best_addition])
 
-        # A longer list is only better if its score is: of equally good averages the smallest is kept.
+        # Among equally good averages, prefer the smallest.
         if scores[best_addition] > best_score:
             best_score = scores[best_addition]
             best_chosen = list(chosen)
@@ -105,30 +107,30 @@ def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
         trial = candidates[candidate]
         members.append(EnsembleMember(trial.position, trial.tuned_trial, weight=count / len(best_chosen)))
 
-    averaged_predictions = _average([candidates[candidate] for candidate in best_chosen])
+    averaged_predictions = _average_predictions([candidates[candidate] for candidate in best_chosen])
     return ChosenModel(Ensemble(tuple(members)), averaged_predictions)
 
 
 def _score_average(metric: str, candidates: Sequence[ScoredTrial], chosen: Sequence[int]) -> float:
-    """Return how good the average of the chosen candidates is."""
-    return selection_score(metric, _average([candidates[position] for position in chosen]))
+    """Return the selection score of the average of the chosen candidates."""
+    return selection_score(metric, _average_predictions([candidates[position] for position in chosen]))
 
 
-def _average(trials: Sequence[ScoredTrial]) -> Predictions:
-    """Return the mean of the predictions of trials, or of their probabilities for classes."""
+def _average_predictions(trials: Sequence[ScoredTrial]) -> Predictions:
+    """Average the predicted numbers of the trials, or the predicted probabilities of the classes."""
     predictions = [trial.predictions for trial in trials]
     first = predictions[0]
     if not first.class_count:
-        return first.decided_by(np.mean([each.predicted for each in predictions], axis=0))
+        return first.with_predicted(np.mean([each.predicted for each in predictions], axis=0))
 
     probabilities = np.mean([each.probabilities for each in predictions], axis=0)
-    return first.with_probabilities(probabilities).decided_by(probabilities.argmax(axis=1))
+    return first.with_probabilities(probabilities).with_predicted(probabilities.argmax(axis=1))
 
 
 def combine_ensembles(ensembles: Sequence[Ensemble]) -> Ensemble:
-    """Combine the ensembles that were chosen on several folds into one.
+    """Combine the ensembles chosen on several folds into one.
 
-    It consists of the members that have most weight in all of them together, and has no more members than the largest.
+    It consists of the members with the largest total weight, and is no larger than the largest of the ensembles.
     """
     weights: defaultdict[int, float] = defaultdict(float)
     trials_by_position: defaultdict[int, list[Trial]] = defaultdict(list)
@@ -137,9 +139,9 @@ def combine_ensembles(ensembles: Sequence[Ensemble]) -> Ensemble:
             weights[member.position] += member.weight
             trials_by_position[member.position].append(member.trial)
 
-    most_members = max(len(ensemble.members) for ensemble in ensembles)
+    max_members = max(len(ensemble.members) for ensemble in ensembles)
     heaviest_first = sorted(weights, key=lambda position: (-weights[position], position))
-    positions = sorted(heaviest_first[:most_members])
+    positions = sorted(heaviest_first[:max_members])
     total_weight = sum(weights[position] for position in positions)
 
     members = []
@@ -157,9 +159,9 @@ def fit_ensemble(
     *,
     weights: Floats | None = None,
 ) -> Any:
-    """Fit the members of an ensemble at the same time on the training rows of a fold, and return their average.
+    """Fit the members of an ensemble in parallel on the training rows of a fold, and return their average.
 
-    A single member may use all threads. `weights` are those of the training rows, as for `fit_trial`.
+    A single member may use all threads. For `weights`, see `fit_trial`.
     """
     if len(ensemble.members) == 1:
         with threadpool_limits(pool.thread_count, user_api="openmp"):
@@ -169,8 +171,8 @@ def fit_ensemble(
     return average_models(data, ensemble, list(models), encoded)
 
 
-def fit_ensemble_alone(data: TrainingData, ensemble: Ensemble, encoded: EncodedFold) -> Any:
-    """Fit an ensemble as `fit_ensemble` does, but on this thread only, while other threads fit something else."""
+def fit_ensemble_on_one_thread(data: TrainingData, ensemble: Ensemble, encoded: EncodedFold) -> Any:
+    """Fit an ensemble like `fit_ensemble`, but on the calling thread only."""
     models = [fit_trial(data, member.trial, encoded) for member in ensemble.members]
     return models[0] if len(models) == 1 else average_models(data, ensemble, models, encoded)
 
@@ -178,8 +180,8 @@ def fit_ensemble_alone(data: TrainingData, ensemble: Ensemble, encoded: EncodedF
 def average_models(data: TrainingData, ensemble: Ensemble, models: Sequence[Any], encoded: EncodedFold) -> Any:
     """Return a model that averages the fitted models of an ensemble's members.
 
-    The fitted members are handed over instead of being fitted by the average, which would keep each of them three
-    times; the model file would contain all copies.
+    The voting model is assembled from fitted members, because its own `fit` method stores each member three times, and
+    the model file would contain all copies.
     """
     unfitted_models = [
         (f"member_{number}", build_model(member.trial, data.options))

@@ -1,7 +1,8 @@
-"""Metrics of predictions, and their intervals over several folds.
+"""Metrics of predictions, and their confidence intervals over several folds.
 
-Such an interval is Student's t on the fold values, with the variance enlarged because the training sets overlap (Nadeau
-and Bengio 2003), and clipped to the range of the metric. The interval on a single fold is in `bootstrap.py`.
+An interval over several folds is Student's t interval of the fold values. Its variance is enlarged because the training
+sets overlap (Nadeau and Bengio 2003), and it is clipped to the range of the metric. For the interval on a single fold,
+see `bootstrap.py`.
 """
 
 import math
@@ -17,23 +18,27 @@ from touchstone.learning.request_choices import METRIC_BY_NAME, METRICS
 from touchstone.learning.target import Floats, Target
 from touchstone.learning.task_interface import Json
 
-BOOTSTRAPS: Final = 200
+BOOTSTRAP_RESAMPLES: Final = 200
 CONFIDENCE: Final = 0.95
-TAILS: Final = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
+INTERVAL_QUANTILES: Final = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
 MIN_PROBABILITY: Final = 1e-15
 
-Counts = npt.NDArray[Any]  # Numbers of rows or, if these do not all count the same, the sums of their weights.
+Counts = npt.NDArray[Any]  # Numbers of rows, or sums of their weights if the rows are weighted.
 Mask = npt.NDArray[np.bool_]
-# From the mask of the positive rows, the scores and the weights of the rows to a value.
+# A function of the mask of the positive rows, the scores of the rows, and their weights.
 BinaryMetric = Callable[[Mask, Floats, Floats | None], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """True values beside predicted ones.
+    """The true and the predicted values of rows.
 
-    Classes are integer codes and come with `probabilities` of shape (rows, classes); for a regression `class_count`
-    is 0 and `probabilities` is empty. `weights` say how much each row counts in metrics; None if all count the same.
+    Attributes:
+        truth: the true values, which are integer codes for classes.
+        predicted: the predicted values.
+        class_count: the number of classes, or 0 for a regression.
+        probabilities: the predicted probabilities of shape (rows, classes), empty for a regression.
+        weights: the weight of each row in metrics, or None for equal weights.
     """
 
     truth: npt.NDArray[Any] = field(repr=False)
@@ -43,26 +48,26 @@ class Predictions:
     weights: Floats | None = field(repr=False, default=None)
 
     def take(self, rows: npt.NDArray[Any]) -> "Predictions":
-        """Return the predictions of some rows only, selected by positions or by a mask."""
+        """Return the predictions for the selected rows, which are given as positions or as a mask."""
         probabilities = self.probabilities[rows] if len(self.probabilities) else self.probabilities
         weights = None if self.weights is None else self.weights[rows]
         return Predictions(self.truth[rows], self.predicted[rows], self.class_count, probabilities, weights)
 
     def with_probabilities(self, probabilities: Floats) -> "Predictions":
-        """Return the same predictions with other probabilities."""
+        """Return a copy with other probabilities."""
         return replace(self, probabilities=probabilities)
 
     def without_weights(self) -> "Predictions":
-        """Return the same predictions, each of which counts once."""
+        """Return a copy without weights, so that all rows count the same."""
         return replace(self, weights=None)
 
     def mean(self, values: npt.NDArray[Any]) -> float:
-        """Return the weighted mean of a value that each row has."""
+        """Return the weighted mean of `values`, one value per row."""
         return float(np.average(values, weights=self.weights))
 
-    def decided_by(self, codes: npt.NDArray[Any]) -> "Predictions":
-        """Return the same probabilities with other predicted classes."""
-        return replace(self, predicted=codes)
+    def with_predicted(self, predicted: npt.NDArray[Any]) -> "Predictions":
+        """Return a copy with other predicted values."""
+        return replace(self, predicted=predicted)
 
 
 def concatenate(folds: Sequence[Predictions]) -> Predictions:
@@ -78,14 +83,14 @@ def concatenate(folds: Sequence[Predictions]) -> Predictions:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdCounts:
-    """What happens if the rows that reach a threshold are selected, for each distinct score from the highest down."""
+    """The rows selected at each threshold, where the thresholds are the distinct scores in descending order."""
 
-    selected: Counts = field(repr=False)  # How many rows have at least this score.
-    hits: Counts = field(repr=False)  # How many of these rows are positive.
+    selected: Counts = field(repr=False)  # The number of rows that reach the threshold.
+    hits: Counts = field(repr=False)  # The number of positive rows among them.
 
 
 def confusion_matrix(predictions: Predictions) -> Counts:
-    """Count the rows, by their weights, by their true class (first axis) and their predicted class (second axis)."""
+    """Return the weighted number of rows by true class (first axis) and predicted class (second axis)."""
     class_count = predictions.class_count
     cell_of_row = predictions.truth * class_count + predictions.predicted
     rows_per_cell = np.bincount(cell_of_row, weights=predictions.weights, minlength=class_count**2)
@@ -93,11 +98,14 @@ def confusion_matrix(predictions: Predictions) -> Counts:
 
 
 def count_by_threshold(is_positive: Mask, scores: Floats, weights: Floats | None = None) -> ThresholdCounts:
-    """Count the selected rows and the hits among them, by their weights, for every threshold that separates rows.
+    """Count the selected rows, and the positive rows among them, at every distinct score.
 
-    Rows with equal scores cannot be separated, so they share one threshold.
+    Args:
+        is_positive: the mask of the positive rows.
+        scores: the score of each row.
+        weights: the weight of each row, or None for equal weights.
     """
-    # NumPy only sorts in ascending order. Negated scores put the highest first, and keep ties in their order.
+    # NumPy only sorts in ascending order. Negated scores put the highest first and preserve the order of ties.
     descending = np.argsort(-scores, kind="stable")
     score_changes = np.diff(scores[descending])
     last_position_of_tie = np.append(np.flatnonzero(score_changes), len(scores) - 1)
@@ -109,27 +117,31 @@ def count_by_threshold(is_positive: Mask, scores: Floats, weights: Floats | None
 
 
 def _safe_ratio(numerator: npt.NDArray[Any], denominator: npt.NDArray[Any]) -> Floats:
-    """Divide element by element; the ratio is 0 where the denominator is 0."""
+    """Divide element by element, with 0 where the denominator is 0."""
     zeros = np.zeros(np.broadcast(numerator, denominator).shape)
     ratio: Floats = np.divide(numerator, denominator, out=zeros, where=denominator > 0)
     return ratio
 
 
 def mean_recall(confusion: Counts) -> Floats:
-    """Return the mean recall of the classes that have rows.
+    """Return the mean recall over the classes that have rows.
 
-    This and the two functions below take one confusion matrix, or a stack of them, and return one value for each.
+    Like `mean_precision` and `mean_f1`, it accepts one confusion matrix or a stack of them, and returns one value per
+    matrix.
     """
     return _mean_of_present_classes(_recalls(confusion), confusion)
 
 
 def mean_precision(confusion: Counts) -> Floats:
-    """Return the mean precision of the classes that have rows; that of a class that is never predicted is 0."""
+    """Return the mean precision over the classes that have rows (0 for a class that is never predicted)."""
     return _mean_of_present_classes(_precisions(confusion), confusion)
 
 
 def mean_f1(confusion: Counts) -> Floats:
-    """Return the mean F1 score of the classes that have rows: the harmonic mean of precision and recall."""
+    """Return the mean F1 score over the classes that have rows.
+
+    The F1 score is the harmonic mean of precision and recall.
+    """
     precisions = _precisions(confusion)
     recalls = _recalls(confusion)
     f1_scores = _safe_ratio(2 * precisions * recalls, precisions + recalls)
@@ -137,22 +149,22 @@ def mean_f1(confusion: Counts) -> Floats:
 
 
 def _recalls(confusion: Counts) -> Floats:
-    """Return the recall of every class; it is 0 for a class without rows."""
+    """Return the recall of every class, or 0 for a class without rows."""
     return _safe_ratio(_diagonal(confusion), confusion.sum(axis=-1))
 
 
 def _precisions(confusion: Counts) -> Floats:
-    """Return the precision of every class; it is 0 for a class that is never predicted."""
+    """Return the precision of every class, or 0 for a class that is never predicted."""
     return _safe_ratio(_diagonal(confusion), confusion.sum(axis=-2))
 
 
 def _diagonal(confusion: Counts) -> Counts:
-    """Return, for every class, the number of rows that are predicted correctly."""
+    """Return the number of correctly predicted rows of every class."""
     return np.diagonal(confusion, axis1=-2, axis2=-1)
 
 
 def _mean_of_present_classes(values: Floats, confusion: Counts) -> Floats:
-    """Return the mean of a value of each class over the classes that have rows."""
+    """Return the mean of `values`, one value per class, over the classes that have rows."""
     is_present = confusion.sum(axis=-1) > 0
     mean: Floats = (values * is_present).sum(axis=-1) / is_present.sum(axis=-1)
     return mean
@@ -174,14 +186,15 @@ def _f1_macro(predictions: Predictions) -> float:
 
 
 def _accuracy(predictions: Predictions) -> float:
-    """Return the share of the rows whose class is predicted correctly."""
+    """Return the share of correctly predicted rows."""
     return predictions.mean(predictions.truth == predictions.predicted)
 
 
 def area_under_roc(is_positive: Mask, scores: Floats, weights: Floats | None = None) -> float:
-    """Return the probability that a positive row has a higher score than a negative one, where ties count half.
+    """Return the area under the ROC curve, or NaN if all rows are positive or all are negative.
 
-    This equals the area under the ROC curve (Mann and Whitney 1947). It is NaN if all rows are of one kind.
+    The area equals the probability that a positive row has a higher score than a negative row, where ties count half
+    (Mann and Whitney 1947).
     """
     if weights is not None:
         return _weighted_area_under_roc(count_by_threshold(is_positive, scores, weights))
@@ -193,12 +206,12 @@ def area_under_roc(is_positive: Mask, scores: Floats, weights: Floats | None = N
 
     rank_sum = float(rankdata(scores)[is_positive].sum())
     lowest_possible_rank_sum = positives * (positives + 1) / 2
-    pairs_in_right_order = rank_sum - lowest_possible_rank_sum
-    return pairs_in_right_order / (positives * negatives)
+    correctly_ordered_pairs = rank_sum - lowest_possible_rank_sum
+    return correctly_ordered_pairs / (positives * negatives)
 
 
 def _weighted_area_under_roc(counts: ThresholdCounts) -> float:
-    """Return the area below the line that the rates of true and of false positives describe."""
+    """Integrate the true positive rate over the false positive rate."""
     misses = counts.selected - counts.hits
     if counts.hits[-1] == 0 or misses[-1] == 0:
         return float("nan")
@@ -209,17 +222,16 @@ def _weighted_area_under_roc(counts: ThresholdCounts) -> float:
 
 
 def average_precision(is_positive: Mask, scores: Floats, weights: Floats | None = None) -> float:
-    """Return the mean precision over the positive rows of a ranking by score.
+    """Return the mean precision over the positive rows of a ranking by score, or NaN if there are none.
 
-    The precision of a positive row is the share of positive rows among those that score at least as high. The result
-    is NaN if there are no positive rows.
+    The precision of a positive row is the share of positive rows among all rows with at least the same score.
     """
     counts = count_by_threshold(is_positive, scores, weights)
     all_hits = counts.hits[-1]
     if all_hits == 0:
         return float("nan")
 
-    # Rows with equal scores share a threshold, so the precision of a threshold counts once per new hit.
+    # Rows with equal scores share a threshold, so weight the precision of each threshold by its new hits.
     new_hits = np.diff(counts.hits, prepend=0)
     weighted_precisions = new_hits * _safe_ratio(counts.hits, counts.selected)
     return float(weighted_precisions.sum() / all_hits)
@@ -236,18 +248,15 @@ def _average_precision(predictions: Predictions) -> float:
 
 
 def ranked_classes(predictions: Predictions) -> Sequence[int]:
-    """Return the codes of the classes that metrics of rankings regard as positive, one after the other.
+    """Return the codes of the classes that ranking metrics treat as positive in turn.
 
-    Of two classes, only the second is.
+    With two classes, only the second is treated as positive.
     """
     return [1] if predictions.class_count == 2 else range(predictions.class_count)
 
 
 def _mean_over_classes(binary_metric: BinaryMetric, predictions: Predictions) -> float:
-    """Return the mean over the classes of a metric that only distinguishes positive from negative rows.
-
-    Classes for which the metric is not defined are left out, and the result is NaN if it is defined for none.
-    """
+    """Return the mean of a binary metric over the classes that define it, or NaN if there are none."""
     defined_values = []
     for code in ranked_classes(predictions):
         is_positive = predictions.truth == code
@@ -259,34 +268,37 @@ def _mean_over_classes(binary_metric: BinaryMetric, predictions: Predictions) ->
 
 
 def log_losses(predictions: Predictions) -> Floats:
-    """Return, for every row, the negative logarithm of the probability that was predicted for its class."""
+    """Return the negative logarithm of the probability predicted for the true class of every row."""
     rows = np.arange(len(predictions.truth))
     true_class_probabilities = predictions.probabilities[rows, predictions.truth]
 
-    # A probability of 0 would make the loss infinite, whatever the other rows are like.
+    # A single probability of 0 would make the mean loss infinite.
     losses: Floats = -np.log(np.clip(true_class_probabilities, MIN_PROBABILITY, 1.0))
     return losses
 
 
 def brier_losses(predictions: Predictions) -> Floats:
-    """Return the squared distance of every row to its class, halved for two classes (Brier 1950)."""
+    """Return the squared distance of every row's probabilities from the ideal ones (Brier 1950).
+
+    It is halved for two classes, so that it lies between 0 and 1.
+    """
     one_hot_truth = np.eye(predictions.class_count)[predictions.truth]
     squared_distances: Floats = ((predictions.probabilities - one_hot_truth) ** 2).sum(axis=1)
     return squared_distances / 2 if predictions.class_count == 2 else squared_distances
 
 
 def _log_loss(predictions: Predictions) -> float:
-    """Return the mean negative logarithm of the probability that was predicted for the true class."""
+    """Return the mean negative logarithm of the probability predicted for the true class."""
     return predictions.mean(log_losses(predictions))
 
 
 def _brier(predictions: Predictions) -> float:
-    """Return the mean squared distance to the true class, halved for two classes."""
+    """Return the Brier score, which is the mean of `brier_losses`."""
     return predictions.mean(brier_losses(predictions))
 
 
 def _r2(predictions: Predictions) -> float:
-    """Return the share of the variance that the predictions explain; NaN if all true values are equal."""
+    """Return the share of the variance explained by the predictions, or NaN if all true values are equal."""
     variance = predictions.mean((predictions.truth - predictions.mean(predictions.truth)) ** 2)
     return 1 - _mean_squared_error(predictions) / variance if variance else float("nan")
 
@@ -307,16 +319,16 @@ def _mae(predictions: Predictions) -> float:
 
 
 def _median_ae(predictions: Predictions) -> float:
-    """Return the median absolute error: half of the weight lies below it."""
+    """Return the weighted median of the absolute errors."""
     errors = np.abs(predictions.truth - predictions.predicted)
     if predictions.weights is None:
         return float(np.median(errors))
 
     ascending = np.argsort(errors, kind="stable")
-    weight_so_far = np.cumsum(predictions.weights[ascending])
-    half = weight_so_far[-1] / 2
-    lower_position = np.searchsorted(weight_so_far, half, side="left")
-    upper_position = np.searchsorted(weight_so_far, half, side="right")
+    cumulative_weights = np.cumsum(predictions.weights[ascending])
+    half = cumulative_weights[-1] / 2
+    lower_position = np.searchsorted(cumulative_weights, half, side="left")
+    upper_position = np.searchsorted(cumulative_weights, half, side="right")
     sorted_errors = errors[ascending]
     return float(sorted_errors[[lower_position, upper_position]].mean())
 
@@ -339,12 +351,12 @@ METRIC_FUNCTIONS: Final[dict[str, Callable[[Predictions], float]]] = {
 
 
 def compute_metric(metric: str, predictions: Predictions) -> float:
-    """Return one metric of the predictions; NaN where it is not defined."""
+    """Return one metric of the predictions, or NaN if it is undefined."""
     return METRIC_FUNCTIONS[metric](predictions)
 
 
 def metric_sign(metric: str) -> int:
-    """Return +1 when a higher value of the metric is better, -1 when a lower one is."""
+    """Return +1 if higher values of the metric are better, or -1 if lower values are."""
     return 1 if METRIC_BY_NAME[metric].greater_is_better else -1
 
 
@@ -363,10 +375,10 @@ def summarize_folds(target: Target, folds: Sequence[Predictions]) -> Json:
 
 
 def _summarize_fold_values(metric: str, values: Sequence[float]) -> Json:
-    """Summarise the values of one metric on the folds of a cross-validation as `{mean, std, low, high, values}`.
+    """Summarize the values of one metric on several folds as `{mean, std, low, high, values}`.
 
-    `low` and `high` are the ends of the 95 % confidence interval of the mean. If the metric is not defined on some
-    fold, everything but the values is None.
+    `low` and `high` are the ends of the 95 % confidence interval of the mean. If the metric is undefined on any fold,
+    everything except `values` is None.
     """
     if np.isnan(values).any():
         values_or_none = [finite_or_none(value) for value in values]
@@ -376,21 +388,21 @@ def _summarize_fold_values(metric: str, values: Sequence[float]) -> Json:
     mean = float(np.mean(values))
     standard_deviation = float(np.std(values, ddof=1))
 
-    # The training sets of the folds overlap, so the mean is less certain than that of independent values.
+    # The training sets of the folds overlap, so the mean is less certain than a mean of independent values.
     overlap_factor = math.sqrt(1 / folds + 1 / (folds - 1))
-    t_quantile = float(t.ppf(TAILS[1], folds - 1))
+    t_quantile = float(t.ppf(INTERVAL_QUANTILES[1], folds - 1))
     half_width = t_quantile * standard_deviation * overlap_factor
 
     bounds = METRIC_BY_NAME[metric]
     return {
         "mean": mean,
         "std": standard_deviation,
-        "low": max(bounds.least, mean - half_width),
-        "high": min(bounds.most, mean + half_width),
+        "low": max(bounds.lower_bound, mean - half_width),
+        "high": min(bounds.upper_bound, mean + half_width),
         "values": list(values),
     }
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return a number as JSON can represent it: None for NaN and infinities."""
+    """Return the number, or None for NaN and infinities, which JSON cannot represent."""
     return float(value) if np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Thinning out long lists: some elements at equal distances stand for all of them."""
+"""Selecting evenly spaced elements to represent a long list."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ from touchstone.learning.target import Indices
 
 
 def evenly_spaced_positions(length: int, max_count: int) -> Indices:
-    """Return at most `max_count` positions in a list at equal distances, the first and the last one included.
+    """Return at most `max_count` evenly spaced positions in a list, including the first and the last.
 
-    A list that is not longer keeps all its positions.
+    A list with at most `max_count` elements keeps all of its positions.
     """
     if length <= max_count:
         return np.arange(length)

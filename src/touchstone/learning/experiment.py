@@ -1,4 +1,4 @@
-"""The setup of one training, and what the search for the best model returns."""
+"""The setup of one training, and the result of the search for the best model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,12 +27,12 @@ from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Indices, Target, read_target
 from touchstone.learning.trial_fitting import TrainingData, select_features
 
-DECISION_ROWS: Final = 50_000  # After a cross-validation, decisions are learned from at most so many rows.
+MAX_DECISION_ROWS: Final = 50_000  # After a cross-validation, decisions are learned from at most this many rows.
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A training request together with its table, the data to learn from, the split of the rows, and the trials."""
+    """A training request with its table, the data to learn from, the split of the rows, and the trials."""
 
     request: TrainingRequest
     table: Table
@@ -47,7 +47,7 @@ class Experiment:
 
     @property
     def rule(self) -> SplitRule:
-        """The rule by which rows are divided, also within the training rows."""
+        """The rule for dividing rows, which also applies within the training rows."""
         return self.split.rule
 
     @property
@@ -57,12 +57,12 @@ class Experiment:
 
     @property
     def combines_models(self) -> bool:
-        """Whether several trials may be averaged."""
+        """Whether the model may be an average of several trials."""
         return self.request.combines_models and len(self.target.values) <= MANY_ROWS
 
     @property
     def learns_from_all_rows(self) -> bool:
-        """Whether the stored model is fitted on every row, after its quality has been measured."""
+        """Whether the stored model is fitted again on every row after its quality has been measured."""
         return self.is_cross_validated or self.request.refit
 
     @property
@@ -72,28 +72,41 @@ class Experiment:
 
     @property
     def decision_options(self) -> DecisionOptions:
-        """What the request asks of the decisions of the model."""
+        """The options of the request for the decisions of the model."""
         return DecisionOptions.from_training(self.request, self.data.metric)
 
-    def data_of_group_column(self) -> TrainingData | None:
-        """Return the data with only the column that forms the groups; None if no model could learn from it."""
+    def group_column_data(self) -> TrainingData | None:
+        """Return the data with the group column of the split as the only feature, or None if it is unusable."""
         name = self.split.plan.group_column
         if name is None or name not in _learnable_features(self.request, self.table):
             return None
         return _select_training_data(self.request, self.table, self.target, [name])
 
     def weights_at(self, rows: Indices) -> Floats | None:
-        """Return the weights of some rows; None if all rows count alike."""
+        """Return the weights of the given rows, or None for equal weights."""
         return None if self.data.weights is None else self.data.weights[rows]
 
 
 @dataclass(frozen=True, slots=True)
 class FoldResult:
-    """What one outer fold yields: the comparison of the trials, and the winner with its predictions.
+    """The result of one outer fold: the comparison of the trials, and the winner with its predictions.
 
-    `is_simpler_choice` if the winner is a linear model to which no other was clearly better.
-    `validation_predictions` are the winner's on the inner folds, each by a model that did not learn from the row;
-    `validation_rows` are the positions of these rows in the target's values.
+    Attributes:
+        comparison: the scores of all trials.
+        ensemble: the winner, which may be a single trial.
+        is_simpler_choice: whether the winner is a linear model that was preferred because no other was clearly better.
+        validation_rows: the rows of the inner test folds, as positions in the target's values.
+        validation_predictions: the winner's predictions for these rows, by models that did not learn from them.
+        uncalibrated_predictions: the predictions for the test rows before calibration.
+        decisions: the calibration and the decision rule, which were learned from the validation predictions.
+        predictions: the predictions for the test rows.
+        baseline_predictions: the predictions of the baseline for the test rows.
+        training_score: the winner's metric on its training rows.
+        training_rows: the number of training rows.
+        seconds_per_row: the duration of a fit of the winner per training row during the comparison.
+        is_complete: False if the time ran out, so that repeating the training may give another result.
+        pipeline: the preparation and the model.
+        unmitigated_predictions: the predictions before a mitigation, or None if there was none.
     """
 
     comparison: ComparisonResult
@@ -105,53 +118,55 @@ class FoldResult:
     decisions: LearnedDecisions = field(repr=False)
     predictions: Predictions
     baseline_predictions: Predictions
-    training_score: float  # The winner's metric on the rows from which it learned.
+    training_score: float
     training_rows: int
-    seconds_per_row: float  # How long a fit of the winner took by training row when trials were compared.
-    is_complete: bool  # False if the time ran out, so that a repetition may yield something else.
+    seconds_per_row: float
+    is_complete: bool
     pipeline: Pipeline = field(repr=False)
-    unmitigated_predictions: Predictions | None = field(repr=False, default=None)  # If a mitigation has changed them.
+    unmitigated_predictions: Predictions | None = field(repr=False, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The results of all outer folds, and the ensemble and the decisions of the model that is stored."""
+    """The results of all outer folds, and the ensemble and the decisions of the stored model."""
 
     folds: tuple[FoldResult, ...]
     ensemble: Ensemble
     is_complete: bool  # Whether no fold ran out of time.
     decisions: LearnedDecisions = field(repr=False)
-    group_thresholds: GroupThresholds | None = None  # If the model decides with a threshold for each group.
+    group_thresholds: GroupThresholds | None = None  # Set if the model uses a separate threshold for each group.
 
     @classmethod
     def from_folds(cls, experiment: Experiment, folds: Sequence[FoldResult]) -> "SearchResult":
-        """Combine the ensembles that the folds have chosen."""
+        """Combine the ensembles chosen on the folds."""
         ensemble = combine_ensembles([fold.ensemble for fold in folds])
         is_complete = all(fold.is_complete for fold in folds)
         return cls(tuple(folds), ensemble, is_complete, _final_decisions(experiment, folds))
 
 
 def _final_decisions(experiment: Experiment, folds: Sequence[FoldResult]) -> LearnedDecisions:
-    """Return how the stored model decides.
+    """Return the decisions of the stored model.
 
-    After a single split this is how the model that was measured decides. After a cross-validation it is learned from
-    the predictions for all rows, each by the model of its fold.
+    After a single split, these are the decisions of the measured model. After a cross-validation, they are learned from
+    the predictions for all rows, each made by the model of its fold.
     """
     if not experiment.is_cross_validated:
         return folds[0].decisions
 
     predictions = concatenate([fold.uncalibrated_predictions for fold in folds])
     rows = held_out_positions(experiment.folds)
-    sample = np.random.default_rng(experiment.request.seed).permutation(len(rows))[:DECISION_ROWS]
+    sample = np.random.default_rng(experiment.request.seed).permutation(len(rows))[:MAX_DECISION_ROWS]
     weights = experiment.weights_at(rows[sample])
     return learn_decisions(experiment.decision_options, predictions.take(sample), weights)
 
 
 def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
-    """Check a training request against its table, and plan the training without learning anything yet.
+    """Check a training request against its table, and plan the training without fitting any model.
 
-    The plan says which column is predicted from which others, on which rows models are trained and tested, and which
-    models are tried. Raises `LearningError` for whatever would make the training impossible.
+    The plan contains the target, the features, the split into training and test rows, and the trials.
+
+    Raises:
+        LearningError: if the training is impossible.
     """
     target, feature_names = _select_columns(request, table)
 
@@ -166,9 +181,9 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
 
 
 def check_experiment(request: TrainingRequest, table: Table) -> None:
-    """Raise `LearningError` if a training is impossible, without the time that `prepare_experiment` takes.
+    """Raise `LearningError` if a training is impossible.
 
-    How the rows are divided is only decided as far as that can make the training impossible.
+    This is faster than `prepare_experiment`, because it only checks whether a split is possible.
     """
     target, feature_names = _select_columns(request, table)
     read_sample_weights(table, target, request.sample_weight)
@@ -176,9 +191,10 @@ def check_experiment(request: TrainingRequest, table: Table) -> None:
 
 
 def _select_columns(request: TrainingRequest, table: Table) -> tuple[Target, list[str]]:
-    """Return the column to predict, and the names of those that could be learned from.
+    """Return the target and the names of the possible features.
 
-    Raises `LearningError` if the request does not fit the table, or if nothing could be learned from.
+    Raises:
+        LearningError: if the request does not fit the table, or if there are no features.
     """
     check_training_request(request, list(table.columns), rows=len(table.frame))
     target = read_target(table, request.target, request.task, request.metric, request.positive_class)
@@ -191,7 +207,7 @@ def _select_columns(request: TrainingRequest, table: Table) -> tuple[Target, lis
 
 
 def _affordable_algorithms(request: TrainingRequest, rows: int) -> tuple[str, ...]:
-    """Return the algorithms to try: those that are named, or by default those that can handle this many rows."""
+    """Return the algorithms named by the request, or by default those that can handle this many rows."""
     names = request.chosen_algorithms
     if request.names_algorithms:
         return names
@@ -199,21 +215,21 @@ def _affordable_algorithms(request: TrainingRequest, rows: int) -> tuple[str, ..
 
 
 def _can_handle(algorithm: str, rows: int) -> bool:
-    """Return whether an algorithm learns from this many rows within minutes."""
-    most_rows = MODEL_FAMILIES[algorithm].most_rows
-    return most_rows is None or rows <= most_rows
+    """Return whether an algorithm can learn from this many rows within minutes."""
+    max_rows = MODEL_FAMILIES[algorithm].max_rows
+    return max_rows is None or rows <= max_rows
 
 
 def _learnable_features(request: TrainingRequest, table: Table) -> list[str]:
-    """Return the columns that the request chooses, without those from which nothing can be learned."""
+    """Return the requested features without the columns that contain nothing to learn."""
     rows = len(table.frame)
     chosen_names = chosen_features(request, list(table.columns))
     return [name for name in chosen_names if exclusion_reason(table.columns[name], rows) is None]
 
 
 def _select_training_data(request: TrainingRequest, table: Table, target: Target, names: Sequence[str]) -> TrainingData:
-    """Select the named columns to learn from, and say how models are fitted on them."""
-    # A metric to which every class counts the same calls for a model to which it does, too.
+    """Select the named features, and set the options for fitting models on them."""
+    # A metric that gives every class the same weight needs a model that does the same.
     metric = request.metric or DEFAULT_METRIC[target.task]
     is_balanced = METRIC_BY_NAME[metric].prevalence_free
     return TrainingData(

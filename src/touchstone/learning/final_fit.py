@@ -1,8 +1,8 @@
 """The fit of the chosen model on the training rows of an outer fold.
 
-Trials are compared on a sample of a long table, of which a boosting model learns all that it can in few rounds. All
-rows together teach more, so the rounds are counted again when the model is fitted on them, with the rows of the
-comparison held out to see when it is complete.
+Trials on a long table are compared on a sample. A boosting model needs fewer rounds for the sample than for all rows,
+so the number of rounds is determined again when it is fitted on all rows. The validation rows of the comparison are
+held out to find the best number.
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,14 +17,14 @@ from touchstone.learning.experiment import Experiment
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.target import Indices
-from touchstone.learning.trial_fitting import EncodedFold, encode_fold, fit_until_no_better
+from touchstone.learning.trial_fitting import EncodedFold, encode_fold, fit_with_early_stopping
 
-MAX_HELD_OUT_SHARE: Final = 0.2  # Of the training rows; with fewer others the rounds of the comparison are kept.
+MAX_HELD_OUT_SHARE: Final = 0.2  # The share of the training rows that may be held out to determine the rounds.
 
 
 @dataclass(frozen=True, slots=True)
 class FittedModel:
-    """A model that was fitted on the encoded rows of a fold, and the ensemble whose settings make it."""
+    """A model fitted on the encoded rows of a fold, and the ensemble with its settings."""
 
     ensemble: Ensemble
     model: Any = field(repr=False)
@@ -36,56 +36,61 @@ def fit_chosen_model(
 ) -> FittedModel:
     """Fit the chosen ensemble on the training rows of a fold, and encode the test rows of the fold for it.
 
-    A single boosting model may keep `compared_rows` apart, on which the trials were compared, to see when it has
-    learned enough.
+    Args:
+        experiment: the training.
+        ensemble: the chosen ensemble.
+        fold: the outer fold.
+        compared_rows: the validation rows of the comparison of trials, which a single boosting model may hold out for
+            early stopping.
+        pool: the threads for the fit.
     """
     has_enough_rows = len(compared_rows) <= MAX_HELD_OUT_SHARE * len(fold.train)
-    if has_enough_rows and _can_learn_longer(experiment, ensemble):
-        return _fit_while_better(experiment, ensemble, fold, compared_rows, pool)
+    if has_enough_rows and _benefits_from_more_rounds(experiment, ensemble):
+        return _fit_with_early_stopping(experiment, ensemble, fold, compared_rows, pool)
 
     encoded = encode_fold(experiment.data, fold)
     return FittedModel(ensemble, fit_ensemble(experiment.data, ensemble, encoded, pool), encoded)
 
 
-def _can_learn_longer(experiment: Experiment, ensemble: Ensemble) -> bool:
-    """Return whether an ensemble is a single boosting model of a table with many rows."""
+def _benefits_from_more_rounds(experiment: Experiment, ensemble: Ensemble) -> bool:
+    """Return whether an ensemble is a single boosting model for a table with many rows."""
     family = MODEL_FAMILIES.get(ensemble.algorithm)
     return experiment.data.options.has_many_rows and family is not None and family.keeps_best_rounds
 
 
-def _fit_while_better(
+def _fit_with_early_stopping(
     experiment: Experiment, ensemble: Ensemble, fold: Fold, compared_rows: Indices, pool: FittingPool
 ) -> FittedModel:
-    """Fit a single boosting model round by round, until it predicts the rows of the comparison no better.
+    """Fit a single boosting model until its predictions for the held-out `compared_rows` stop improving.
 
-    It does not learn from these rows. All threads work on the one fit.
+    All threads work on this one fit.
     """
-    learned_rows = _rows_apart_from(experiment, fold.train, compared_rows)
+    learned_rows = _exclude_held_out(experiment, fold.train, compared_rows)
     other_rows = np.concatenate([compared_rows, fold.test])
     with pool.shared_with_joblib():
         encoded = encode_fold(experiment.data, Fold(learned_rows, other_rows))
 
-    # Both kinds of rows are encoded at once, and told apart again by their positions.
-    compared_count = len(compared_rows)
-    compared_part = _test_on(encoded, slice(compared_count))
-    tested_part = _test_on(encoded, slice(compared_count, None))
+    # The held-out rows and the test rows were encoded together, so separate them by their positions.
+    held_out_count = len(compared_rows)
+    validation_fold = _slice_test_rows(encoded, slice(held_out_count))
+    test_fold = _slice_test_rows(encoded, slice(held_out_count, None))
 
     member = ensemble.members[0]
     with threadpool_limits(pool.thread_count, user_api="openmp"):
-        model, trial = fit_until_no_better(experiment.data, member.trial, compared_part)
+        model, trial = fit_with_early_stopping(experiment.data, member.trial, validation_fold)
 
     fitted_member = replace(member, trial=trial)
-    return FittedModel(Ensemble((fitted_member,)), model, tested_part)
+    return FittedModel(Ensemble((fitted_member,)), model, test_fold)
 
 
-def _rows_apart_from(experiment: Experiment, rows: Indices, held_out: Indices) -> Indices:
-    """Return the rows that are not held out, and that do not share a unit with rows that are."""
+def _exclude_held_out(experiment: Experiment, rows: Indices, held_out: Indices) -> Indices:
+    """Return the rows that are not held out and do not share a unit with a held-out row."""
     units = experiment.rule.units
     is_held_out = np.isin(rows, held_out) if units is None else np.isin(units[rows], units[held_out])
     return rows[~is_held_out]
 
 
-def _test_on(encoded: EncodedFold, part: slice) -> EncodedFold:
-    """Return an encoded fold with only a part of its test rows."""
-    fold = Fold(encoded.fold.train, encoded.fold.test[part])
-    return EncodedFold(encoded.preparation, encoded.train, encoded.test[part], fold)
+def _slice_test_rows(encoded: EncodedFold, test_slice: slice) -> EncodedFold:
+    """Return an encoded fold with a slice of its test rows."""
+    fold = Fold(encoded.fold.train, encoded.fold.test[test_slice])
+    return EncodedFold(encoded.preparation, encoded.train, encoded.test[test_slice], fold)

@@ -1,7 +1,7 @@
-"""Threads in which models are fitted at the same time.
+"""A pool of threads for fitting models in parallel.
 
-Each fit uses a single thread, because the order in which several threads add numbers up would change the model. The
-results come in the order of the work, so that they are the same for any number of threads.
+Each fit uses a single thread, because the order in which several threads add numbers would change the model. Results
+are returned in the order of the work items, so they do not depend on the number of threads.
 """
 
 import os
@@ -18,21 +18,21 @@ Result = TypeVar("Result")
 
 
 class FittingPool:
-    """A number of threads, each of which fits one model at a time."""
+    """A pool of threads that fit one model each at a time."""
 
     def __init__(self, executor: ThreadPoolExecutor, thread_count: int) -> None:
         self.thread_count = thread_count
         self._executor = executor
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Call a function with every item, and yield the results in the order of the items."""
+        """Call a function with every item in parallel, and yield the results in the order of the items."""
         return self._executor.map(function, items)
 
     @contextmanager
     def shared_with_joblib(self) -> Iterator[None]:
-        """Let scikit-learn use as many threads as this pool has, for example to encode kinds of columns at once.
+        """Let scikit-learn use as many threads as this pool has, for example to encode columns in parallel.
 
-        This is for work on the calling thread, while the pool has nothing to do.
+        Use this for work on the calling thread while the pool is idle.
         """
         with parallel_config("threading", n_jobs=self.thread_count):
             yield
@@ -40,13 +40,13 @@ class FittingPool:
 
 @contextmanager
 def open_fitting_pool(thread_count: int | None = None) -> Iterator[FittingPool]:
-    """Open a pool with a thread for every core that this process may use, or with a given number of threads.
+    """Open a pool with the given number of threads, or with one thread per usable core by default.
 
-    In its block the calling thread uses a single thread, too. If the block ends with an exception, work that has not
-    begun is dropped.
+    Within the block, numeric libraries are also limited to one thread on the calling thread. If the block ends with an
+    exception, work that has not started is cancelled.
     """
     count = thread_count or usable_core_count()
-    # OpenMP keeps its limit for every thread apart, so each thread sets its own.
+    # OpenMP has a separate limit per thread, so each thread of the pool sets its own.
     executor = ThreadPoolExecutor(count, thread_name_prefix="fitting", initializer=threadpool_limits, initargs=(1,))
     try:
         with threadpool_limits(1):
@@ -56,7 +56,7 @@ def open_fitting_pool(thread_count: int | None = None) -> Iterator[FittingPool]:
 
 
 def usable_core_count() -> int:
-    """Return the number of cores that this process may use: `OMP_NUM_THREADS` if it is set, or else all of them."""
+    """Return the number of cores that this process may use, which `OMP_NUM_THREADS` can lower."""
     configured_count = os.environ.get("OMP_NUM_THREADS", "")
     available_count = len(os.sched_getaffinity(0))
     return min(int(configured_count), available_count) if configured_count.isdigit() else available_count

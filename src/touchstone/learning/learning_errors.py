@@ -1,7 +1,7 @@
-"""The error with which a training or an explanation fails: a stable code from `REASONS`, a phase, and facts.
+"""The error that makes a training or an explanation fail, with a stable code from `REASONS`.
 
-This package knows nothing of HTTP, so the errors of API responses are in `core/errors.py` instead. The French and
-English texts of the codes are in `messages/job_errors.py`.
+The errors of API responses are in `core/errors.py` instead, because this package does not depend on HTTP. The French
+and English messages for the codes are in `messages/job_errors.py`.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,13 @@ from touchstone.learning.task_interface import Phase
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason to refuse a request or a file; `facts` names what its sentence may quote."""
+    """A reason to reject a request or a file.
+
+    Attributes:
+        code: the stable code of the reason.
+        phase: the phase of a job in which it is detected.
+        facts: the names of the values that the message may quote.
+    """
 
     code: str
     phase: Phase
@@ -99,8 +105,11 @@ REASON_BY_CODE: Final = {reason.code: reason for reason in REASONS}
 class LearningError(Exception):
     """An error that the caller can correct.
 
-    `code` is one of `REASONS` and never changes. `field` is the path of the offending field in the request, such as
-    `features.exclude`; it is empty when the file is to blame. `facts` are small JSON values for the sentence.
+    Attributes:
+        code: the code of one of the `REASONS`.
+        field: the path of the invalid field in the request, such as `features.exclude`, or empty if the file is
+            invalid.
+        facts: small JSON values that the message quotes.
     """
 
     def __init__(self, code: str, *, field: str = "", **facts: Any) -> None:
@@ -111,14 +120,14 @@ class LearningError(Exception):
 
     @property
     def phase(self) -> Phase:
-        """The phase that the error belongs to."""
+        """The phase of a job in which the error is detected."""
         return REASON_BY_CODE[self.code].phase
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to unpickle the error with its facts, since a worker process sends it to its parent."""
+        """Support pickling with the field and the facts, because worker processes send errors to their parent."""
         return _rebuild, (self.code, self.field, self.facts)
 
 
 def _rebuild(code: str, field: str, facts: dict[str, Any]) -> LearningError:
-    """Recreate an error from its pickled parts."""
+    """Restore a pickled error."""
     return LearningError(code, field=field, **facts)

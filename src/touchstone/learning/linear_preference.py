@@ -1,8 +1,8 @@
-"""Preferring a linear model where no other model is clearly better.
+"""The preference for a linear model on few rows if no other model is clearly better.
 
-With few rows, chance decides between models that are about equally good, and it favours complicated ones, because more
-of them are tried. So the best linear model is taken unless another one predicts better beyond chance. This is the
-rule of one standard error (Breiman et al. 1984) with two of them, the usual bound of a test at the level of 5 %.
+On few rows, chance decides between models of similar quality, and it favours complex models because more of them are
+tried. Therefore the best linear model is chosen unless another model is better beyond chance. This is the one standard
+error rule (Breiman et al. 1984) with two standard errors, which corresponds to a test at the 5 % level.
 """
 
 from collections.abc import Sequence
@@ -18,19 +18,24 @@ from touchstone.learning.successive_halving import ScoredTrial
 from touchstone.learning.trial_score import row_losses
 
 LINEAR: Final = "linear"
-FEW_ROWS: Final = 150  # On more rows, a linear model loses as often as it wins.
+MAX_ROWS: Final = 150  # On more rows, preferring a linear model hurts as often as it helps.
 STANDARD_ERRORS: Final = 2.0
 
 
 def prefer_linear_model(metric: str, best: ChosenModel, trials: Sequence[ScoredTrial]) -> ChosenModel:
-    """Return the best linear trial if `best` is not clearly better, and `best` otherwise.
+    """Return the best linear trial unless `best` is clearly better.
 
-    Both are compared on the rows on which all trials were scored. Nothing is preferred if these are many, or if the
-    metric does not count correct decisions. The errors of a regression, for example, have no bound, so a few large ones
-    would hide every difference.
+    Both are compared on the validation rows of all trials. The rule only applies to few rows, and to metrics
+    that count correct decisions. The errors of a regression, for example, are unbounded, so a few large ones would hide
+    every difference.
+
+    Args:
+        metric: the name of the metric.
+        best: the model with the best score.
+        trials: the trials to choose a linear model from.
     """
     linear_trials = [trial for trial in trials if trial.tuned_trial.algorithm == LINEAR]
-    is_applicable = metric in COUNTING_METRICS and len(best.predictions.truth) <= FEW_ROWS
+    is_applicable = metric in COUNTING_METRICS and len(best.predictions.truth) <= MAX_ROWS
     if not is_applicable or not linear_trials or best.ensemble.algorithm == LINEAR:
         return best
 
@@ -41,7 +46,7 @@ def prefer_linear_model(metric: str, best: ChosenModel, trials: Sequence[ScoredT
 
 
 def _is_clearly_better(metric: str, predictions: Predictions, others: Predictions) -> bool:
-    """Return whether predictions for some rows are better than others for the same rows, beyond chance."""
+    """Return whether the predictions are better beyond chance than `others` for the same rows."""
     gains = row_losses(metric, others) - row_losses(metric, predictions)
     standard_error = gains.std(ddof=1) / np.sqrt(len(gains))
     return bool(gains.mean() > STANDARD_ERRORS * standard_error)

@@ -1,4 +1,4 @@
-"""Sentences from the tables of `messages`, with numbers written as each language writes them."""
+"""Sentences from the templates in `messages`, with numbers formatted for each language."""
 
 import re
 from collections.abc import Sequence
@@ -12,33 +12,35 @@ LOCALES: Final = ("fr", "en")
 MAX_EXTRA_DECIMALS: Final = 4
 _THIN_SPACE: Final = "\u202f"
 _MINUS: Final = "\u2212"
-_FRENCH_MARKS: Final = str.maketrans({",": _THIN_SPACE, ".": ","})  # From English numbers.
+_FRENCH_MARKS: Final = str.maketrans({",": _THIN_SPACE, ".": ","})  # Converts an English number to French.
 _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
 
 LocalizedText = dict[str, str]  # {"fr": ..., "en": ...}
 
 
 def localize(text: Text, **facts: Any) -> LocalizedText:
-    """Return a text in both languages, with its placeholders filled in.
+    """Fill in the placeholders of a message in both languages.
 
-    A fact may be a `LocalizedText`, a number, a text, or a list of these.
+    Args:
+        text: the French and the English template.
+        facts: the values of the placeholders, each a `LocalizedText`, a number, a string, or a list of these.
     """
     return {locale: _fill_in(template, facts, locale) for locale, template in zip(LOCALES, text, strict=True)}
 
 
 def _fill_in(template: str, facts: dict[str, Any], locale: str) -> str:
-    """Replace the placeholders of a template by facts, which are written as readers of this language expect."""
+    """Fill in the placeholders of a template with the facts, formatted for this language."""
     values = {name: with_count(format_fact(fact, locale), fact, locale) for name, fact in facts.items()}
     return template.format(**values)
 
 
 def join_texts(sentences: Sequence[LocalizedText], *, separator: str = " ") -> LocalizedText:
-    """Return several sentences as one text."""
+    """Join several sentences in each language."""
     return {locale: separator.join(sentence[locale] for sentence in sentences) for locale in LOCALES}
 
 
 def with_unit(number: LocalizedText, unit: str) -> LocalizedText:
-    """Write a number with its unit, which may be empty."""
+    """Append a unit to a formatted number. An empty unit adds nothing."""
     if not unit:
         return number
     english_space = "" if unit == "%" else "\u00a0"
@@ -46,12 +48,12 @@ def with_unit(number: LocalizedText, unit: str) -> LocalizedText:
 
 
 def format_percentage(share: float) -> LocalizedText:
-    """Write a share in percent, as probabilities are read."""
+    """Format a share as a percentage."""
     return with_unit(format_tenths(100 * share), "%")
 
 
 def format_tenths(number: float, *, smallest: float = 1.0) -> LocalizedText:
-    """Write a number with one decimal, or more exactly if it is nearer to zero than `smallest`."""
+    """Format a number with one decimal, or with more decimals if its magnitude is below `smallest`."""
     if number == 0:
         return dict.fromkeys(LOCALES, "0")
     if abs(number) < smallest:
@@ -62,13 +64,13 @@ def format_tenths(number: float, *, smallest: float = 1.0) -> LocalizedText:
 
 
 def format_signed(number: float) -> LocalizedText:
-    """Write a number with its sign, as contributions are read."""
+    """Format a number with an explicit sign, as for contributions to a prediction."""
     sign = "+" if number > 0 else ""
     return {locale: sign + format_fact(number, locale) for locale in LOCALES}
 
 
-def format_apart(numbers: Sequence[float]) -> list[LocalizedText]:
-    """Write numbers so that different ones can be told apart, with more decimals than usual if that takes them."""
+def format_distinctly(numbers: Sequence[float]) -> list[LocalizedText]:
+    """Format numbers with as many decimals as are needed to make different numbers look different."""
     for extra_decimals in range(MAX_EXTRA_DECIMALS + 1):
         english = [_format_float(number, extra_decimals).replace("-", _MINUS, 1) for number in numbers]
         if len(set(english)) == len(set(numbers)):
@@ -77,7 +79,7 @@ def format_apart(numbers: Sequence[float]) -> list[LocalizedText]:
 
 
 def format_cell(cell: Any) -> LocalizedText:
-    """Write a cell with the digits that it has in its table, and each language's decimal and minus signs."""
+    """Format a cell with all its digits, and with the decimal mark and the minus sign of each language."""
     text = replace_control_characters(str(cell))
     if not _NUMBER.fullmatch(text):
         return dict.fromkeys(LOCALES, text)
@@ -86,10 +88,10 @@ def format_cell(cell: Any) -> LocalizedText:
 
 
 def format_fact(fact: Any, locale: str) -> str:
-    """Write a fact as readers of this language expect it, so that it can be quoted in a sentence.
+    """Format a fact for a sentence in this language.
 
     The items of a list are separated by commas, numbers are rounded to about three significant digits, and control
-    characters in texts are replaced. A `LocalizedText` is already written in both languages.
+    characters in strings are replaced. A `LocalizedText` is already formatted.
     """
     if isinstance(fact, dict):
         return str(fact[locale])
@@ -103,7 +105,7 @@ def format_fact(fact: Any, locale: str) -> str:
 
 
 def _format_number(number: float, locale: str) -> str:
-    """Write a number with the decimal mark, the thousands mark and the minus sign of a language."""
+    """Format a number with the decimal mark, the thousands separator and the minus sign of a language."""
     english = f"{number:,}" if isinstance(number, int) else _format_float(number)
     if number < 0:
         english = english.replace("-", _MINUS, 1)
@@ -111,7 +113,7 @@ def _format_number(number: float, locale: str) -> str:
 
 
 def _format_float(number: float, extra_decimals: int = 0) -> str:
-    """Write about three significant figures, with an exponent only for very small and very large numbers."""
+    """Format about three significant digits, with an exponent only for very small or very large numbers."""
     if number != 0 and not 1e-3 <= abs(number) < 1e6:
         return f"{number:.{2 + extra_decimals}e}"
     if abs(number) < 1:

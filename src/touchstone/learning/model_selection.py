@@ -1,4 +1,4 @@
-"""The search for the best model: on every outer fold trials are compared, and the winner is fitted and measured."""
+"""The search for the best model, which compares trials and measures the winner on every outer fold."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -24,16 +24,16 @@ from touchstone.learning.trial_fitting import encode_fold, fit_trial, predict_fo
 
 PERCENT_BEFORE_SEARCH: Final = 5.0
 PERCENT_AFTER_SEARCH: Final = 85.0
-COMPARISON_SHARE: Final = 0.4  # Of the time that a fold has; the rest is for fitting, measuring and storing the winner.
-FITTING_SHARE: Final = 0.4  # Of the time that is left after the comparison.
+COMPARISON_SHARE: Final = 0.4  # The share of a fold's time for comparing trials, before the winner is fitted.
+FITTING_SHARE: Final = 0.4  # The share of the time left after the comparison for fitting the winner.
 MIN_FITTED_ROWS: Final = 1_000
 
 
 def search_models(experiment: Experiment, pool: FittingPool, budget: TimeBudget, report: Report) -> SearchResult:
     """Find and measure the best model on every outer fold, and report progress after each trial.
 
-    Each fold may use an equal part of the time that is left, and so may the fit of a model on all rows that follows the
-    folds, and each fit on weighted rows that a mitigation asks for. A fold that runs out of time skips what remains.
+    The remaining time is divided equally between the folds and the later fits: the final fit on all rows and, with the
+    reweighing mitigation, another fit per fold. A fold that runs out of time skips its remaining trials.
     """
     fold_count = len(experiment.folds)
     trial_count = len(experiment.trials)
@@ -62,30 +62,30 @@ def search_models(experiment: Experiment, pool: FittingPool, budget: TimeBudget,
         stages = plan_stages(experiment.rule, fold.train)
         compared = comparison.run(stages)
         fitting_seconds = FITTING_SHARE / fits_to_finish * budget.seconds_before_finishing(compared.slowdown)
-        results.append(_measure_winner(experiment, fold, compared, pool, fitting_seconds))
+        results.append(_fit_and_measure_winner(experiment, fold, compared, pool, fitting_seconds))
     return SearchResult.from_folds(experiment, results)
 
 
 class _TrialCounter:
-    """A count of the trials that all folds together have scored, which reports each one as progress."""
+    """A counter of the trials scored on all folds, which reports each one as progress."""
 
     def __init__(self, progress: StepwiseProgress, trials_before: int) -> None:
         self._progress = progress
         self._trials = trials_before
 
     def count_trial(self) -> None:
-        """Count and report one more trial."""
+        """Count and report another trial."""
         self._trials += 1
         self._progress.report_step(self._trials)
 
 
-def _measure_winner(
+def _fit_and_measure_winner(
     experiment: Experiment, fold: Fold, comparison: ComparisonResult, pool: FittingPool, seconds: float
 ) -> FoldResult:
-    """Fit the best model of a comparison on the training rows of an outer fold, and measure it on the test rows.
+    """Fit the best model of a comparison on the training rows of a fold, and measure it on the test rows.
 
-    The test rows took no part in the choice, so they show how well the model does on rows that it has never met. The
-    fit may take some seconds.
+    The test rows were not used for the choice, so they show the quality of the model on unseen rows. The fit may take
+    up to `seconds`.
     """
     data = experiment.data
     plan = _plan_fit(experiment, fold, comparison, pool, seconds)
@@ -95,7 +95,7 @@ def _measure_winner(
     model, encoded = fitted.model, fitted.encoded
     baseline = fit_trial(data, BASELINE, encoded)
 
-    # Learn how the model decides from predictions for rows that it did not learn from.
+    # Learn the calibration and the decision rule from predictions for rows that were not used for fitting.
     decisions = learn_decisions(experiment.decision_options, winner.predictions, experiment.weights_at(validation_rows))
     with threadpool_limits(pool.thread_count, user_api="openmp"):
         uncalibrated_predictions = predict_fold(data, model, encoded)
@@ -120,7 +120,10 @@ def _measure_winner(
 
 @dataclass(frozen=True, slots=True)
 class _PlannedFit:
-    """The model that is fitted, and the rows from which it learns; not complete if there was no time for more."""
+    """The model to fit and its training rows.
+
+    It is not complete if the time limit required a simpler model or fewer rows.
+    """
 
     winner: ChosenModel
     fold: Fold
@@ -130,10 +133,11 @@ class _PlannedFit:
 def _plan_fit(
     experiment: Experiment, fold: Fold, comparison: ComparisonResult, pool: FittingPool, seconds: float
 ) -> _PlannedFit:
-    """Choose what can be fitted in some seconds: the best model on all training rows if there is time for that.
+    """Choose the model and the training rows that can be fitted in the given time.
 
-    Otherwise it is the best trial alone, since one model that knows all rows is better than an average of models that
-    know few. If that takes too long as well, it learns from a random part of the rows.
+    Ideally, this is the best model on all training rows. If that takes too long, it is the best single trial, because
+    one model fitted on all rows is better than an average of models fitted on few. If that also takes too long, the
+    trial is fitted on a random sample of the rows.
     """
     winner = _choose_model(experiment, comparison)
     if _affordable_rows(winner, comparison, pool, seconds) >= len(fold.train):
@@ -145,9 +149,9 @@ def _plan_fit(
 
 
 def _choose_model(experiment: Experiment, comparison: ComparisonResult) -> ChosenModel:
-    """Return the best trial of a comparison, or the best average of several if the request permits it.
+    """Return the best trial of a comparison, or the best average of trials if the request permits it.
 
-    Unless the request names the algorithms, a linear model is preferred on few rows to one that is not clearly better.
+    Unless the request names the algorithms, a linear model may be preferred (see `prefer_linear_model`).
     """
     metric = experiment.data.metric
     choose = choose_ensemble if experiment.combines_models else choose_best_trial
@@ -158,27 +162,27 @@ def _choose_model(experiment: Experiment, comparison: ComparisonResult) -> Chose
 
 
 def _affordable_rows(winner: ChosenModel, comparison: ComparisonResult, pool: FittingPool, seconds: float) -> int:
-    """Return from how many rows the winner can learn in some seconds, as far as the comparison shows."""
+    """Estimate the number of rows on which the winner can be fitted in the given time."""
     return int(seconds * pool.thread_count / _seconds_per_row(winner, comparison))
 
 
 def _seconds_per_row(winner: ChosenModel, comparison: ComparisonResult) -> float:
-    """Return how long a fit of the winner takes by training row on one thread."""
+    """Return the duration of a fit of the winner per training row on one thread."""
     positions = {member.position for member in winner.ensemble.members}
     return sum(trial.seconds_per_row for trial in comparison.finalists if trial.position in positions)
 
 
 def fit_stored_model(experiment: Experiment, search: SearchResult, pool: FittingPool) -> Pipeline:
-    """Return the model to store, as a pipeline that takes the columns of the table.
+    """Return the model to store, as a pipeline that accepts the columns of the table.
 
-    After a single split this is the very model that was measured. After a cross-validation, in which each fold has its
-    own model, or if the request asks for it, the ensemble is fitted once more on all rows.
+    After a single split, this is the measured model, unless the request asks for a refit. After a cross-validation,
+    each fold has its own model, so the ensemble is fitted again on all rows.
     """
     if not experiment.learns_from_all_rows:
         return search.folds[0].pipeline
 
     every_row = np.arange(len(experiment.target.values))
-    first_row = every_row[:1]  # Nothing is tested here, but the encoder does not accept an empty fold.
+    first_row = every_row[:1]  # There is nothing to test, but the encoder does not accept an empty fold.
     data = training_data(experiment, every_row)
     with pool.shared_with_joblib():
         encoded = encode_fold(data, Fold(train=every_row, test=first_row))

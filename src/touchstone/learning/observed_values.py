@@ -1,6 +1,6 @@
-"""The values that a model has seen in each column, and warnings about rows with other ones.
+"""The values that a model saw in training, and warnings about rows with other values.
 
-A model answers for any row. For values that it has never seen the answer is a guess, which its caller has to know.
+A model predicts any row, but its prediction for unseen values is a guess. The caller has to know that.
 """
 
 from bisect import bisect_left
@@ -25,21 +25,26 @@ Mask = npt.NDArray[np.bool_]
 
 
 def observed_values(columns: Sequence[ColumnSchema], frame: pd.DataFrame) -> Json:
-    """Return what a model sees in the rows from which it learns, to be stored with it, by column.
+    """Summarize the training values of each column, to be stored with the model.
 
-    This is `{low, high}` for numbers and dates, and `{categories}` for categories. There is nothing about other
-    columns, such as texts.
+    Args:
+        columns: the columns of the model.
+        frame: the training rows.
+
+    Returns:
+        `{low, high}` for a column of numbers or dates and `{categories}` for a column of categories, by column name.
+        Other columns, such as text, have no entry.
     """
     observed: Json = {}
     for column in columns:
-        entry = _observed_in_column(column, frame[column.name])
+        entry = _observe_column(column, frame[column.name])
         if entry:
             observed[column.name] = entry
     return observed
 
 
-def _observed_in_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
-    """Return the range or the categories of one column; empty if there are none to compare with."""
+def _observe_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
+    """Return the range or the categories of one column, or an empty dictionary if it is not checked."""
     if _has_range(column):
         present_cells = cells.dropna()
         if present_cells.empty:
@@ -60,11 +65,18 @@ def warn_of_unseen_values(
     row_count: int,
     given_rows: Sequence[Mapping[str, Cell]] = (),
 ) -> list[RowWarnings]:
-    """Return the warnings about each of some rows, compared with what `observed_values` has returned.
+    """Return the warnings about each row.
 
-    Warned of are categories that were not seen, values outside the range that was seen, and rows without any value. If
-    a request gives the rows by value, `given_rows` are these values as they were given, and those that count as missing
-    because they cannot be read are warned of, too.
+    There are warnings about unseen categories, values outside the observed range, unreadable values, and rows without
+    any value.
+
+    Args:
+        columns: the columns of the model.
+        observed: the result of `observed_values` for the training rows.
+        cells: the cells of the rows by column.
+        row_count: the number of rows.
+        given_rows: the original values, if the rows come from a request. They are needed to detect unreadable values,
+            which are missing in `cells`.
     """
     warnings: list[RowWarnings] = [[] for _ in range(row_count)]
     has_value = np.zeros(row_count, dtype=np.bool_)
@@ -91,14 +103,14 @@ def warn_of_unseen_values(
 
 
 def row_warning(code: str, column: str | None = None, **values: str) -> Json:
-    """Return a warning: its code, its column, its facts, and its sentence in both languages."""
+    """Build a warning with its code, its column, its facts, and its sentence in both languages."""
     localized_values = {name: format_cell(value) for name, value in values.items()}
     text = localize(ROW_WARNINGS[code], name=column, **localized_values)
     return {"code": code, "column": column, "text": text, "facts": values}
 
 
 def _is_present(column: ColumnSchema, cells: npt.NDArray[Any]) -> Mask:
-    """Return which cells of a column have a value."""
+    """Return the mask of the cells that have a value."""
     if column.kind is ColumnKind.NUMBER:
         is_missing: Mask = np.isnan(cells.astype(np.float64))
     elif column.kind is ColumnKind.DATE:
@@ -109,7 +121,7 @@ def _is_present(column: ColumnSchema, cells: npt.NDArray[Any]) -> Mask:
 
 
 def _is_unseen(cells: npt.NDArray[Any], entry: Json) -> Mask:
-    """Return which cells are lower or higher than any that was seen, or have a category that was not seen."""
+    """Return the mask of the cells that lie outside the observed range or have an unseen category."""
     if "categories" in entry:
         distinct_cells = set(cells.tolist())
         unseen_cells = {cell for cell in distinct_cells if not _contains(entry["categories"], cell)}
@@ -123,13 +135,13 @@ def _is_unseen(cells: npt.NDArray[Any], entry: Json) -> Mask:
 
 
 def _contains(sorted_values: Sequence[str], value: str) -> bool:
-    """Return whether a value is in a sorted list."""
+    """Return whether a sorted list contains a value."""
     position = bisect_left(sorted_values, value)
     return position < len(sorted_values) and sorted_values[position] == value
 
 
 def _cell_warning(column: ColumnSchema, cell: Any, entry: Json) -> Json:
-    """Return the warning about a cell whose value was not seen."""
+    """Return the warning about a cell with an unseen value."""
     value = cell_as_text(pd.Timestamp(cell) if column.kind is ColumnKind.DATE else cell)
     if "low" not in entry:
         return row_warning("category_unseen", column.name, value=value)
@@ -139,7 +151,7 @@ def _cell_warning(column: ColumnSchema, cell: Any, entry: Json) -> Json:
 
 
 def _has_range(column: ColumnSchema) -> bool:
-    """Return whether the values of a column have a smallest and a largest one."""
+    """Return whether the values of a column have a minimum and a maximum."""
     return column.kind in (ColumnKind.NUMBER, ColumnKind.DATE)
 
 
@@ -149,5 +161,5 @@ def _is_categorical(column: ColumnSchema) -> bool:
 
 
 def _bound(value: Any) -> float | str:
-    """Return the end of a range as JSON: a number, or a date as text."""
+    """Convert the end of a range to JSON, with dates as strings."""
     return cell_as_text(value) if isinstance(value, pd.Timestamp) else float(value)

@@ -1,4 +1,4 @@
-"""Columns as plain numbers, for quick checks with trees: no scaling, and words as the ranks of their values."""
+"""Simple conversion of columns to numbers, for quick checks with decision trees."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -13,7 +13,7 @@ NUMBER_FOR_MISSING: Final = -1e9  # A value that a tree can separate from all ot
 
 
 def column_as_numbers(column: ColumnSchema, cells: "pd.Series[Any]") -> Floats:
-    """Return the cells of a column as numbers: numbers and dates as they are, words as the ranks of their values."""
+    """Convert a column to numbers. Strings are replaced by their ranks among the distinct values."""
     if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE):
         numbers = cells.to_numpy().astype(np.float64)
         numbers[cells.isna().to_numpy()] = NUMBER_FOR_MISSING
@@ -24,5 +24,5 @@ def column_as_numbers(column: ColumnSchema, cells: "pd.Series[Any]") -> Floats:
 
 
 def columns_as_numbers(columns: Iterable[ColumnSchema], frame: pd.DataFrame) -> Floats:
-    """Return the cells of several columns as a matrix of numbers."""
+    """Convert several columns to a matrix of shape (rows, columns)."""
     return np.column_stack([column_as_numbers(column, frame[column.name]) for column in columns])

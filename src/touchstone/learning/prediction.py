@@ -1,4 +1,4 @@
-"""Predictions of a trained model for rows that are given by value."""
+"""Predictions of a trained model for the rows of a request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ Rows = Sequence[Mapping[str, Cell]]
 
 @dataclass(frozen=True, slots=True)
 class RowPredictor:
-    """A trained model that is prepared to predict rows, as often as they are sent."""
+    """A trained model that is prepared for any number of predictions."""
 
     model: LoadedModel
     columns: tuple[ColumnSchema, ...] = field(repr=False)
@@ -33,21 +33,21 @@ class RowPredictor:
     estimator: FewRowsModel = field(repr=False)
 
     @classmethod
-    def of(cls, model: LoadedModel) -> "RowPredictor":
-        """Return a loaded model, prepared for predictions."""
+    def from_model(cls, model: LoadedModel) -> "RowPredictor":
+        """Prepare a loaded model for predictions."""
         return cls(
             model, model.columns, FewRowsEncoder.from_preparation(model.preparation), FewRowsModel(model.estimator)
         )
 
     def predict(self, rows: Rows) -> Json:
-        """Predict rows, as `predict` describes."""
+        """Predict the given rows (see `predict`)."""
         if len(rows) > MAX_INSTANCES:
             raise LearningError("too_many_rows", rows=len(rows), maximum=MAX_INSTANCES)
         if not rows:
-            return {"predictions": [], **_description(self.model)}
+            return {"predictions": [], **_describe_classes(self.model)}
 
         model = self.model
-        # One thread, because the order in which several threads add numbers up would change the predictions.
+        # Use one thread, because the order in which several threads add numbers would change the predictions.
         with _thread_pools().limit(limits=1), suppress_numeric_warnings():
             cells = read_rows(self.columns, rows, ignored=model.other_columns)
             matrix = self.encoder.encode(cells, row_count=len(rows))
@@ -60,14 +60,17 @@ class RowPredictor:
                 sensitive_frame = _sensitive_frame(model, thresholds, rows)
                 values = thresholds.decide(sensitive_frame, probabilities)
                 group_warnings = warn_of_unknown_groups(thresholds, sensitive_frame)
-                warnings = [[*first, *second] for first, second in zip(warnings, group_warnings, strict=True)]
+                warnings = [
+                    [*value_warnings, *threshold_warnings]
+                    for value_warnings, threshold_warnings in zip(warnings, group_warnings, strict=True)
+                ]
 
         if not model.classes:
             numbers = [
                 {"prediction": float(value), "warnings": row_warnings}
                 for value, row_warnings in zip(values, warnings, strict=True)
             ]
-            return {"predictions": numbers, **_description(model)}
+            return {"predictions": numbers, **_describe_classes(model)}
 
         classes = model.classes
         predictions = [
@@ -76,23 +79,33 @@ class RowPredictor:
                 values.tolist(), probabilities.tolist(), warnings, strict=True
             )
         ]
-        return {"predictions": predictions, **_description(model)}
+        return {"predictions": predictions, **_describe_classes(model)}
 
 
 def predict(model: LoadedModel, rows: Rows) -> Json:
-    """Predict up to 1 000 rows, each given as `{column: value}`, with a trained model.
+    """Predict up to `MAX_INSTANCES` rows with a trained model.
 
-    A column that a row does not name counts as missing. Returns `{predictions: [{prediction, probabilities?,
-    warnings}], classes, positive_class, threshold}`; only classifiers have probabilities, one for each of the classes.
-    Of two classes, the positive one is predicted from the threshold on, or from that of its group. The warnings of a
-    row name the values for which its prediction is a guess, and those that leave it without the threshold of a group.
-    Raises `LearningError` if there are too many rows, or if a row does not suit the model.
+    Args:
+        model: the trained model.
+        rows: the rows, each as `{column: value}`. A column that a row does not name counts as missing.
+
+    Returns:
+        `{predictions: [{prediction, probabilities?, warnings}], classes, positive_class, threshold}`. Only classifiers
+        have probabilities, one per class. With two classes, the positive class is predicted if its probability reaches
+        the threshold, or the threshold of the row's group. The warnings of a row name the values that make its
+        prediction a guess, and the values that leave it without a group threshold.
+
+    Raises:
+        LearningError: if there are too many rows, or if a row does not fit the model.
     """
-    return RowPredictor.of(model).predict(rows)
+    return RowPredictor.from_model(model).predict(rows)
 
 
 def _sensitive_frame(model: LoadedModel, thresholds: GroupThresholds, rows: Rows) -> pd.DataFrame:
-    """Return the columns of rows by whose groups the thresholds are chosen, which the model need not learn from."""
+    """Read the sensitive columns, which determine the threshold of each row.
+
+    They need not be features of the model.
+    """
     schemas = [column.schema for column in thresholds.columns]
     other_names = [*model.other_columns, *(column.name for column in model.columns)]
     return build_frame(schemas, rows, ignored=other_names)
@@ -100,14 +113,14 @@ def _sensitive_frame(model: LoadedModel, thresholds: GroupThresholds, rows: Rows
 
 @cache
 def _thread_pools() -> ThreadpoolController:
-    """Return the thread pools of the numeric libraries of this process; to look for them takes milliseconds."""
+    """Return the thread pools of the numeric libraries, cached because finding them takes milliseconds."""
     return ThreadpoolController()
 
 
-def _description(model: LoadedModel) -> Json:
-    """Return what is needed to read the predictions of a model: the classes, the positive one and its threshold.
+def _describe_classes(model: LoadedModel) -> Json:
+    """Return the classes, the positive class and its threshold, for interpreting the predictions.
 
-    There is no single threshold if each group of people has its own.
+    The threshold is None if each group of people has its own.
     """
     has_threshold = model.positive_class is not None and model.group_thresholds is None
     threshold = model.decision_rule.threshold if has_threshold else None

@@ -1,4 +1,4 @@
-"""Checks of a request against the table and the model that it is about."""
+"""Checks of a request against its table and its model."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -17,13 +17,13 @@ from touchstone.learning.request_definitions import (
     reject_options_without_effect,
 )
 
-MIN_ROWS: Final = 20  # With fewer rows, no split leaves enough both to train and to evaluate.
+MIN_ROWS: Final = 20  # With fewer rows, no split leaves enough for both training and evaluation.
 
 
 def check_training_request(request: TrainingRequest, columns: Sequence[str], *, rows: int) -> None:
-    """Raise `LearningError` if a training is impossible with the columns or the number of rows of its table.
+    """Raise `LearningError` if the columns or the number of rows make a training impossible.
 
-    This needs neither the values of the table nor any learning, so it can be checked before a job is queued.
+    This is quick enough to be checked before a job is queued, because it does not need the values of the table.
     """
     _require_column(request.target, columns, error_code="target_not_found", field="target")
     _require_columns(request.features.include, columns, field="features.include")
@@ -56,10 +56,13 @@ def check_explanation_request(
     rows: int,
     classes: Iterable[Cell] | None = None,
 ) -> None:
-    """Raise `LearningError` if a request to explain names rows, columns or a class that do not exist.
+    """Raise `LearningError` if an explanation request names rows, columns or a class that do not exist.
 
-    `columns` and `rows` describe the table. `classes` are those that the model predicts, which are none for a
-    regression; they are not checked if `classes` is None, because there is no model.
+    Args:
+        request: the explanation request.
+        columns: the names of the table's columns.
+        rows: the number of rows of the table.
+        classes: the classes of the model, which are empty for a regression, or None if there is no model.
     """
     for position, row_number in enumerate(request.instances.rows):
         if row_number >= rows:
@@ -68,7 +71,7 @@ def check_explanation_request(
     if request.target is not None:
         _require_column(request.target, columns, error_code="target_not_found", field="target")
     _require_columns(request.sensitive_features, columns, field="sensitive_features")
-    # A column that the model has not learned from stays as it is anyway.
+    # An immutable column need not be a feature of the model, because counterfactuals only change features.
     _require_columns(request.immutable, columns, field="immutable")
 
     if classes is not None:
@@ -76,9 +79,9 @@ def check_explanation_request(
 
 
 def _check_explained_class(request: ExplanationRequest, classes: Sequence[Cell]) -> None:
-    """Raise `LearningError` if the request asks about a class that the model does not predict.
+    """Raise `LearningError` if the request asks for a class that the model does not predict.
 
-    There are no classes in a regression, which rejects every option that only suits a classifier.
+    A regression has no classes and rejects all options for classifiers.
     """
     if not classes:
         reject_options_without_effect(request, CLASSIFIER_OPTIONS, subject="task=regression")
@@ -87,9 +90,12 @@ def _check_explained_class(request: ExplanationRequest, classes: Sequence[Cell])
 
 
 def find_class(classes: Sequence[Cell], requested: Cell, *, field: str) -> Cell:
-    """Return the class that a field of a request means, which may write a number as text, or a truth value in JSON.
+    """Return the class that a field of a request refers to.
 
-    Raises `LearningError` if there is no such class.
+    A number may be written as a string, and the classes "true" and "false" as JSON booleans.
+
+    Raises:
+        LearningError: if there is no such class.
     """
     requested_text = str(requested).lower() if isinstance(requested, bool) else str(requested)
     for name in classes:
@@ -101,19 +107,19 @@ def find_class(classes: Sequence[Cell], requested: Cell, *, field: str) -> Cell:
     raise LearningError("class_not_found", field=field, name=requested_text, known=known)
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is spelled most like `name`, or None if none is close."""
+def find_nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name with the most similar spelling, or None if no name is similar."""
     matches = get_close_matches(name, list(known), n=1)
     return matches[0] if matches else None
 
 
 def _require_column(name: str, columns: Sequence[str], *, error_code: str, field: str) -> None:
-    """Raise `LearningError` with this code if the table has no such column; the error suggests a similar name."""
+    """Raise `LearningError` with a similar name as a suggestion if the table has no such column."""
     if name not in columns:
-        raise LearningError(error_code, field=field, name=name, nearest=nearest(name, columns))
+        raise LearningError(error_code, field=field, name=name, nearest=find_nearest_name(name, columns))
 
 
 def _require_columns(names: Sequence[str], columns: Sequence[str], *, field: str) -> None:
-    """Raise `LearningError` at the first of the names that is not a column of the table."""
+    """Raise `LearningError` for the first name that is not a column of the table."""
     for position, name in enumerate(names):
         _require_column(name, columns, error_code="column_not_found", field=f"{field}.{position}")

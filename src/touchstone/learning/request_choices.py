@@ -1,6 +1,6 @@
-"""What a request for a training or an explanation may choose from: tasks, splits, algorithms, metrics and methods.
+"""The choices of a training or explanation request: tasks, splits, algorithms, metrics and methods.
 
-Importing this loads none of the libraries that train or explain, so a request can be rejected before a job exists.
+Importing this module does not load the libraries for training and explaining, so requests can be validated quickly.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from touchstone.messages.locales import Text
 
 
 class Task(StrEnum):
-    """What a model predicts: a class, a number, or whichever the target column looks like."""
+    """What a model predicts: classes, numbers, or whatever suits the target column."""
 
     AUTO = "auto"
     CLASSIFICATION = "classification"
@@ -31,27 +31,27 @@ class Strategy(StrEnum):
 
 
 class Duplicates(StrEnum):
-    """What becomes of rows that are equal in every column that is learned from."""
+    """The treatment of rows that are equal in every feature."""
 
-    AUTO = "auto"  # together, unless the columns have so few values that different cases must often be equal
+    AUTO = "auto"  # together, unless the columns have so few values that unrelated rows are often equal
     TOGETHER = "together"  # never both in training and in evaluation
     KEEP = "keep"  # divided like all other rows
 
 
 class Mitigation(StrEnum):
-    """What is done so that predictions depend less on the groups of sensitive columns."""
+    """The method for reducing the dependence of predictions on the groups of sensitive columns."""
 
     NONE = "none"
-    THRESHOLDS = "thresholds"  # a threshold for each group, so that all are selected at the same rate
-    REWEIGHING = "reweighing"  # weights in training, as if group and class were independent
+    THRESHOLDS = "thresholds"  # a threshold for each group, so that all groups have the same selection rate
+    REWEIGHING = "reweighing"  # row weights in training that make group and class independent
 
 
 class Calibration(StrEnum):
-    """How the probabilities of a classifier are corrected on rows that it did not learn from."""
+    """The method for calibrating the probabilities of a classifier on rows that it did not learn from."""
 
     AUTO = "auto"  # whichever of the others gives the smallest log loss
     NONE = "none"
-    SIGMOID = "sigmoid"  # Platt's logistic curve, which two numbers describe
+    SIGMOID = "sigmoid"  # a logistic curve with two parameters (Platt)
     ISOTONIC = "isotonic"  # any rising curve, which needs many rows
 
 
@@ -72,13 +72,13 @@ class Output(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """A family of models.
+    """An algorithm that a request may name.
 
     Attributes:
-        name: how requests name it.
-        extra: the optional package that it needs.
+        name: the name of the algorithm in requests.
+        extra: the optional package that it needs, or None.
         default: whether it is tried if a request names no algorithms.
-        faster_twin: an algorithm of the same kind that is tried instead by default, where it is installed.
+        faster_twin: a similar algorithm that is tried instead by default if it is installed.
     """
 
     name: str
@@ -97,10 +97,13 @@ class Metric:
     """A measure of quality for one task.
 
     Attributes:
-        probabilistic: whether it is computed from probabilities instead of predicted labels or values.
-        prevalence_free: whether it gives every class the same weight; models are then trained with balanced classes.
-        least: the lower bound of its values.
-        most: the upper bound of its values.
+        name: the name of the metric in requests.
+        task: the task that it measures.
+        greater_is_better: whether higher values are better.
+        probabilistic: whether it is computed from probabilities instead of predicted classes or numbers.
+        prevalence_free: whether it gives every class the same weight. Models are then trained with balanced classes.
+        lower_bound: the lower bound of its values.
+        upper_bound: the upper bound of its values.
     """
 
     name: str
@@ -108,8 +111,8 @@ class Metric:
     greater_is_better: bool = True
     probabilistic: bool = False
     prevalence_free: bool = False
-    least: float = 0.0
-    most: float = 1.0
+    lower_bound: float = 0.0
+    upper_bound: float = 1.0
 
     @property
     def label(self) -> Text:
@@ -119,7 +122,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """An explanation method, the scope it can cover, and whether it needs a trained model."""
+    """An explanation method, the scope that it supports, and whether it needs a trained model."""
 
     name: str
     scope: Scope
@@ -153,12 +156,12 @@ METRICS: Final[tuple[Metric, ...]] = (
     Metric("recall_macro", Task.CLASSIFICATION, prevalence_free=True),
     Metric("roc_auc", Task.CLASSIFICATION, probabilistic=True),
     Metric("average_precision", Task.CLASSIFICATION, probabilistic=True),
-    Metric("log_loss", Task.CLASSIFICATION, greater_is_better=False, probabilistic=True, most=inf),
-    Metric("brier", Task.CLASSIFICATION, greater_is_better=False, probabilistic=True, most=2.0),
-    Metric("r2", Task.REGRESSION, least=-inf),
-    Metric("rmse", Task.REGRESSION, greater_is_better=False, most=inf),
-    Metric("mae", Task.REGRESSION, greater_is_better=False, most=inf),
-    Metric("median_ae", Task.REGRESSION, greater_is_better=False, most=inf),
+    Metric("log_loss", Task.CLASSIFICATION, greater_is_better=False, probabilistic=True, upper_bound=inf),
+    Metric("brier", Task.CLASSIFICATION, greater_is_better=False, probabilistic=True, upper_bound=2.0),
+    Metric("r2", Task.REGRESSION, lower_bound=-inf),
+    Metric("rmse", Task.REGRESSION, greater_is_better=False, upper_bound=inf),
+    Metric("mae", Task.REGRESSION, greater_is_better=False, upper_bound=inf),
+    Metric("median_ae", Task.REGRESSION, greater_is_better=False, upper_bound=inf),
 )
 
 METHODS: Final[tuple[Method, ...]] = (
@@ -173,6 +176,6 @@ METHODS: Final[tuple[Method, ...]] = (
 ALGORITHM_BY_NAME: Final = {algorithm.name: algorithm for algorithm in ALGORITHMS}
 METRIC_BY_NAME: Final = {metric.name: metric for metric in METRICS}
 METHOD_BY_NAME: Final = {method.name: method for method in METHODS}
-# Metrics that count correct decisions; models are chosen by the Brier score instead, as `trial_score` explains.
+# Metrics that count correct decisions. Models are chosen by the Brier score instead (see `trial_score`).
 COUNTING_METRICS: Final = ("accuracy", "balanced_accuracy", "recall_macro")
 DEFAULT_METRIC: Final = {Task.CLASSIFICATION: "balanced_accuracy", Task.REGRESSION: "r2"}

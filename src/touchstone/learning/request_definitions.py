@@ -1,12 +1,13 @@
-"""Requests for trainings and explanations: their fields, bounds and defaults, and the rules that they must follow.
+"""The training and explanation requests, with their fields, bounds, defaults and rules.
 
-`TrainingRequest` and `ExplanationRequest` are the only definitions of these requests. The HTTP schema is derived from
-them (`jobs/request_schemas.py`), and tests compare the client, the command line and the pages with them.
+`TrainingRequest` and `ExplanationRequest` are the only definitions of these requests. The HTTP schemas are derived from
+them (`jobs/request_schemas.py`, which also publishes their docstrings), and tests compare the client, the command line
+and the pages with them.
 
-A request is converted with `msgspec.convert`, which raises `msgspec.ValidationError` for a wrong type or a value out of
-bounds, and `LearningError` for unknown names and contradictory options. Nothing here needs the data or the heavy
-libraries, so a request can be rejected before a job exists. The functions of
-`request_checks_against_data.py` compare it with the table or the model, once those are known.
+`msgspec.convert` builds a request. It raises `msgspec.ValidationError` for a wrong type or a value out of bounds, and
+`LearningError` for unknown names and contradictory options. Nothing here needs the data or the heavy libraries, so a
+request can be rejected before a job exists. The functions in `request_checks_against_data.py` compare a request with
+its table and its model.
 """
 
 import importlib.util
@@ -37,11 +38,11 @@ MAX_INSTANCES: Final = 1_000
 MAX_NAMES: Final = 5_000
 MIN_TEST_SHARE: Final = 0.05
 MAX_TEST_SHARE: Final = 0.5
-STRATEGIES_BY_TIME: Final = (Strategy.AUTO, Strategy.TIME)  # Those that may name a time column.
-STRATEGIES_BY_GROUP: Final = (Strategy.AUTO, Strategy.GROUP, Strategy.KFOLD)  # Those that may name a group column.
+STRATEGIES_WITH_TIME_COLUMN: Final = (Strategy.AUTO, Strategy.TIME)
+STRATEGIES_WITH_GROUP_COLUMN: Final = (Strategy.AUTO, Strategy.GROUP, Strategy.KFOLD)
 
-# The types of the requests' fields. Names of algorithms, metrics and methods are checked when a request is built, so
-# that the error can list the known names; the enumeration is for the OpenAPI document.
+# The types of the request fields. The names of algorithms, metrics and methods are checked when a request is built, so
+# that the error can list the known names. Their `enum` is only for the OpenAPI document.
 ColumnName = Annotated[str, Meta(min_length=1, max_length=1_000)]
 ColumnNames = Annotated[tuple[ColumnName, ...], Meta(max_length=MAX_NAMES)]
 SensitiveColumns = Annotated[tuple[ColumnName, ...], Meta(max_length=20)]
@@ -65,7 +66,7 @@ JobName = Annotated[str, Meta(min_length=1, max_length=255, description="A name 
 
 
 class Features(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which columns may be learned from: `include` (empty: all) less `exclude` less the target."""
+    """The columns to learn from: the included columns (all by default) without the excluded ones and the target."""
 
     include: ColumnNames = ()
     exclude: ColumnNames = ()
@@ -91,23 +92,23 @@ class Split(Struct, frozen=True, forbid_unknown_fields=True):
     duplicates: Duplicates = Duplicates.AUTO
 
     def __post_init__(self) -> None:
-        """Reject a split by time or by group without a column for it, and a column that would be ignored."""
+        """Reject a split by time or by group without its column, and a column that would be ignored."""
         if self.strategy is Strategy.TIME and self.time_column is None:
             raise LearningError("time_column_missing", field="split.time_column")
         if self.strategy is Strategy.GROUP and self.group_column is None:
             raise LearningError("group_column_missing", field="split.group_column")
 
         strategy = str(self.strategy)
-        if self.time_column is not None and self.strategy not in STRATEGIES_BY_TIME:
+        if self.time_column is not None and self.strategy not in STRATEGIES_WITH_TIME_COLUMN:
             raise LearningError("time_column_unexpected", field="split.time_column", strategy=strategy)
-        if self.group_column is not None and self.strategy not in STRATEGIES_BY_GROUP:
+        if self.group_column is not None and self.strategy not in STRATEGIES_WITH_GROUP_COLUMN:
             raise LearningError("group_column_unexpected", field="split.group_column", strategy=strategy)
         if self.time_column is not None and self.group_column is not None:
             raise LearningError("split_by_two_columns", field="split")
 
 
 class Budget(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much may be tried: trials decide; the seconds, which count from reading to writing, are a safety stop."""
+    """The limits of the search: the number of trials and, as a safeguard, the total time of the training."""
 
     max_trials: Annotated[int, Meta(ge=1, le=200)] = 16
     max_runtime_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 1_800
@@ -121,13 +122,13 @@ class ErrorCosts(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Threshold(Struct, frozen=True, forbid_unknown_fields=True):
-    """By what the threshold of a classifier of two classes is chosen: by a metric, or by the costs of errors."""
+    """The choice of the decision threshold of a classifier with two classes, by a metric or by the costs of errors."""
 
     metric: MetricName | None = None
     cost: ErrorCosts | None = None
 
     def __post_init__(self) -> None:
-        """Require one of the two, and a metric that depends on the threshold."""
+        """Require either a metric or costs, and a metric that depends on the threshold."""
         if (self.metric is None) == (self.cost is None):
             raise LearningError("threshold_objective_count", field="threshold")
         if self.metric is None:
@@ -140,7 +141,7 @@ class Threshold(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How models are trained and measured, whatever the dataset and its target are."""
+    """The options for training and measuring models that do not depend on the dataset and its target."""
 
     task: Task = Task.AUTO
     features: Features = field(default_factory=Features)
@@ -150,10 +151,10 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     split: Split = field(default_factory=Split)
     budget: Budget = field(default_factory=Budget)
     refit: bool = False  # Whether the stored model learns from all rows once its quality has been measured.
-    positive_class: Cell = None  # of two classes; by default the rarer one
+    positive_class: Cell = None  # of two classes, by default the rarer class
     threshold: Threshold | None = None
     calibration: Calibration = Calibration.AUTO
-    mitigation: Mitigation = Mitigation.NONE  # of unequal treatment of the groups of sensitive columns
+    mitigation: Mitigation = Mitigation.NONE  # against unequal treatment of the groups of sensitive columns
     sample_weight: ColumnName | None = None
     intended_use: IntendedUse | None = None
     seed: Seed = 0
@@ -161,10 +162,12 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     name: JobName | None = None
 
     def __post_init__(self) -> None:
-        """Check the request as far as this is possible without its table.
+        """Validate everything that can be checked without the table.
 
-        Raises `LearningError` for unknown and repeated names, for an algorithm whose package is not installed, for a
-        metric that does not suit the task, and for a mitigation without groups.
+        Raises:
+            LearningError: if a name is unknown or repeated, the package of an algorithm is not installed, the metric
+                does not fit the task, an option has no effect, a mitigation has no groups, or the column of weights is
+                also a feature.
         """
         _require_distinct(self.algorithms, field="algorithms")
         _require_distinct(self.sensitive_features, field="sensitive_features")
@@ -189,12 +192,12 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def names_algorithms(self) -> bool:
-        """Whether the request says which algorithms are tried; an ensemble alone combines the default ones."""
+        """Whether the request names the algorithms to try. An ensemble alone combines the default algorithms."""
         return any(name != ENSEMBLE for name in self.algorithms)
 
     @property
     def chosen_algorithms(self) -> tuple[str, ...]:
-        """The algorithms to try, in the order of `ALGORITHMS`; the default ones that are installed if none is named."""
+        """The algorithms to try, which are the installed default algorithms if the request names none."""
         single_algorithms = [algorithm for algorithm in ALGORITHMS if algorithm.name != ENSEMBLE]
         if self.names_algorithms:
             return tuple(algorithm.name for algorithm in single_algorithms if algorithm.name in self.algorithms)
@@ -202,7 +205,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def combines_models(self) -> bool:
-        """Whether the best trials may be averaged: by default, and if the request names the ensemble."""
+        """Whether the best trials may be averaged, which is permitted by default or by naming the ensemble."""
         return not self.algorithms or ENSEMBLE in self.algorithms
 
 
@@ -213,17 +216,17 @@ class TrainingRequest(TrainingOptions, frozen=True, kw_only=True, forbid_unknown
     target: ColumnName
 
     def __post_init__(self) -> None:
-        """Check the options, and that the target is not used in another way.
+        """Validate the options and the target.
 
-        Raises `LearningError` for what the options reject, and for a target that is also used as a feature or a
-        sensitive column.
+        Raises:
+            LearningError: if the options are invalid, or if the target also has another role, such as a feature.
         """
         super().__post_init__()
         _require_separate_target(self)
 
     @property
     def explained_job_id(self) -> None:
-        """None, because a training does not build on another job; an explanation may."""
+        """None, because only an explanation may depend on another job."""
         return None
 
 
@@ -234,13 +237,13 @@ class Instances(Struct, frozen=True, forbid_unknown_fields=True):
     values: Annotated[tuple[CellRow, ...], Meta(max_length=MAX_INSTANCES)] = ()
 
     def __post_init__(self) -> None:
-        """Reject row numbers together with values: the result could not say which row is which."""
+        """Reject a combination of row numbers and values, because the result could not identify the rows."""
         if self.rows and self.values:
             raise LearningError("instances_both_ways", field="instances")
 
 
 class Background(Struct, frozen=True, forbid_unknown_fields=True):
-    """The sample of rows that stands for an average case."""
+    """The sample of rows that represents an average case."""
 
     size: Annotated[int, Meta(ge=1, le=1_000)] = 100
 
@@ -254,7 +257,7 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
     method: MethodName = "auto"
     instances: Instances = field(default_factory=Instances)
     background: Background = field(default_factory=Background)
-    target_class: Cell | UnsetType = UNSET  # None is a class that a table may have, so it cannot mean "not given".
+    target_class: Cell | UnsetType = UNSET  # None is a valid class, so it cannot mean "not given".
     output: Output = Output.PROBABILITY
     immutable: ColumnNames = ()  # Columns that counterfactuals must not change.
     target: ColumnName | None = None  # only for a dataset; a training job has its own
@@ -264,10 +267,11 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
     name: JobName | None = None
 
     def __post_init__(self) -> None:
-        """Check the request as far as this is possible without its table and its model.
+        """Validate everything that can be checked without the table and the model.
 
-        Raises `LearningError` unless the request names either a training job or a dataset, and for a method, a scope
-        or an option that makes no sense for it.
+        Raises:
+            LearningError: if the request does not name either a training job or a dataset, or if the method, the scope
+                or another option does not fit the request.
         """
         _require_known(self.method, METHOD_BY_NAME, error_code="unknown_method", field="method")
         _require_distinct(self.sensitive_features, field="sensitive_features")
@@ -292,13 +296,13 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def explained_job_id(self) -> str | None:
-        """The id of the training job whose model is explained; None if a dataset is explained."""
+        """The id of the training job whose model is explained, or None if a dataset is explained."""
         return self.job_id
 
-    def asks_for(self, part: Scope, *methods: str) -> bool:
-        """Return whether the request covers this part of the result, either by one of these methods or by `auto`."""
-        covers_part = self.scope in (part, Scope.BOTH)
-        return covers_part and self.method in ("auto", *methods)
+    def asks_for(self, scope: Scope, *methods: str) -> bool:
+        """Return whether the request includes this scope, either with one of these methods or with `auto`."""
+        includes_scope = self.scope in (scope, Scope.BOTH)
+        return includes_scope and self.method in ("auto", *methods)
 
 
 JobRequest: TypeAlias = TrainingRequest | ExplanationRequest
@@ -306,7 +310,7 @@ JobRequest: TypeAlias = TrainingRequest | ExplanationRequest
 
 @dataclass(frozen=True, slots=True)
 class ConditionalOption:
-    """An option of a request that has an effect on some subjects only, and whether a request uses it."""
+    """An option that only affects certain requests, and the condition that a request uses it."""
 
     field: str
     is_used: Callable[[Any], bool]
@@ -340,10 +344,15 @@ MODEL_OPTIONS: Final = (
 def reject_options_without_effect(
     request: TrainingOptions | ExplanationRequest, options: Iterable[ConditionalOption], *, subject: str
 ) -> None:
-    """Raise `LearningError` if a request uses one of the options, which have no effect on its subject.
+    """Raise `LearningError` if a request uses an option that has no effect on it.
 
-    Ignoring such an option would let its author believe that it had been applied. `subject` is the part of the
-    request that makes the option useless, such as `dataset_id`; the error message quotes it.
+    If such an option were ignored, its author would believe that it had been applied.
+
+    Args:
+        request: the request.
+        options: the options that have no effect on the request.
+        subject: the part of the request that makes the options ineffective, such as `dataset_id`. The error message
+            quotes it.
     """
     for option in options:
         if not option.is_used(request):
@@ -355,10 +364,10 @@ def reject_options_without_effect(
 
 
 def chosen_features(request: TrainingRequest, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of a table that a training may learn from, in the order of the table.
+    """Return the columns that a training may use as features, in the order of the table.
 
-    These are the included columns (all of them if the request includes none by name) without the excluded ones, the
-    target and the column of weights.
+    These are the included columns, or all columns by default, without the excluded columns, the target and the column
+    of weights.
     """
     included = set(request.features.include) or set(columns)
     excluded = {*request.features.exclude, request.target, request.sample_weight}
@@ -366,7 +375,7 @@ def chosen_features(request: TrainingRequest, columns: Sequence[str]) -> tuple[s
 
 
 def _require_known(name: str, known: Mapping[str, Any], *, error_code: str, field: str) -> None:
-    """Raise `LearningError` with this code if nothing has this name; the error lists the known names."""
+    """Raise `LearningError` with a list of the known names if a name is unknown."""
     if name not in known:
         raise LearningError(error_code, field=field, name=name, known=list(known))
 
@@ -384,13 +393,13 @@ def _is_tried_by_default(algorithm: Algorithm) -> bool:
 
 
 def _require_installed(algorithm: Algorithm, *, field: str) -> None:
-    """Raise `LearningError` if an algorithm needs an optional package that is not installed."""
+    """Raise `LearningError` if the optional package of an algorithm is not installed."""
     if not _is_installed(algorithm):
         raise LearningError("algorithm_not_installed", field=field, name=algorithm.name, extra=algorithm.extra)
 
 
 def _require_distinct(names: Sequence[str], *, field: str) -> None:
-    """Raise `LearningError` at the first name that occurs a second time."""
+    """Raise `LearningError` for the first name that is repeated."""
     seen: set[str] = set()
     for position, name in enumerate(names):
         if name in seen:
@@ -399,7 +408,7 @@ def _require_distinct(names: Sequence[str], *, field: str) -> None:
 
 
 def _require_separate_target(request: TrainingRequest) -> None:
-    """Raise `LearningError` if the request also names the target as another column."""
+    """Raise `LearningError` if the request also uses the target in another role."""
     if request.target in request.features.exclude:
         raise LearningError("target_excluded", field="features.exclude", name=request.target)
     if request.target in request.features.include:

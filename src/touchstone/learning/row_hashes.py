@@ -1,4 +1,4 @@
-"""Hashes of the rows of a table, by which equal rows are recognised quickly."""
+"""Hashes of the rows of a table, for finding equal rows quickly."""
 
 from typing import Any, Final
 
@@ -11,13 +11,14 @@ from touchstone.learning.fitting_pool import usable_core_count
 
 Hashes = npt.NDArray[np.uint64]
 
-COLUMN_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio, which spreads bits well.
+COLUMN_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, as in Fibonacci hashing.
 
 
 def row_hashes(frame: pd.DataFrame) -> Hashes:
-    """Return a hash of each row; equal rows have equal hashes, and different ones practically never do.
+    """Return a hash of each row.
 
-    Two missing values count as equal, and so do 0 and -0.
+    Equal rows have equal hashes, and different rows almost certainly have different hashes. Two missing values count as
+    equal, and so do 0 and -0.
     """
     columns = (frame[name] for name in frame.columns)
     hashes = np.zeros(len(frame), dtype=np.uint64)
@@ -34,6 +35,6 @@ def _cell_hashes(cells: "pd.Series[Any]") -> Hashes:
         numbers[np.isnan(numbers)] = np.nan
         return pd.util.hash_array(numbers)
 
-    # Each different value is hashed once, because columns of words have far fewer values than rows.
+    # Hash each distinct value only once, because columns of strings have far fewer distinct values than rows.
     codes, values = pd.factorize(cells.to_numpy(), use_na_sentinel=False)
     return pd.util.hash_array(np.asarray(values))[codes]

@@ -1,4 +1,4 @@
-"""Rows that a request gives by value, read exactly as the columns of the data file were read."""
+"""Conversion of the rows of a request in exactly the same way as the rows of the data file."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,10 +9,10 @@ import pandas as pd
 
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema, parse_cell
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.request_checks_against_data import nearest
+from touchstone.learning.request_checks_against_data import find_nearest_name
 from touchstone.learning.request_definitions import Cell
 
-Cells = Mapping[str, npt.NDArray[Any]]  # The cells of some rows by column.
+Cells = Mapping[str, npt.NDArray[Any]]  # An array of cells for each column, with one cell per row.
 
 
 def build_frame(
@@ -22,7 +22,7 @@ def build_frame(
     *,
     location: str = "rows",
 ) -> pd.DataFrame:
-    """Build a data frame from rows that a request gives as `{column: value}`; see `read_rows`."""
+    """Build a data frame from the rows of a request (see `read_rows`)."""
     return pd.DataFrame(read_rows(columns, rows, ignored, location=location))
 
 
@@ -33,26 +33,33 @@ def read_rows(
     *,
     location: str = "rows",
 ) -> Cells:
-    """Read the columns of rows that a request gives as `{column: value}`.
+    """Convert the rows of a request to columns of typed cells.
 
-    A value that a row does not give is missing. A word in a column of numbers or dates is missing, too, if there were
-    such words in the data file. Rows may also name `ignored` columns, which are not read. Raises `LearningError` for an
-    unknown column or any other unsuitable value; the error refers to the field `location`, which is the part of the
-    request that holds the rows.
+    Absent values are missing. An unreadable value, such as a word in a column of numbers, is also missing if the data
+    file contained such values, too.
+
+    Args:
+        columns: the columns to read.
+        rows: the rows, each as `{column: value}`.
+        ignored: the names of further columns that the rows may contain.
+        location: the field of the request that contains the rows, for error messages.
+
+    Raises:
+        LearningError: if a column is unknown, or if a value does not fit its column.
     """
     known_names = {column.name for column in columns} | set(ignored)
-    _check_names(rows, known_names, location)
+    _check_column_names(rows, known_names, location)
 
     return {column.name: _read_column(column, rows, location) for column in columns}
 
 
-def cells_of(frame: pd.DataFrame) -> Cells:
-    """Return the columns of a frame as arrays."""
+def cells_from_frame(frame: pd.DataFrame) -> Cells:
+    """Return the columns of a frame as arrays by name."""
     return {str(name): column.to_numpy() for name, column in frame.items()}
 
 
 def cell_as_text(cell: Any) -> str:
-    """Return a cell of a data frame as people write it; a missing one is empty."""
+    """Format a cell of a data frame for display. A missing cell becomes an empty string."""
     if isinstance(cell, pd.Timestamp):
         return cell.isoformat(sep=" ").removesuffix(" 00:00:00")
     if isinstance(cell, float):
@@ -60,8 +67,8 @@ def cell_as_text(cell: Any) -> str:
     return MISSING if cell is pd.NaT else str(cell)
 
 
-def _check_names(rows: Sequence[Mapping[str, Cell]], known_names: set[str], location: str) -> None:
-    """Raise `LearningError` if a row names an unknown column; the error suggests a similar name."""
+def _check_column_names(rows: Sequence[Mapping[str, Cell]], known_names: set[str], location: str) -> None:
+    """Raise `LearningError` with a similar name as a suggestion if a row names an unknown column."""
     for position, row in enumerate(rows):
         if known_names.issuperset(row):
             continue
@@ -72,16 +79,16 @@ def _check_names(rows: Sequence[Mapping[str, Cell]], known_names: set[str], loca
             field=f"{location}.{position}",
             row=position,
             name=name,
-            nearest=nearest(name, known_names),
+            nearest=find_nearest_name(name, known_names),
         )
 
 
 def _read_column(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], location: str) -> npt.NDArray[Any]:
-    """Return the values that the rows have in one column."""
+    """Convert the cells of one column."""
     cells = [row.get(column.name) for row in rows]
     values = _read_dates(column, cells) if column.kind is ColumnKind.DATE else {}
 
-    # Each different cell is read once. The type is part of the key, because 1, 1.0 and true are equal.
+    # Convert each distinct cell only once. The key contains the type, because 1, 1.0 and True are equal.
     keys = [(type(cell), cell) for cell in cells]
     for position, key in enumerate(keys):
         if key in values:
@@ -93,7 +100,8 @@ def _read_column(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], locat
                 raise LearningError(
                     "row_value_invalid", field=f"{location}.{position}", row=position, name=column.name
                 ) from error
-            values[key] = parse_cell(column, None)  # Missing, as such words were in the data file.
+            values[key] = parse_cell(column, None)  # Missing, like the unreadable cells of the data file.
+
     ordered_values = [values[key] for key in keys]
     if column.kind is ColumnKind.DATE:
         return pd.Series(ordered_values, dtype="datetime64[us]").to_numpy()
@@ -101,11 +109,12 @@ def _read_column(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], locat
 
 
 def _read_dates(column: ColumnSchema, cells: Sequence[Cell]) -> dict[tuple[type, Cell], Any]:
-    """Return the dates of the cells that have the format of their column, by the type and the text of the cell.
+    """Parse all cells in the date format of their column at once, because this is much faster.
 
-    Reading all dates at once is much faster than reading one after the other.
+    Returns:
+        The dates by type and value of the cell. Cells in another format have no entry.
     """
-    texts = list({cell for cell in cells if isinstance(cell, str)})
-    moments = pd.to_datetime(pd.Series(texts, dtype=object), format=column.date_format, errors="coerce", utc=True)
-    dates = moments.dt.tz_localize(None)
-    return {(str, text): date for text, date in zip(texts, dates, strict=True) if not pd.isna(date)}
+    strings = list({cell for cell in cells if isinstance(cell, str)})
+    timestamps = pd.to_datetime(pd.Series(strings, dtype=object), format=column.date_format, errors="coerce", utc=True)
+    dates = timestamps.dt.tz_localize(None)
+    return {(str, text): date for text, date in zip(strings, dates, strict=True) if not pd.isna(date)}

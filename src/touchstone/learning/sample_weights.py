@@ -1,4 +1,4 @@
-"""The column of weights, which says how much each row counts while a model learns, and in the metrics."""
+"""The optional column of sample weights, which apply in training and in metrics."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,9 +16,18 @@ from touchstone.messages.decisions import WEIGHTING_SENTENCE
 
 
 def read_sample_weights(table: Table, target: Target, name: str | None) -> Floats | None:
-    """Return the weights of the rows that have a target, divided by their mean; None without a column of weights.
+    """Return the weights of the rows with a target, divided by their mean.
 
-    Raises `LearningError` if a weight is missing, negative or no number, or if all are 0.
+    Args:
+        table: the table.
+        target: the column to predict.
+        name: the name of the column of weights, or None for equal weights.
+
+    Returns:
+        The weights, or None for equal weights.
+
+    Raises:
+        LearningError: if a weight is missing, negative or not a number, or if all weights are 0.
     """
     if name is None:
         return None
@@ -36,24 +45,28 @@ def read_sample_weights(table: Table, target: Target, name: str | None) -> Float
 
 
 def check_weights_of_folds(weights: Floats | None, name: str | None, rule: SplitRule, folds: Sequence[Fold]) -> None:
-    """Raise `LearningError` if all rows to learn from, to compare trials on, or to measure on have the weight 0.
+    """Raise `LearningError` if the training, validation or test rows of a fold all have the weight 0.
 
-    `name` is the column of weights; without one, every row counts.
+    Args:
+        weights: the weights of the rows with a target, or None for equal weights.
+        name: the name of the column of weights.
+        rule: the rule for dividing the training rows into inner folds.
+        folds: the outer folds.
     """
     if weights is None:
         return
     for fold in folds:
-        parts = [fold, *inner_folds(rule, fold.train, limit=len(fold.train))]
-        if any(weights[rows].sum() == 0 for part in parts for rows in (part.train, part.test)):
+        all_folds = [fold, *inner_folds(rule, fold.train, limit=len(fold.train))]
+        if any(weights[rows].sum() == 0 for each in all_folds for rows in (each.train, each.test)):
             raise LearningError("sample_weights_one_sided", field="sample_weight", name=name)
 
 
 def counted_values(target: Target, rows: Indices, weights: Floats | None) -> set[Any]:
-    """Return the different values of the target in those of some rows whose weight is not 0."""
+    """Return the distinct target values among the given rows, without the rows of weight 0."""
     counted_rows = rows if weights is None else rows[weights[rows] > 0]
     return set(target.values[counted_rows].tolist())
 
 
 def describe_weighting(name: str | None) -> Json | None:
-    """Return what the result of a training says about the column of weights; None without one."""
+    """Return the description of the column of weights for the result of a training, or None without one."""
     return None if name is None else {"column": name, "text": localize(WEIGHTING_SENTENCE, name=name)}

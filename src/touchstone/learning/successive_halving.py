@@ -1,7 +1,7 @@
-"""Comparing trials on inner folds of training rows, by successive halving (Jamieson and Talwalkar 2016).
+"""The comparison of trials by successive halving (Jamieson and Talwalkar 2016).
 
-All trials are compared on little data; only the better ones are compared again, on more. The score by which a trial is
-chosen is never the score that is reported, because the outer test rows take no part in the comparison.
+All trials are compared on little data, and only the better ones again on more data. The comparison uses inner folds of
+the training rows. The outer test rows are not used for choosing a trial, only for the reported scores.
 """
 
 import math
@@ -25,50 +25,64 @@ from touchstone.learning.trial_fitting import (
     TrainingData,
     encode_fold,
     fit_trial,
-    fit_until_no_better,
+    fit_with_early_stopping,
     has_single_class,
     predict_fold,
 )
 from touchstone.learning.trial_score import selection_score
 
-FEW_ROWS: Final = 600  # Up to this many rows, a part of them says too little to give a trial up.
+FEW_ROWS: Final = 600  # With up to this many rows, a part of them is too small to reject a trial.
 FIRST_SAMPLE: Final = 5_000
 SECOND_SAMPLE: Final = 20_000
 LAST_SAMPLE: Final = 50_000
 SURVIVING_SHARE: Final = 1 / 3
 MIN_SURVIVORS: Final = 3
-MIN_PROCESSOR_SECONDS: Final = 1e-3  # Shorter times cannot be measured.
+MIN_PROCESSOR_SECONDS: Final = 1e-3  # The shortest measurable time.
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A round of the comparison, in which the remaining trials are scored on some folds.
+    """A round of the comparison, which scores the remaining trials on its folds.
 
-    `continues` if the folds divide the same rows as those of the previous stage, so that the scores on both count.
+    `extends_previous` is set if the folds divide the same rows as the previous stage, so that the scores of both stages
+    are combined.
     """
 
     folds: tuple[Fold, ...]
-    continues: bool = False
+    extends_previous: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FoldScore:
-    """The score of a trial on the test rows of one inner fold, and its predictions for these rows.
+    """The score of a trial on the test rows of one inner fold.
 
-    `trial` makes the same model without them: it says how many rounds a boosting model takes.
+    Attributes:
+        trial: the trial with the settings found by the fit, such as the number of boosting rounds. Another fit with
+            these settings gives an equivalent model without needing the test rows.
+        score: the metric on the test rows.
+        rows: the test rows, as positions in the target's values.
+        predictions: the predictions for the test rows.
+        seconds_per_row: the duration of the fit per training row, for estimating the duration of later fits.
+        slowdown: the ratio of elapsed to processor time, which exceeds 1 if other programs use the cores.
     """
 
     trial: Trial
     score: float
     rows: Indices = field(repr=False)
     predictions: Predictions = field(repr=False)
-    seconds_per_row: float  # How long the fit took by training row; what there is time for depends on it.
-    slowdown: float = 1.0  # How many times as long as alone on its core the fit took, because of other programs.
+    seconds_per_row: float
+    slowdown: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredTrial:
-    """A trial with its scores in the last stage that it reached; `position` is its place among the planned trials."""
+    """A trial with its scores in the last stage that it reached.
+
+    Attributes:
+        position: the position of the trial among the planned trials.
+        stage: the number of the stage, from 0.
+        fold_scores: the scores on the folds of the stage.
+    """
 
     position: int
     stage: int
@@ -81,7 +95,7 @@ class ScoredTrial:
 
     @property
     def rows(self) -> Indices:
-        """The rows of the training data on which the trial was scored."""
+        """The rows on which the trial was scored."""
         return np.concatenate([fold.rows for fold in self.fold_scores])
 
     @property
@@ -91,28 +105,28 @@ class ScoredTrial:
 
     @property
     def seconds_per_row(self) -> float:
-        """How long a fit took by training row."""
+        """The mean duration of a fit per training row."""
         return float(np.mean([fold.seconds_per_row for fold in self.fold_scores]))
 
     @property
     def slowdown(self) -> float:
-        """How many times as long as alone on their cores the fits took."""
+        """The mean ratio of elapsed to processor time of the fits."""
         return float(np.mean([fold.slowdown for fold in self.fold_scores]))
 
     @property
     def tuned_trial(self) -> Trial:
-        """The trial as it is fitted on all training rows, with the rounds of boosting that the folds found best."""
+        """The trial for a fit on all training rows, with the mean of the best numbers of boosting rounds."""
         return average_settings([fold.trial for fold in self.fold_scores])
 
 
 def plan_stages(rule: SplitRule, train: Indices) -> list[Stage]:
-    """Return the stages in which trials are compared on training rows.
+    """Return the stages for comparing trials on the training rows.
 
-    A short table is divided into a few folds. All trials are scored on the first of them and the better ones on the
-    others, too. A long table is sampled instead; every stage takes a larger sample.
+    A short table is divided into a few folds. All trials are scored on the first fold, and the better ones also on the
+    others. A long table is sampled instead, with a larger sample for each stage.
     """
     if len(train) > 2 * FIRST_SAMPLE:
-        # Few algorithms are tried on many rows, so a middle-sized sample would take longer than it saves.
+        # Few algorithms are tried on many rows, so the stage with the medium sample would take longer than it saves.
         has_many_rows = len(rule.target.values) > MANY_ROWS
         sizes = (FIRST_SAMPLE, LAST_SAMPLE) if has_many_rows else (FIRST_SAMPLE, SECOND_SAMPLE, LAST_SAMPLE)
         return [Stage(inner_folds(rule, train, limit=size)[:1]) for size in sizes if size < len(train)]
@@ -120,12 +134,12 @@ def plan_stages(rule: SplitRule, train: Indices) -> list[Stage]:
     folds = inner_folds(rule, train, limit=len(train))
     if len(train) <= FEW_ROWS or len(folds) == 1:
         return [Stage(folds)]
-    return [Stage(folds[:1]), Stage(folds[1:], continues=True)]
+    return [Stage(folds[:1]), Stage(folds[1:], extends_previous=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonResult:
-    """The trials that were scored, in the order in which they were planned, and whether there was time for all."""
+    """The scored trials in their planned order, and whether there was time for all of them."""
 
     scored_trials: tuple[ScoredTrial, ...]
     is_complete: bool
@@ -138,16 +152,20 @@ class ComparisonResult:
 
     @property
     def slowdown(self) -> float:
-        """How many times as long as on an idle machine something takes at present."""
+        """The mean ratio of elapsed to processor time of all fits, but at least 1."""
         return max(1.0, float(np.mean([trial.slowdown for trial in self.scored_trials])))
 
 
 @dataclass(frozen=True, slots=True)
 class TrialComparison:
-    """What a comparison of trials needs: the data, the trials, threads for the fits, and when it has to end.
+    """A comparison of trials within a time limit.
 
-    Nothing new begins after the deadline, a moment of `time.monotonic`, except that the first trial is always scored.
-    `on_trial_scored` is called after each trial of the first stage.
+    Attributes:
+        data: the training data.
+        trials: the planned trials.
+        pool: the threads for the fits.
+        deadline: the time on the clock of `time.monotonic` after which no fit starts. The first trial is always scored.
+        on_trial_scored: a function that is called after each trial of the first stage.
     """
 
     data: TrainingData
@@ -157,7 +175,7 @@ class TrialComparison:
     on_trial_scored: Callable[[], None]
 
     def run(self, stages: Sequence[Stage]) -> ComparisonResult:
-        """Score the trials stage by stage, each time only the better ones of the previous stage."""
+        """Score all trials in the first stage, and the better trials of each stage in the next one."""
         scored_trials = self._score_first_stage(stages[0])
         is_complete = len(scored_trials) == len(self.trials)
 
@@ -170,14 +188,14 @@ class TrialComparison:
             is_complete = len(advanced_trials) == len(survivors)
             scored_trials = _replace_trials(scored_trials, advanced_trials)
 
-        # A model that was being fitted at the deadline may have fewer rounds than it needs.
+        # A fit that was interrupted by the deadline may have made too few rounds.
         is_in_time = time.monotonic() <= self.deadline
         return ComparisonResult(tuple(scored_trials), is_complete and is_in_time)
 
     def _score_first_stage(self, stage: Stage) -> list[ScoredTrial]:
-        """Score every trial for which there is time."""
+        """Score as many trials as there is time for."""
         scored_trials = []
-        scores_of_trials = self._score(range(len(self.trials)), stage, required_position=0)
+        scores_of_trials = self._score_trials(range(len(self.trials)), stage, required_position=0)
         for position, fold_scores in enumerate(scores_of_trials):
             if fold_scores is not None:
                 scored_trials.append(ScoredTrial(position, 0, fold_scores))
@@ -185,26 +203,26 @@ class TrialComparison:
         return scored_trials
 
     def _score_survivors(self, number: int, stage: Stage, survivors: Sequence[ScoredTrial]) -> list[ScoredTrial]:
-        """Score the survivors of the earlier stages for which there is time.
+        """Score as many survivors of the previous stage as there is time for.
 
-        The longest fits begin first, so that no thread is left alone with one of them at the end. If time runs out, it
-        is therefore the quickest ones that are missing.
+        The longest fits start first, so that the other threads do not have to wait for one of them at the end. If time
+        runs out, the quickest trials are therefore the ones that are missing.
         """
         longest_first = sorted(survivors, key=attrgetter("seconds_per_row"), reverse=True)
         positions = [survivor.position for survivor in longest_first]
         scored_trials = []
-        for survivor, fold_scores in zip(longest_first, self._score(positions, stage), strict=True):
+        for survivor, fold_scores in zip(longest_first, self._score_trials(positions, stage), strict=True):
             if fold_scores is not None:
-                earlier_scores = survivor.fold_scores if stage.continues else ()
+                earlier_scores = survivor.fold_scores if stage.extends_previous else ()
                 scored_trials.append(ScoredTrial(survivor.position, number, (*earlier_scores, *fold_scores)))
         return scored_trials
 
-    def _score(
+    def _score_trials(
         self, positions: Sequence[int], stage: Stage, required_position: int | None = None
     ) -> Iterator[tuple[FoldScore, ...] | None]:
-        """Yield the scores of each trial on the folds of a stage; None if there was no time for all of them.
+        """Yield the scores of each trial on the folds of a stage, or None if there was no time for all folds.
 
-        The trial at `required_position` is scored whatever the time.
+        The trial at `required_position` is scored regardless of the deadline.
         """
         encoded_folds = list(self.pool.map(lambda fold: encode_fold(self.data, fold), stage.folds))
         fits = [(position, encoded) for position in positions for encoded in encoded_folds]
@@ -215,13 +233,13 @@ class TrialComparison:
             yield fold_scores if len(fold_scores) == len(encoded_folds) else None
 
     def _score_in_time(self, position: int, encoded: EncodedFold, *, is_required: bool) -> FoldScore | None:
-        """Fit a trial on one fold and score it; None if the deadline has passed, unless the score is required."""
+        """Fit and score a trial on one fold, or return None after the deadline unless the score is required."""
         if time.monotonic() > self.deadline and not is_required:
             return None
         return score_trial(self.data, self.trials[position], encoded, self.deadline)
 
     def _choose_survivors(self, scored_trials: Sequence[ScoredTrial]) -> list[ScoredTrial]:
-        """Return the best of the trials that reached the latest stage, in the order in which they were planned."""
+        """Return the best trials of the latest stage, in the order in which they were planned."""
         latest_stage = max(trial.stage for trial in scored_trials)
         candidates = [trial for trial in scored_trials if trial.stage == latest_stage]
         count = max(MIN_SURVIVORS, math.ceil(SURVIVING_SHARE * len(candidates)))
@@ -230,7 +248,7 @@ class TrialComparison:
         return sorted(best_first[:count], key=attrgetter("position"))
 
     def _has_time_for(self, stage: Stage, survivors: Sequence[ScoredTrial]) -> bool:
-        """Return whether the survivors can probably be scored on the folds of a stage before the deadline."""
+        """Estimate whether the survivors can be scored on the folds of a stage before the deadline."""
         rows = sum(len(fold.train) for fold in stage.folds)
         expected_seconds = sum(survivor.seconds_per_row for survivor in survivors) * rows / self.pool.thread_count
         return time.monotonic() + expected_seconds < self.deadline
@@ -239,16 +257,15 @@ class TrialComparison:
 def score_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, deadline: float = math.inf) -> FoldScore:
     """Fit a trial on the training rows of a fold, and score it on the test rows.
 
-    After the deadline, a model that is built in rounds stays as it is. A score that is not defined counts as the worst
-    possible one.
+    Boosting stops at the deadline. An undefined score counts as the worst possible score.
     """
     started = time.monotonic()
     processor_time_before = time.thread_time()
     if has_single_class(data.target, encoded.fold):
-        # Nothing can be learned from a single class, so every trial predicts it.
+        # Nothing can be learned from a single class, so use the baseline, which always predicts it.
         model, tuned_trial = fit_trial(data, BASELINE, encoded), trial
     else:
-        model, tuned_trial = fit_until_no_better(data, trial, encoded, deadline)
+        model, tuned_trial = fit_with_early_stopping(data, trial, encoded, deadline)
 
     predictions = predict_fold(data, model, encoded)
     score = compute_metric(data.metric, predictions)
@@ -266,11 +283,11 @@ def score_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, deadline
 
 
 def sort_by_score(metric: str, trials: Sequence[ScoredTrial]) -> list[ScoredTrial]:
-    """Return trials by how good their predictions are, the best first; equal ones keep their order."""
+    """Sort trials by descending selection score. Ties keep their order."""
     return sorted(trials, key=lambda trial: -selection_score(metric, trial.predictions))
 
 
 def _replace_trials(trials: Sequence[ScoredTrial], replacements: Sequence[ScoredTrial]) -> list[ScoredTrial]:
-    """Return scored trials, with those replaced that have reached a further stage."""
+    """Replace the trials that have reached the next stage."""
     replacement_by_position = {trial.position: trial for trial in replacements}
     return [replacement_by_position.get(trial.position, trial) for trial in trials]

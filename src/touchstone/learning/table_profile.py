@@ -1,4 +1,4 @@
-"""The profile of a table: a summary of the whole and of each column, beside the attributes that were declared."""
+"""The profile of a table, which summarizes the table and its columns."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -28,20 +28,23 @@ def profile_table(
     target: str | None,
     possible_duplicates: Indices | None = None,
 ) -> Json:
-    """Return the profile of a table: its size, its missing cells and duplicate rows, and a summary of every column.
+    """Return the size of a table, its missing cells and duplicate rows, and a summary of every column.
 
-    `roles` holds what each column is used for, as `{role, reason}`, which is added to the column's entry. `declared`
-    holds the attributes that the author of the dataset states; they are compared with the measured ones.
-    `possible_duplicates` are the rows among which there may be equal ones, if that is known.
+    Args:
+        table: the table.
+        roles: the role of each column in the training as `{role, reason}`, which is added to the column's entry.
+        declared: the attributes declared by the author of the dataset, which are compared with the measured ones.
+        target: the name of the column to predict, or None.
+        possible_duplicates: the positions of the rows that may have duplicates, or None to examine all rows.
     """
     rows, columns = table.frame.shape
-    compared_rows = table.frame if possible_duplicates is None else table.frame.iloc[possible_duplicates]
+    examined_rows = table.frame if possible_duplicates is None else table.frame.iloc[possible_duplicates]
     missing_cells = sum(column.missing for column in table.columns.values())
     measured: Json = {
         "rows": rows,
         "columns": columns,
         "missing_percentage": 100 * missing_cells / (rows * columns),
-        "duplicate_rows": _count_duplicate_rows(compared_rows),
+        "duplicate_rows": _count_duplicate_rows(examined_rows),
         "sha256": table.sha256,
         "encoding": table.encoding.name,
         "has_header": table.has_header,
@@ -60,14 +63,14 @@ def profile_table(
 
 
 def _count_duplicate_rows(frame: pd.DataFrame) -> int:
-    """Return how many rows are exact repeats of an earlier one, which their hashes show fastest."""
-    # NumPy takes a second for the hashes of a million rows, pandas a twentieth of that.
+    """Return the number of rows that are exact duplicates of an earlier row."""
+    # For a million hashes, pandas is twenty times faster than NumPy.
     return len(frame) - len(pd.unique(row_hashes(frame)))
 
 
 def describe_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
-    """Describe one column: its kind, how much of it is missing, and a summary that suits the kind."""
-    summary = _SUMMARIES.get(column.kind, _summarize_words)
+    """Describe a column by its kind, its share of missing cells, and a summary that depends on the kind."""
+    summary = _SUMMARIES.get(column.kind, _summarize_strings)
     return {
         "name": column.name,
         "kind": str(column.kind),
@@ -78,17 +81,17 @@ def describe_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
 
 
 def _summarize_numbers(cells: "pd.Series[Any]") -> Json:
-    """Return mean, standard deviation, quartiles and a histogram of a column of numbers."""
-    known_numbers = cells.dropna().to_numpy(dtype=np.float64)
-    if len(known_numbers) == 0:
+    """Return the mean, the standard deviation, the quartiles and a histogram of a column of numbers."""
+    numbers = cells.dropna().to_numpy(dtype=np.float64)
+    if len(numbers) == 0:
         return {}
 
-    # Sorting once takes less time than looking for each of the quantiles.
-    low, quarter, median, three_quarters, high = np.quantile(np.sort(known_numbers), [0, 0.25, 0.5, 0.75, 1]).tolist()
-    counts, edges = histogram(known_numbers, BINS)
+    # Sorting first is faster than a separate selection for each quantile.
+    low, quarter, median, three_quarters, high = np.quantile(np.sort(numbers), [0, 0.25, 0.5, 0.75, 1]).tolist()
+    counts, edges = histogram(numbers, BINS)
     return {
-        "mean": float(known_numbers.mean()),
-        "std": float(known_numbers.std(ddof=1)) if len(known_numbers) > 1 else 0.0,
+        "mean": float(numbers.mean()),
+        "std": float(numbers.std(ddof=1)) if len(numbers) > 1 else 0.0,
         "min": low,
         "q25": quarter,
         "median": median,
@@ -99,9 +102,12 @@ def _summarize_numbers(cells: "pd.Series[Any]") -> Json:
 
 
 def histogram(numbers: Floats, bins: int) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Count numbers in bins of equal width, and return the counts and the edges of the bins.
+    """Count numbers in bins of equal width.
 
-    There are fewer bins than requested if the numbers are so close together that floats could not represent the edges.
+    There are fewer bins than requested if the numbers are so close together that floats cannot represent the edges.
+
+    Returns:
+        The counts of shape (bins,) and the edges of shape (bins + 1,).
     """
     low = float(numbers.min())
     high = float(numbers.max())
@@ -110,7 +116,7 @@ def histogram(numbers: Floats, bins: int) -> tuple[npt.NDArray[np.intp], Floats]
         high += 0.5
 
     largest_magnitude = max(abs(low), abs(high))
-    smallest_step = float(np.spacing(largest_magnitude))  # The distance to the next number that a float can represent.
+    smallest_step = float(np.spacing(largest_magnitude))  # The distance to the next representable float.
     representable_bins = int((high - low) / (2 * smallest_step))
     if representable_bins < 1:
         return np.array([len(numbers)]), np.array([low, high])
@@ -118,12 +124,12 @@ def histogram(numbers: Floats, bins: int) -> tuple[npt.NDArray[np.intp], Floats]
 
 
 def _summarize_dates(cells: "pd.Series[Any]") -> Json:
-    """Return the first and the last moment of a column of dates."""
+    """Return the first and the last date of a column of dates."""
     return {"min": cells.min().isoformat(), "max": cells.max().isoformat()}
 
 
-def _summarize_words(cells: "pd.Series[Any]") -> Json:
-    """Return the most frequent values of a column of words, equally frequent ones in alphabetical order."""
+def _summarize_strings(cells: "pd.Series[Any]") -> Json:
+    """Return the most frequent values of a column of strings. Ties are in alphabetical order."""
     rows_per_value = cells.value_counts().drop(MISSING, errors="ignore")
     alphabetical = sorted(rows_per_value.items(), key=lambda entry: str(entry[0]))
     most_frequent_first = sorted(alphabetical, key=lambda entry: entry[1], reverse=True)
@@ -133,7 +139,7 @@ def _summarize_words(cells: "pd.Series[Any]") -> Json:
 
 
 def _empty_summary(cells: "pd.Series[Any]") -> Json:
-    """Return an empty summary, for columns whose values say nothing."""
+    """Return an empty summary, for columns without meaningful values."""
     return {}
 
 
@@ -146,9 +152,10 @@ _SUMMARIES: Final = {
 
 
 def _compare_declared(measured: Json, declared: Mapping[str, Any], *, has_target: bool) -> list[Json]:
-    """Compare the attributes that the author of a dataset states, such as its number of rows, with the measured ones.
+    """Compare the declared attributes of a dataset, such as its number of rows, with the measured ones.
 
-    Returns `{attribute, declared, measured, agrees}` for each attribute that is stated.
+    Returns:
+        A list of `{attribute, declared, measured, agrees}` for each declared attribute.
     """
     columns = measured["columns"]
     measured_by_attribute = {
@@ -174,9 +181,9 @@ def _compare_declared(measured: Json, declared: Mapping[str, Any], *, has_target
 
 
 def _agrees(attribute: str, declared: Any, measured: Json) -> bool:
-    """Return whether the declared value of an attribute agrees with what was measured.
+    """Return whether the declared value of an attribute agrees with the measurement.
 
-    A number of features agrees whether or not it includes the target, because sources count it both ways.
+    The number of features may or may not include the target, because sources count it either way.
     """
     if attribute == "instances_number":
         return bool(declared == measured["rows"])

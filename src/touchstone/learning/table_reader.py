@@ -1,4 +1,4 @@
-"""Reading of tables from opened files of any known format, within limits."""
+"""Reading tables from open files of all supported formats, within limits."""
 
 import hashlib
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from touchstone.learning.table_files.parquet import read_parquet
 from touchstone.learning.table_files.table_content import UNICODE, TableContent
 from touchstone.learning.task_interface import DataFile, Json
 
-CHUNK: Final = 2**20
+CHUNK_BYTES: Final = 2**20
 
 READERS: Final[dict[str, Callable[[BinaryIO], TableContent]]] = {
     "csv": read_csv,
@@ -31,28 +31,38 @@ READERS: Final[dict[str, Callable[[BinaryIO], TableContent]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A typed table: `frame` has one column per entry of `columns`, rows in the order of the file from 0."""
+    """A table with typed columns.
+
+    Attributes:
+        frame: the cells, with the rows in the order of the file and numbered from 0.
+        columns: the schema of each column of the frame by name.
+        sha256: the digest of the file in hexadecimal digits.
+        renamed: the original name for each renamed column; the original name was empty or occurred twice.
+        encoding: the text encoding of the file.
+        has_header: whether the file names its columns; otherwise they are named by number.
+    """
 
     frame: pd.DataFrame = field(repr=False)
     columns: dict[str, ColumnSchema]
     sha256: str
-    renamed: dict[str, str]  # From each changed name to the name in the file, which occurred twice or was empty.
+    renamed: dict[str, str]
     encoding: TextEncoding = UNICODE
-    has_header: bool = True  # Without a header, the columns are named by their numbers.
+    has_header: bool = True
 
     @property
     def summary(self) -> Json:
-        """The rows, columns and digest that a job's `inputs` show."""
+        """The numbers of rows and columns and the digest, as shown in the `inputs` of a job."""
         return {"rows": len(self.frame), "columns": len(self.columns), "sha256": self.sha256}
 
 
 def read_table(file: DataFile) -> Table:
     """Read a CSV, TSV, Parquet, JSON or JSON Lines file as a typed table.
 
-    Columns that have no name, or the same name as another one, are renamed. White space around a name does not count,
-    and a line break within it becomes a space.
+    Columns without a name, or with the name of another column, are renamed. White space around a name is removed, and
+    line breaks within a name become spaces.
 
-    Raises `LearningError` if the file has another type, cannot be read, contains no rows, or is too large.
+    Raises:
+        LearningError: if the file has another type, cannot be read, contains no rows, or is too large.
     """
     reader = READERS.get(file.file_type.lower().lstrip("."))
     if reader is None:
@@ -72,15 +82,16 @@ def read_table(file: DataFile) -> Table:
 
 
 def _digest(stream: BinaryIO) -> str:
-    """Return the SHA-256 digest of a file as hexadecimal digits, and rewind the file.
+    """Return the SHA-256 digest of a file in hexadecimal digits, and rewind the file.
 
-    Raises `LearningError` (file_too_large) as soon as more than `MAX_BYTES` have been read.
+    Raises:
+        LearningError: as soon as more than `MAX_BYTES` have been read.
     """
     digest = hashlib.sha256()
     size = 0
 
     stream.seek(0)
-    while chunk := stream.read(CHUNK):
+    while chunk := stream.read(CHUNK_BYTES):
         digest.update(chunk)
         size += len(chunk)
         if size > MAX_BYTES:

@@ -1,4 +1,4 @@
-"""Warnings about how a table had to be read."""
+"""Warnings about problems with reading a table."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from touchstone.learning.training_warnings import warning
 
 
 def table_warnings(table: Table) -> Iterator[Json]:
-    """Yield the warnings about a file whose encoding had to be guessed, or that does not name its columns."""
+    """Yield the warnings about a guessed text encoding and a missing header."""
     if table.encoding.is_guess:
         yield warning("encoding_guessed", encoding=table.encoding.label)
     if not table.has_header:

@@ -1,4 +1,4 @@
-"""The column to predict: its task, and its values as class codes or as numbers."""
+"""The column to predict, with its values as class codes or as numbers."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ from touchstone.learning.table_reader import Table
 from touchstone.learning.task_choice import TaskReason, choose_task
 
 MAX_CLASSES: Final = 100
-MIN_CLASS_ROWS: Final = 3  # Two rows to learn a class from, and one to measure how well it is predicted.
-NO_CLASS: Final = -1  # In place of the code of a class, for rows from which nothing can be learned.
+MIN_CLASS_ROWS: Final = 3  # Two rows for learning a class, and one for measuring the predictions.
+NO_CLASS: Final = -1  # The code for rows whose class is missing or too rare.
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -28,7 +28,7 @@ Values = npt.NDArray[Any]  # True or predicted values: class codes, or numbers.
 
 
 class PositiveClassReason(StrEnum):
-    """Why one of two classes is the positive one."""
+    """The reason for the choice of the positive class."""
 
     REQUESTED = "requested"
     RARER = "rarer"
@@ -37,10 +37,20 @@ class PositiveClassReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The values to predict, and the positions (`rows`) in the table of the rows that have a usable one.
+    """The values to predict.
 
-    For classification `values` are codes 0..K-1 into `classes`; for regression they are the numbers themselves. Of two
-    classes the last one, with the code 1, is the positive one: that which is to be detected.
+    With two classes, the last one (code 1) is the positive class, which the model is meant to detect.
+
+    Attributes:
+        name: the name of the column.
+        task: classification or regression.
+        values: the values of the usable rows, as codes 0..K-1 of the `classes` or as numbers.
+        rows: the positions of the usable rows in the table.
+        classes: the classes in the order of their codes, empty for a regression.
+        missing: the number of rows without a value.
+        rare_classes: the classes that are too rare to be learned, with their numbers of rows.
+        positive_class_reason: the reason for the choice of the positive class, or None unless there are two classes.
+        task_reason: the reason for the choice of the task.
     """
 
     name: str
@@ -49,8 +59,8 @@ class Target:
     rows: Indices = field(repr=False)
     classes: tuple[Cell, ...] = ()
     missing: int = 0
-    rare_classes: tuple[tuple[Cell, int], ...] = ()  # The classes too rare to be learned, with their numbers of rows.
-    positive_class_reason: PositiveClassReason | None = None  # None unless there are two classes.
+    rare_classes: tuple[tuple[Cell, int], ...] = ()
+    positive_class_reason: PositiveClassReason | None = None
     task_reason: TaskReason = TaskReason.REQUESTED
 
     @property
@@ -60,12 +70,12 @@ class Target:
 
     @property
     def positive_code(self) -> int | None:
-        """The code of the positive class; None unless there are two classes."""
+        """The code of the positive class, or None unless there are two classes."""
         return 1 if len(self.classes) == 2 else None
 
     @property
     def positive_class(self) -> Cell:
-        """The positive class; None unless there are two classes."""
+        """The positive class, or None unless there are two classes."""
         return None if self.positive_code is None else self.classes[self.positive_code]
 
 
@@ -74,9 +84,16 @@ def read_target(
 ) -> Target:
     """Read the column to predict, either as class codes or as numbers.
 
-    An automatic task becomes the one that the metric belongs to or, without a metric, the one that the column's values
-    suggest. The positive one of two classes is the rarer one, unless another is requested. Raises `LearningError` if
-    the column does not suit the task, lacks the positive class, or has too few usable values.
+    Args:
+        table: the table.
+        name: the name of the column.
+        task: the requested task. `auto` chooses the task of the metric or, without a metric, the task suggested by the
+            column's values.
+        metric: the requested metric, or None.
+        positive_class: the requested positive class of two classes, or None for the rarer class.
+
+    Raises:
+        LearningError: if the column does not fit the task, lacks the positive class, or has too few usable values.
     """
     column = table.columns[name]
     if column.kind is ColumnKind.UNSUPPORTED or column.missing == len(table.frame):
@@ -93,7 +110,7 @@ def read_target(
 
 
 def _read_numbers(table: Table, column: ColumnSchema) -> Target:
-    """Read the numbers to predict, without the rows in which they are missing."""
+    """Read the numbers to predict, without the rows that have none."""
     cells = table.frame[column.name]
     if cells.dtype.kind != "f":
         raise LearningError("target_not_numeric", field="target", name=column.name)
@@ -108,15 +125,17 @@ def _read_numbers(table: Table, column: ColumnSchema) -> Target:
 def _read_classes(table: Table, column: ColumnSchema, positive_class: Cell) -> Target:
     """Read the classes to predict, without the rows whose class is missing or too rare to be learned.
 
-    Classes are numbered in the order of their names, but of two classes the positive one is the last. Raises
-    `LearningError` if fewer than two of them can be learned, if there are too many, or if the requested positive class
-    is not one of two.
+    Codes follow the order of the class names, except that the positive one of two classes comes last.
+
+    Raises:
+        LearningError: if there are too many classes, if fewer than two can be learned, or if the requested positive
+            class is not one of two classes.
     """
-    # Each different cell is looked at once, because a long table has far fewer classes than rows.
-    cell_of_row, cells = pd.factorize(table.frame[column.name], use_na_sentinel=False)
-    labels = [_class_label(column, cell) for cell in cells]
+    # Process each distinct cell only once, because a long table has far fewer classes than rows.
+    codes_of_cells, distinct_cells = pd.factorize(table.frame[column.name], use_na_sentinel=False)
+    labels = [_class_label(column, cell) for cell in distinct_cells]
     rows_per_class: Counter[Cell] = Counter()
-    for label, rows in zip(labels, np.bincount(cell_of_row).tolist(), strict=True):
+    for label, rows in zip(labels, np.bincount(codes_of_cells).tolist(), strict=True):
         rows_per_class[label] += rows
     missing = rows_per_class.pop(None, 0)
 
@@ -128,7 +147,7 @@ def _read_classes(table: Table, column: ColumnSchema, positive_class: Cell) -> T
 
     code_by_class = {name: code for code, name in enumerate(classes)}
     code_of_cell = np.array([code_by_class.get(label, NO_CLASS) for label in labels], dtype=np.intp)
-    code_of_row = code_of_cell[cell_of_row]
+    code_of_row = code_of_cell[codes_of_cells]
     usable_rows = np.flatnonzero(code_of_row != NO_CLASS)
     return Target(
         name=column.name,
@@ -145,11 +164,18 @@ def _read_classes(table: Table, column: ColumnSchema, positive_class: Cell) -> T
 def _order_classes(
     name: str, rows_per_class: Mapping[Cell, int], requested: Cell
 ) -> tuple[tuple[Cell, ...], PositiveClassReason | None]:
-    """Put the classes into the order of their codes; of two classes, the positive one comes last.
+    """Order the classes by their codes, with the positive one of two classes last.
 
-    The positive class is the requested one, or else the rarer one. Returns the classes, and the reason for the choice,
-    which is None unless there are two classes. `rows_per_class` is sorted by the names of the classes, and `name` is
-    that of the target. Raises `LearningError` if the requested positive class is not one of two classes.
+    Args:
+        name: the name of the target, for error messages.
+        rows_per_class: the number of rows of each class, sorted by class name.
+        requested: the requested positive class, or None for the rarer class.
+
+    Returns:
+        The classes, and the reason for the choice of the positive class, which is None unless there are two classes.
+
+    Raises:
+        LearningError: if the requested positive class is not one of two classes.
     """
     classes = tuple(rows_per_class)
     if len(classes) != 2:
@@ -175,7 +201,7 @@ def _order_classes(
 
 
 def _check_class_count(name: str, *, learnable: int, present: int) -> None:
-    """Raise `LearningError` for a target with fewer than two learnable classes, or with too many."""
+    """Raise `LearningError` if fewer than two classes can be learned, or if there are too many."""
     if learnable < 2 <= present:
         raise LearningError("target_classes_too_rare", field="target", name=name, minimum=MIN_CLASS_ROWS)
     if learnable < 2:
@@ -187,7 +213,7 @@ def _check_class_count(name: str, *, learnable: int, present: int) -> None:
 
 
 def _class_label(column: ColumnSchema, cell: Any) -> Cell:
-    """Return the class of a cell as JSON: numbers stay numbers, a missing value is None, everything else is text."""
+    """Convert a cell to a class in JSON: a number, None for a missing value, or a string otherwise."""
     if isinstance(cell, str):
         return None if cell == MISSING else cell
     if cell != cell:  # Only NaN and NaT differ from themselves.

@@ -1,7 +1,7 @@
-"""The choice between predicting classes and predicting numbers, where a request leaves it open.
+"""The choice between classification and regression if a request leaves it open.
 
-Words are classes and measurements are numbers, but a column of a few whole numbers may be either: the codes of classes,
-or a rating or a count, whose values have an order and distances that classes would ignore.
+Strings are classes and measurements are numbers, but a few distinct whole numbers may be either. They may be codes of
+classes, or they may be ratings or counts, whose order and distances a classification would ignore.
 """
 
 from dataclasses import dataclass
@@ -17,26 +17,26 @@ from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_choices import METRIC_BY_NAME, Task
 from touchstone.learning.table_reader import Table
 
-MAX_INTEGER_CLASSES: Final = 20  # A column with more different integers than this is a quantity.
-MAX_CODES: Final = 4  # Up to this many different integers are taken for the codes of classes.
+MAX_INTEGER_CLASSES: Final = 20  # More distinct integers than this are quantities.
+MAX_CODES: Final = 4  # Up to this many distinct integers are codes of classes.
 SAMPLED_ROWS: Final = 5_000
 SAMPLED_COLUMNS: Final = 200
 CATEGORIES_PER_COLUMN: Final = 5
-MIN_F_RATIO: Final = 4.0  # A column with a lower ratio of variances says nothing clear about the target.
+MIN_F_RATIO: Final = 4.0  # Columns with a lower F-ratio are not clearly related to the target.
 MIN_ORDERED_SHARE: Final = 0.5
 
 Numbers = npt.NDArray[np.float64]
 
 
 class TaskReason(StrEnum):
-    """Why classes or numbers are predicted."""
+    """The reason for the choice of the task."""
 
     REQUESTED = "requested"
     METRIC = "metric"  # The metric belongs to one of the tasks.
     NOT_NUMERIC = "not_numeric"
     TWO_VALUES = "two_values"
     FEW_INTEGERS = "few_integers"
-    UNORDERED_INTEGERS = "unordered_integers"  # Whole numbers that the other columns treat like names.
+    UNORDERED_INTEGERS = "unordered_integers"  # Whole numbers whose order is unrelated to the other columns.
     ORDERED_INTEGERS = "ordered_integers"  # A rating or a count.
     NUMERIC = "numeric"
 
@@ -50,10 +50,10 @@ class TaskChoice:
 
 
 def choose_task(table: Table, column: ColumnSchema, requested: Task, metric: str | None) -> TaskChoice:
-    """Choose whether a column is predicted as classes or as numbers.
+    """Choose the requested task, the task of the metric, or the task suggested by the target's values.
 
-    The request decides, then the metric, then the values of the column. Raises `LearningError` if the metric belongs to
-    another task than the requested one.
+    Raises:
+        LearningError: if the metric does not belong to the requested task.
     """
     if metric is not None:
         task_of_metric = METRIC_BY_NAME[metric].task
@@ -68,7 +68,7 @@ def choose_task(table: Table, column: ColumnSchema, requested: Task, metric: str
 
 
 def _guess_task(table: Table, column: ColumnSchema) -> TaskChoice:
-    """Choose the task that the values of a column suggest."""
+    """Choose the task suggested by the values of a column."""
     if not pd.api.types.is_numeric_dtype(table.frame[column.name]):
         return TaskChoice(Task.CLASSIFICATION, TaskReason.NOT_NUMERIC)
 
@@ -85,11 +85,15 @@ def _guess_task(table: Table, column: ColumnSchema) -> TaskChoice:
 
 
 def has_order(table: Table, name: str) -> bool:
-    """Return whether the other columns follow the order of a column of whole numbers, rather than use them as names.
+    """Return whether the order of a column of whole numbers is meaningful, judging by the other columns.
 
-    The means of a column within each value of the target vary. If the values are ordered, most of this variance lies
-    along a straight line; if they are codes, nearly none does. If no column distinguishes the values, nothing speaks
-    against an order.
+    The mean of another column usually differs between the target's values. If the values are ordered, most of the
+    variance of these means lies along a straight line; if they are codes, hardly any of it does. If no column is
+    related to the target, the values are assumed to be ordered.
+
+    Args:
+        table: the table.
+        name: the name of the target column.
     """
     frame = table.frame.sample(min(SAMPLED_ROWS, len(table.frame)), random_state=0)
     frame = frame[frame[name].notna()]
@@ -99,7 +103,7 @@ def has_order(table: Table, name: str) -> bool:
     variance_along_line = 0.0
     other_columns = [column for column in table.columns.values() if column.name != name]
     for column in other_columns[:SAMPLED_COLUMNS]:
-        for numbers in _numeric_views(column, frame[column.name]):
+        for numbers in _to_numeric_columns(column, frame[column.name]):
             shares = _explained_shares(numbers, values)
             if shares is not None:
                 variance_between_values += shares.between_values
@@ -108,8 +112,8 @@ def has_order(table: Table, name: str) -> bool:
     return variance_along_line >= MIN_ORDERED_SHARE * variance_between_values
 
 
-def _numeric_views(column: ColumnSchema, cells: "pd.Series[Any]") -> list[Numbers]:
-    """Return a column as numbers: its own, or for each of its most frequent categories whether a row belongs to it."""
+def _to_numeric_columns(column: ColumnSchema, cells: "pd.Series[Any]") -> list[Numbers]:
+    """Convert a column to numbers, with one indicator column for each of the most frequent categories."""
     if column.kind is ColumnKind.NUMBER:
         return [cells.to_numpy(dtype=np.float64)]
     if column.kind not in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN):
@@ -121,9 +125,11 @@ def _numeric_views(column: ColumnSchema, cells: "pd.Series[Any]") -> list[Number
 
 @dataclass(frozen=True, slots=True)
 class _ExplainedShares:
-    """Which shares of the variance of a column the target explains, beyond what chance explains.
+    """The shares of a column's variance that the target explains beyond chance.
 
-    `between_values` is the share explained by the target's values as names, `along_line` that by a straight line.
+    Attributes:
+        between_values: the share explained by a separate mean for each target value.
+        along_line: the share explained by a straight line.
     """
 
     between_values: float
@@ -131,13 +137,18 @@ class _ExplainedShares:
 
 
 def _explained_shares(numbers: Numbers, values: Numbers) -> _ExplainedShares | None:
-    """Return how much of the variance of a column the target explains; None if this is not clearly more than chance."""
-    is_known = ~np.isnan(numbers)
-    numbers, values = numbers[is_known], values[is_known]
+    """Return the shares of a column's variance that the target explains, or None if they may be chance.
+
+    Args:
+        numbers: the values of the column, NaN where one is missing.
+        values: the values of the target in the same rows.
+    """
+    is_present = ~np.isnan(numbers)
+    numbers, values = numbers[is_present], values[is_present]
     distinct_values, group_of_row = np.unique(values, return_inverse=True)
 
-    free_rows = len(numbers) - len(distinct_values)
-    if free_rows < 1 or len(distinct_values) < 3 or numbers.std() == 0:
+    degrees_of_freedom = len(numbers) - len(distinct_values)
+    if degrees_of_freedom < 1 or len(distinct_values) < 3 or numbers.std() == 0:
         return None
 
     rows_per_group = np.bincount(group_of_row)
@@ -146,8 +157,9 @@ def _explained_shares(numbers: Numbers, values: Numbers) -> _ExplainedShares | N
     between_values = float(variance_of_means / numbers.var())
     along_line = float(np.corrcoef(numbers, values)[0, 1] ** 2)
 
-    chance_of_values = (len(distinct_values) - 1) / free_rows
-    if between_values < MIN_F_RATIO * chance_of_values * (1 - between_values):
+    # `between_values / (1 - between_values) / chance_between_values` is the F-ratio of a one-way analysis of variance.
+    chance_between_values = (len(distinct_values) - 1) / degrees_of_freedom
+    if between_values < MIN_F_RATIO * chance_between_values * (1 - between_values):
         return None
-    chance_of_line = 1 / (len(numbers) - 1)
-    return _ExplainedShares(between_values - chance_of_values, max(0.0, along_line - chance_of_line))
+    chance_along_line = 1 / (len(numbers) - 1)
+    return _ExplainedShares(between_values - chance_between_values, max(0.0, along_line - chance_along_line))

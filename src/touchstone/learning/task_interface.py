@@ -1,4 +1,4 @@
-"""The types that pass between a training or explanation and its caller: files, progress, results and artifacts."""
+"""The files, progress reports, results and artifacts of trainings and explanations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ import msgspec
 
 Json = dict[str, Any]
 
-# The media types of the files that a task may write, by their suffix.
+# The media types of the artifacts by file suffix.
 MEDIA_TYPES: Final = {
     ".skops": "application/vnd.skops",
     ".onnx": "application/octet-stream",
@@ -25,7 +25,7 @@ MEDIA_TYPES: Final = {
 class Phase(StrEnum):
     """The phases of a job, in the order in which they are reported."""
 
-    CHECKING = "checking"  # The request alone, before any work.
+    CHECKING = "checking"  # Checking the request alone.
     READING = "reading"
     PREPARING = "preparing"
     SEARCHING = "searching"
@@ -35,18 +35,23 @@ class Phase(StrEnum):
 
 
 class Report(Protocol):
-    """A callback that is told how far the work is."""
+    """A callback for the progress of a task."""
 
     def __call__(self, percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
-        """Take note of the progress; raising an exception ends the work.
+        """Record the progress, or raise an exception to abort the task.
 
-        `percent` (0-100) never decreases; `message` is a key of `messages.progress.PROGRESS`.
+        Args:
+            percent: the progress of the whole task from 0 to 100, which never decreases.
+            phase: the current phase.
+            step: the number of completed steps of the phase.
+            total_steps: the number of steps of the phase.
+            message: a key of `messages.progress.PROGRESS`.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class StepwiseProgress:
-    """A part of a task that advances in equal steps, from one percentage of the whole task to another."""
+    """A part of a task that advances in equal steps from `start_percent` to `end_percent`."""
 
     report: Report = field(repr=False)
     phase: Phase
@@ -56,19 +61,23 @@ class StepwiseProgress:
     total_steps: int
 
     def report_step(self, step: int) -> None:
-        """Report how many of the steps are done."""
+        """Report the number of completed steps."""
         percent = self.start_percent + (self.end_percent - self.start_percent) * step / self.total_steps
         self.report(percent, self.phase, step=step, total_steps=self.total_steps, message=self.message)
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """An opened table; it holds no path, so that no other file can be opened.
+    """An open data file and its metadata. It contains no path, so that no other file can be opened.
 
-    `stream` is seekable. `declared` holds the attributes that the dataset's record declares (instances_number,
-    features_number, missing_values_percentage), to be set beside the measured ones. `dataset` is what a model card says
-    about the dataset: its name, licences, source, documented purposes, and ethical record with the levels of evidence.
-    `project` holds the name and the description of the project that needs the model.
+    Attributes:
+        stream: the seekable content.
+        file_type: the file type, such as `csv`.
+        declared: the attributes declared in the dataset's record (instances_number, features_number,
+            missing_values_percentage), for comparison with the measured ones.
+        dataset: the information about the dataset for the model card: its name, licences, source, documented purposes,
+            and ethical record with the levels of evidence.
+        project: the name and the description of the project that needs the model.
     """
 
     stream: BinaryIO
@@ -80,7 +89,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """An opened model file with its recorded digest; `stream` is seekable."""
+    """An open model file with its recorded digest. The stream is seekable."""
 
     stream: BinaryIO
     sha256: str
@@ -88,7 +97,7 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactFile:
-    """A file written into the scratch folder."""
+    """A file that a task has written to its scratch folder."""
 
     name: str
     path: Path
@@ -99,16 +108,13 @@ class ArtifactFile:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a task as the API documents it, and the files that it wrote."""
+    """The result of a task as documented in the API, and its files."""
 
     result: Json
     artifacts: tuple[ArtifactFile, ...] = ()
 
 
 def to_builtins(result: Json) -> Json:
-    """Return the result with the numbers and arrays of the numeric libraries replaced by Python's own.
-
-    A NumPy float passes for a Python float nearly everywhere, but not where a result is encoded.
-    """
+    """Replace NumPy numbers and arrays in a result by built-in types, which the JSON encoder requires."""
     builtins: Json = msgspec.to_builtins(result, enc_hook=lambda value: value.tolist())
     return builtins

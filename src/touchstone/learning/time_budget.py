@@ -1,23 +1,29 @@
-"""The time that a training may take."""
+"""The time budget of a training."""
 
 import time
 from dataclasses import dataclass, field
 from typing import Final
 
-# How long it takes on an idle core to measure, describe and write a model.
-FINISHING_SECONDS: Final = 0.5  # Any model takes at least this long.
-SECONDS_PER_COLUMN: Final = 0.007  # Each column that is learned from adds this.
-SECONDS_PER_PREDICTION: Final = 1e-5  # Each number or probability that is predicted for test rows adds this.
-MAX_PREDICTIONS: Final = 200_000  # Further predictions add nothing, since no more are resampled.
+# The time for measuring, describing and writing a model on an idle core.
+FINISHING_SECONDS: Final = 0.5  # The minimum for any model.
+SECONDS_PER_COLUMN: Final = 0.007  # The additional time per feature.
+SECONDS_PER_PREDICTION: Final = 1e-5  # The additional time per number or probability predicted for test rows.
+MAX_PREDICTIONS: Final = 200_000  # Further predictions need no additional time, because only a sample is resampled.
 
-MIN_PROCESSOR_SECONDS: Final = 0.1  # Less work does not show how slow the machine is.
+MIN_PROCESSOR_SECONDS: Final = 0.1  # With less work, the slowdown cannot be measured.
 
 
 @dataclass(frozen=True, slots=True)
 class TimeBudget:
-    """The seconds that a training may take in all, from the moment at which this object is created.
+    """The total time that a training may take.
 
-    Some of them are kept for what follows the search. `finishing_seconds` is how long that takes on an idle core.
+    Part of the time is reserved for finishing: measuring, describing and writing the model after the search.
+
+    Attributes:
+        seconds: the total time.
+        started: the time on the clock of `time.monotonic` when the budget was created.
+        processor_seconds_before: the processor time of this process when the budget was created.
+        finishing_seconds: the time for finishing on an idle core.
     """
 
     seconds: float
@@ -27,14 +33,15 @@ class TimeBudget:
 
     @property
     def remaining_seconds(self) -> float:
-        """The time that is left; it becomes negative."""
+        """The remaining time, which may be negative."""
         return self.started + self.seconds - time.monotonic()
 
     @property
     def slowdown(self) -> float:
-        """How many times as long as on an idle core the work has taken so far, because of other programs; at least 1.
+        """The ratio of elapsed to processor time so far, but at least 1.
 
-        This is too low while several threads work, but one thread does most of the reading and examining of a table.
+        It exceeds 1 if other programs use the cores. It is too low if several threads work in parallel, but mostly a
+        single thread reads and examines the table.
         """
         processor_seconds = time.process_time() - self.processor_seconds_before
         if processor_seconds < MIN_PROCESSOR_SECONDS:
@@ -42,22 +49,26 @@ class TimeBudget:
         return max(1.0, (time.monotonic() - self.started) / processor_seconds)
 
     def seconds_before_finishing(self, slowdown: float = 1.0) -> float:
-        """Return the time that is left until the model has to be described and written, but at least 0.
+        """Return the remaining time before finishing has to start, but at least 0.
 
-        `slowdown` is how many times as long as on an idle core the fits took, if there were any. The work so far may
-        have been slower still.
+        Args:
+            slowdown: the ratio of elapsed to processor time of the fits. The larger of this ratio and the slowdown of
+                all work so far is used.
         """
         return max(0.0, self.remaining_seconds - self.finishing_seconds * max(slowdown, self.slowdown))
 
     def deadline_for(self, share: float) -> float:
-        """Return the moment of `time.monotonic` until which something may take a share of the time that is left now.
-
-        The time for describing and writing the model is not shared out.
-        """
+        """Return the deadline for using a share of the time before finishing, as a `time.monotonic` timestamp."""
         return time.monotonic() + share * self.seconds_before_finishing()
 
 
 def expected_finishing_seconds(*, columns: int, test_rows: int, classes: int) -> float:
-    """Return how long measuring, describing and writing a model takes on an idle core; `classes` is 0 for numbers."""
+    """Estimate the time for measuring, describing and writing a model on an idle core.
+
+    Args:
+        columns: the number of features.
+        test_rows: the number of test rows of all folds.
+        classes: the number of classes, or 0 for a regression.
+    """
     predictions = min(test_rows * max(1, classes), MAX_PREDICTIONS)
     return FINISHING_SECONDS + SECONDS_PER_COLUMN * columns + SECONDS_PER_PREDICTION * predictions

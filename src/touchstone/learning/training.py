@@ -1,10 +1,12 @@
 """Training: from a request and a table to a measured model.
 
-Each outer fold compares the same trials on inner folds of its training rows, fits the winner, which may be an average
-of several trials, on all of its training rows, and measures it once on test rows that took no part in any choice. After
-a holdout split the very model that was measured is stored, unless the request asks for a refit; after k folds the
-trials that the folds have chosen are fitted on every row. The same request on the same file produces the same bytes,
-unless the time ran out.
+On each outer fold, the same trials are compared on inner folds of the training rows. The winner, which may be an
+average of several trials, is fitted on all training rows and measured once on the test rows, which were not used for
+any choice.
+
+After a single split, the measured model is stored unless the request asks for a refit. After a cross-validation, the
+trials chosen by the folds are fitted again on all rows. The same request on the same file produces identical bytes
+unless the time runs out.
 """
 
 import platform
@@ -41,13 +43,23 @@ PERCENT_BEFORE_WRITING: Final = 95.0
 
 
 def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, report: Report) -> Outcome:
-    """Search for the best model for a table, measure it on rows it has not seen, and write it into `scratch`.
+    """Search for the best model for a table, measure it on unseen rows, and write its files.
 
-    Returns the result as the API documents it, and the files of the training: the model, its card, and what else is
-    needed to use and to check it. Raises `LearningError` if the request does not fit the table.
+    Args:
+        request: the training request.
+        file: the data file.
+        scratch: the folder for the files of the training.
+        report: the callback for progress.
+
+    Returns:
+        The result as documented in the API, and the files: the model, its model card, and the files for using and
+        verifying it.
+
+    Raises:
+        LearningError: if the request does not fit the table.
     """
     budget = TimeBudget(request.budget.max_runtime_seconds)
-    # One thread for each fit, because the order in which several threads add numbers up would change the model.
+    # Use one thread per fit, because the order in which several threads add numbers would change the model.
     with threadpool_limits(limits=1), suppress_numeric_warnings():
         report(0.0, Phase.READING, step=0, total_steps=1, message="reading_data")
         table = read_table(file)
@@ -71,10 +83,15 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
 
 
 def preflight(request: TrainingRequest, file: DataFile) -> Json:
-    """Check a training without learning, so that it can be refused before it is queued.
+    """Check a training without fitting models, so that it can be rejected before it is queued.
 
-    Returns `{rows, columns, sha256}` of the table. Raises `LearningError` if the training would fail. A request waits
-    for this, so groups are left to the training itself.
+    An HTTP request waits for this check, so the slow detection of groups is left to the training itself.
+
+    Returns:
+        `{rows, columns, sha256}` of the table.
+
+    Raises:
+        LearningError: if the training would fail.
     """
     with suppress_numeric_warnings():
         table = read_table(file)
@@ -83,9 +100,13 @@ def preflight(request: TrainingRequest, file: DataFile) -> Json:
 
 
 def preview(request: TrainingRequest, file: DataFile) -> Json:
-    """Check a training like `preflight`, and also decide how its rows would be divided, as the training itself would.
+    """Check a training like `preflight`, and also determine how it would divide the rows.
 
-    Returns `{rows, columns, sha256, split}`. Raises `LearningError` if the training would fail.
+    Returns:
+        `{rows, columns, sha256, split}`.
+
+    Raises:
+        LearningError: if the training would fail.
     """
     with suppress_numeric_warnings():
         table = read_table(file)
@@ -94,7 +115,7 @@ def preview(request: TrainingRequest, file: DataFile) -> Json:
 
 
 def _finishing_seconds(experiment: Experiment) -> float:
-    """Return how long measuring, describing and writing the model takes on an idle core."""
+    """Estimate the time for measuring, describing and writing the model on an idle core."""
     return expected_finishing_seconds(
         columns=len(experiment.data.columns),
         test_rows=sum(len(fold.test) for fold in experiment.folds),
@@ -103,17 +124,17 @@ def _finishing_seconds(experiment: Experiment) -> float:
 
 
 def _learned_rows(experiment: Experiment) -> Indices:
-    """Return the rows from which the stored model has learned."""
+    """Return the rows on which the stored model was fitted."""
     if experiment.learns_from_all_rows:
         return np.arange(len(experiment.target.values))
     return experiment.folds[0].train
 
 
 def _model_record(experiment: Experiment, search: SearchResult, result: Json) -> Json:
-    """Describe a training in JSON values, to be stored inside the model file.
+    """Return the record of a training that is stored inside the model file.
 
-    Whoever loads the file later needs this record to encode rows as the training did, to name the predicted classes,
-    and to tell training rows from test rows.
+    Code that loads the file needs it to encode rows like the training, to name the predicted classes, and to
+    distinguish training rows from test rows.
     """
     request = experiment.request
     data = experiment.data

@@ -49,7 +49,8 @@ from touchstone.learning.task_interface import Json
 from touchstone.learning.time_budget import TimeBudget
 from touchstone.messages.decisions import QUALIFIED_METRIC_LABELS
 
-MAX_LISTED_VALUES: Final = 200  # A form can only recognise a misspelt value if all values are listed.
+# The values of a feature are listed completely or not at all, so that forms can detect misspelled values.
+MAX_LISTED_VALUES: Final = 200
 
 
 def build_training_result(
@@ -59,24 +60,28 @@ def build_training_result(
     declared: Mapping[str, Any],
     budget: TimeBudget,
 ) -> Json:
-    """Return the result of a training as the API documents it.
+    """Return the result of a training as documented in the API.
 
-    `curve` is the learning curve, or None if there was no time for it. `declared` holds the attributes that the author
-    of the dataset states, such as its number of rows; the profile compares them with the measured ones. The
-    effect of the split is left out if the budget has no time for it.
+    Args:
+        experiment: the training.
+        search: the result of the search.
+        curve: the learning curve, or None if there was no time for it.
+        declared: the attributes declared by the author of the dataset, such as its number of rows. The profile compares
+            them with the measured ones.
+        budget: the time budget. The effect of the split is omitted if there is no time to measure it.
     """
     # Measure the model on the test rows of all folds.
     predictions = concatenate([fold.predictions for fold in search.folds])
-    metrics = _metrics(experiment, search)
+    metrics = _measure_metrics(experiment, search)
     groups = measure_groups(experiment, search)
 
-    # Describe how the model was chosen, and from which columns.
+    # Describe the choice of the model and the roles of the columns.
     leaderboard = _leaderboard(experiment, search)
     stopped_by = "time" if curve is None else _stopped_by(experiment, search)
     roles = _column_roles(experiment)
     profile = profile_table(experiment.table, roles, declared, experiment.target.name, _possible_duplicates(experiment))
 
-    # Say how the rows were divided, and what another split would have promised.
+    # Describe the split, and measure how another split would have changed the metrics.
     effect = None
     if stopped_by != "time" and expected_effect_seconds(experiment, search) <= budget.seconds_before_finishing():
         effect = measure_split_effect(experiment, search)
@@ -84,13 +89,13 @@ def build_training_result(
         stopped_by = "time"
     split = report_split(experiment.request.split, experiment.split, effect)
 
-    # Say how the model decides, and what a mitigation has changed.
+    # Describe the decisions of the model and the effect of a mitigation.
     decisions = decision_results(experiment, search)
     mitigation = report_mitigation(
-        experiment, search, {"metrics": metrics, "group_metrics": groups}, partial(_metrics, experiment)
+        experiment, search, {"metrics": metrics, "group_metrics": groups}, partial(_measure_metrics, experiment)
     )
 
-    # Illustrate these numbers, and warn of what makes them doubtful.
+    # Draw the charts and collect the warnings.
     quality_charts = _quality_charts(experiment, search, curve, predictions.without_weights())
     comparison_charts = _comparison_charts(experiment, leaderboard, groups)
     warnings = [
@@ -109,7 +114,7 @@ def build_training_result(
     ]
 
     return {
-        "model": _model(experiment, search),
+        "model": _describe_model(experiment, search),
         "split": split,
         "metrics": metrics,
         "weighting": describe_weighting(experiment.request.sample_weight),
@@ -124,11 +129,12 @@ def build_training_result(
     }
 
 
-def _metrics(experiment: Experiment, search: SearchResult) -> Json:
-    """Return the metrics of the chosen model and of the baseline, both measured on the same test rows.
+def _measure_metrics(experiment: Experiment, search: SearchResult) -> Json:
+    """Return the metrics of the chosen model and of the baseline on the same test rows.
 
-    The model's metrics are summarised under `folds` after a cross-validation, and under `holdout` after a single split.
-    `evaluated_classes` says how many classes the test rows of each fold have that count; it is None for a regression.
+    The model's metrics are under `folds` after a cross-validation, and under `holdout` after a single split.
+    `evaluated_classes` contains the number of classes among the test rows of each fold with a positive weight, or is
+    None for a regression.
     """
     target = experiment.target
     metric = experiment.data.metric
@@ -159,15 +165,15 @@ def _metrics(experiment: Experiment, search: SearchResult) -> Json:
 
 
 def _validation_predictions(experiment: Experiment, search: SearchResult) -> Predictions | None:
-    """Return the predictions for training rows by models that did not learn from them.
+    """Return the predictions for the validation rows by models that were not fitted on them.
 
-    After a cross-validation there are none that count, because every row is a test row.
+    The result is None after a cross-validation, because every row is then also a test row.
     """
     return None if experiment.is_cross_validated else search.folds[0].validation_predictions
 
 
-def _model(experiment: Experiment, search: SearchResult) -> Json:
-    """Describe the chosen model: its algorithms and settings, what it predicts, and from which columns."""
+def _describe_model(experiment: Experiment, search: SearchResult) -> Json:
+    """Describe the chosen model by its algorithms, settings, target and features."""
     target = experiment.target
     data = experiment.data
     ensemble = search.ensemble
@@ -185,13 +191,13 @@ def _model(experiment: Experiment, search: SearchResult) -> Json:
         "positive_class": target.positive_class,
         "balanced_classes": target.is_classification and ensemble.is_balanced,
         "metric": data.metric,
-        "features": [_feature(column, data.frame) for column in data.columns],
+        "features": [_describe_feature(column, data.frame) for column in data.columns],
         "fitted_on": "all_rows" if experiment.learns_from_all_rows else "training_rows",
     }
 
 
-def _feature(column: ColumnSchema, frame: pd.DataFrame) -> Json:
-    """Describe a feature; a category of few different values also lists them, for forms to offer."""
+def _describe_feature(column: ColumnSchema, frame: pd.DataFrame) -> Json:
+    """Describe a feature, with the values of a category so that forms can offer them."""
     feature: Json = {"name": column.name, "kind": str(column.kind)}
     is_category = column.kind in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)
     if not is_category or column.distinct > MAX_LISTED_VALUES:
@@ -207,12 +213,12 @@ def _algorithm_label(algorithm: str) -> LocalizedText:
 
 
 def _metric_label(experiment: Experiment) -> LocalizedText:
-    """Return the displayed name of the metric by which trials are compared."""
+    """Return the displayed name of the metric for comparing trials."""
     return localize(METRIC_BY_NAME[experiment.data.metric].label)
 
 
 def _reported_metric_label(experiment: Experiment) -> LocalizedText:
-    """Return the displayed name of the metric, which names a requested threshold if the metric depends on it."""
+    """Return the displayed name of the metric, with a note if it depends on a requested threshold."""
     label = _metric_label(experiment)
     if experiment.request.threshold is None or METRIC_BY_NAME[experiment.data.metric].probabilistic:
         return label
@@ -220,10 +226,10 @@ def _reported_metric_label(experiment: Experiment) -> LocalizedText:
 
 
 def _leaderboard(experiment: Experiment, search: SearchResult) -> list[Json]:
-    """Return every trial that all folds have scored with its validation score, the best first.
+    """Return the trials that were scored on all folds, with their mean validation scores, best first.
 
-    A trial is an algorithm with one choice of settings. Its score is the mean over the folds. The chosen model comes
-    first, and trials that were compared on more rows come before those that were given up earlier.
+    A trial is an algorithm with one choice of settings. The chosen model comes first, and trials that reached a later
+    stage of the comparison come before trials that were eliminated earlier.
     """
     trials_by_position: dict[int, list[ScoredTrial]] = {}
     for fold in search.folds:
@@ -231,7 +237,7 @@ def _leaderboard(experiment: Experiment, search: SearchResult) -> list[Json]:
             trials_by_position.setdefault(trial.position, []).append(trial)
 
     fully_scored = [trials for trials in trials_by_position.values() if len(trials) == len(search.folds)]
-    best_first = sorted(fully_scored, key=lambda trials: _place_in_leaderboard(experiment, search, trials))
+    best_first = sorted(fully_scored, key=lambda trials: _leaderboard_sort_key(experiment, search, trials))
 
     entries = [_ensemble_entry(experiment, search)] if len(search.ensemble.members) > 1 else []
     for trials in best_first:
@@ -242,10 +248,10 @@ def _leaderboard(experiment: Experiment, search: SearchResult) -> list[Json]:
     return [{"rank": rank} | entry for rank, entry in enumerate(entries, start=1)]
 
 
-def _place_in_leaderboard(
+def _leaderboard_sort_key(
     experiment: Experiment, search: SearchResult, trials: Sequence[ScoredTrial]
 ) -> tuple[bool, float, float]:
-    """Return the sorting key of the trials that all folds have scored with the same settings, smallest first."""
+    """Return the ascending sort key for the results of one planned trial on all folds."""
     members = search.ensemble.members
     is_chosen = len(members) == 1 and members[0].position == trials[0].position
     mean_stage = float(np.mean([trial.stage for trial in trials]))
@@ -267,7 +273,7 @@ def _algorithm_and_settings(algorithm: str, settings: Mapping[str, Any]) -> Json
 
 
 def _score_range(scores: npt.NDArray[np.float64]) -> Json:
-    """Return the mean, the lowest and the highest of a trial's scores over the folds."""
+    """Return the mean, the minimum and the maximum of a trial's scores over the folds."""
     return {
         "mean": finite_or_none(float(scores.mean())),
         "low": finite_or_none(float(scores.min())),
@@ -276,10 +282,10 @@ def _score_range(scores: npt.NDArray[np.float64]) -> Json:
 
 
 def _column_roles(experiment: Experiment) -> dict[str, Json]:
-    """Return the role of every column of the table in the training, as `{name: {role, reason}}`.
+    """Return the role of every column in the training, as `{name: {role, reason}}`.
 
-    A column is the `target`, a `feature`, `excluded` by the request, or `left_out` because nothing can be learned from
-    it or because it forms the groups of the split. Only a column that is left out has a reason.
+    A column is the `target`, a `feature`, `excluded` by the request, or `left_out` because it contains nothing to learn
+    or is the group column of the split. Only a column that is left out has a reason.
     """
     table = experiment.table
     feature_names = {column.name for column in experiment.data.columns}
@@ -300,10 +306,10 @@ def _column_roles(experiment: Experiment) -> dict[str, Json]:
 
 
 def _possible_duplicates(experiment: Experiment) -> Indices | None:
-    """Return the rows of the table among which there may be equal ones; None if all of them have to be compared.
+    """Return the rows of the table that may have duplicates, or None if all rows have to be examined.
 
-    Rows that differ in the columns to learn from differ in the whole table. That is only known of rows with a target,
-    because only these were compared.
+    Rows that differ in the features also differ in the whole table. The split has only compared rows with a target, so
+    this does not help if some rows have none.
     """
     if len(experiment.target.rows) < len(experiment.table.frame):
         return None
@@ -316,9 +322,9 @@ def _quality_charts(
     curve: Sequence[LearningCurvePoint] | None,
     predictions: Predictions,
 ) -> Json:
-    """Return the charts that show how good the predictions on the test rows are, as a dictionary by name.
+    """Return the charts about the quality of the predictions for the test rows, by name.
 
-    They depend on whether classes or numbers are predicted, and include the learning curve if there is one.
+    They depend on the task, and include the learning curve if there is one.
     """
     learning_curve: Json = {}
     if curve is not None:
@@ -344,7 +350,7 @@ def _quality_charts(
 
 
 def _comparison_charts(experiment: Experiment, leaderboard: Sequence[Json], groups: Sequence[Json]) -> Json:
-    """Return the charts that compare algorithms, and the groups of each sensitive column."""
+    """Return the charts that compare the trials and the groups of each sensitive column."""
     group_charts = {
         f"group_metrics_{number}": evaluation_charts.group_chart(column)
         for number, column in enumerate(groups, start=1)
@@ -355,11 +361,11 @@ def _comparison_charts(experiment: Experiment, leaderboard: Sequence[Json], grou
 
 
 def _stopped_by(experiment: Experiment, search: SearchResult) -> str:
-    """Return why the search for the best model ended.
+    """Return the reason for the end of the search.
 
     - "time": the time budget was used up before all planned trials were scored.
     - "space": every combination of settings was tried.
-    - "trials": the number of trials that the request allows was reached.
+    - "trials": the maximum number of trials of the request was reached.
     """
     if not search.is_complete:
         return "time"

@@ -1,4 +1,4 @@
-"""Warnings about a training: weaknesses of the data, and results that prove little."""
+"""Warnings about a training: weaknesses of the data, and unreliable results."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, Final
@@ -25,7 +25,7 @@ MAX_NAMES: Final = 20
 
 
 def data_warnings(table: Table, target: Target) -> Iterator[Json]:
-    """Yield the warnings about the table and its target, which are independent of any model."""
+    """Yield the warnings about the table and its target, which do not depend on the model."""
     yield from _target_warnings(target)
     for column in table.columns.values():
         yield from _column_warnings(column, rows=len(table.frame))
@@ -35,9 +35,10 @@ def data_warnings(table: Table, target: Target) -> Iterator[Json]:
 
 
 def class_warnings(target: Target, folds: Sequence[Fold], weights: Floats | None = None) -> Iterator[Json]:
-    """Yield warnings about classes that only training rows or only test rows have, as can happen in a split by time.
+    """Yield warnings about classes that occur only in training rows or only in test rows.
 
-    Numbers to predict that are equal in all test rows are warned of, too. Rows whose weight is 0 do not count.
+    This can happen in a split by time. For a regression, there is a warning if the target has the same value in all
+    test rows. Rows of weight 0 do not count.
     """
     if not target.is_classification:
         if any(len(counted_values(target, fold.test, weights)) == 1 for fold in folds):
@@ -65,14 +66,14 @@ def class_warnings(target: Target, folds: Sequence[Fold], weights: Floats | None
 
 
 def _class_names(target: Target, codes: Set[int]) -> list[str]:
-    """Return the names of the first few of some classes."""
+    """Return the names of up to `MAX_NAMES` classes."""
     return [str(target.classes[code]) for code in sorted(codes)][:MAX_NAMES]
 
 
 def feature_warnings(roles: Mapping[str, Json]) -> Iterator[Json]:
-    """Yield a warning about the columns from which nothing can be learned.
+    """Yield a warning about the columns that contain nothing to learn.
 
-    A column that forms the groups of the split is left out for another reason, which the result states elsewhere.
+    The group column of the split is also left out, but the result explains that elsewhere.
     """
     left_out = [
         name for name, role in roles.items() if role["role"] == "left_out" and role["reason"] != GROUP_COLUMN_REASON
@@ -84,8 +85,10 @@ def feature_warnings(roles: Mapping[str, Json]) -> Iterator[Json]:
 def result_warnings(metrics: Json, groups: Sequence[Json], metric_label: LocalizedText) -> Iterator[Json]:
     """Yield warnings about the metrics: no clear gain over the baseline, small groups, unequal groups.
 
-    `metric_label` is the displayed name of the metric by which models were compared. If nothing is known about the
-    baseline, nothing can be said against the model.
+    Args:
+        metrics: the metrics of the model and of the baseline.
+        groups: the metrics by group of each sensitive column.
+        metric_label: the displayed name of the metric for comparing models.
     """
     if is_better_than_baseline(metrics) is False:
         yield warning("not_better_than_baseline", metric=metric_label)
@@ -94,24 +97,24 @@ def result_warnings(metrics: Json, groups: Sequence[Json], metric_label: Localiz
 
 
 def choice_warnings(folds: Sequence[FoldResult]) -> Iterator[Json]:
-    """Yield a warning if every fold preferred a linear model, although another one may have a better score."""
+    """Yield a warning if a linear model was preferred on every fold to models with better scores."""
     if all(fold.is_simpler_choice for fold in folds):
         yield warning("linear_model_preferred", rows=max(len(fold.validation_rows) for fold in folds))
 
 
 def budget_warnings(stopped_by: str) -> Iterator[Json]:
-    """Yield a warning when the time ran out before all planned trials were scored."""
+    """Yield a warning if the time ran out before all planned trials were scored."""
     if stopped_by == "time":
         yield warning("stopped_by_time")
 
 
 def warning(code: str, **facts: Any) -> Json:
-    """Return a warning: its code, its facts, and its sentence in both languages."""
+    """Build a warning with its code, its facts, and its sentence in both languages."""
     return {"code": code, "text": localize(WARNINGS[code], **facts), "facts": facts}
 
 
 def _target_warnings(target: Target) -> Iterator[Json]:
-    """Yield the warnings about the column to predict: few rows, missing values, rare and unequal classes."""
+    """Yield the warnings about few rows, missing target values, and rare or imbalanced classes."""
     rows = len(target.values)
     if rows < FEW_ROWS:
         yield warning("few_rows", rows=rows)
@@ -127,12 +130,12 @@ def _target_warnings(target: Target) -> Iterator[Json]:
 
 
 def _imbalance_warning(target: Target) -> Iterator[Json]:
-    """Yield a warning if the rarest class is rare both absolutely and compared with the other classes."""
+    """Yield a warning if the rarest class has a small share, also compared with the other classes."""
     rows_per_class = np.bincount(target.values)
     rarest_code = int(rows_per_class.argmin())
     rarest_rows = int(rows_per_class[rarest_code])
 
-    # If there are many classes, every share is small, so the rarest must also be less than half of an even share.
+    # With many classes, every share is small. Therefore the share must also be below half of an even share.
     rows = len(target.values)
     rows_of_even_share = rows / len(rows_per_class)
     if rarest_rows < RARE_SHARE * rows and rarest_rows < rows_of_even_share / 2:
@@ -141,7 +144,7 @@ def _imbalance_warning(target: Target) -> Iterator[Json]:
 
 
 def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
-    """Yield the warnings about the cells of one column: mixed types, infinite numbers, many missing values."""
+    """Yield the warnings about a column: mixed types, infinite numbers, many missing values."""
     if column.mixed:
         yield warning("mixed_column", name=column.name, cells=column.mixed)
     if column.infinite:

@@ -1,4 +1,4 @@
-"""Encoding the rows of a fold, fitting trials on them, and predicting rows that took no part in this."""
+"""Encoding the rows of a fold, fitting trials on the training rows, and predicting the test rows."""
 
 import math
 import warnings
@@ -22,14 +22,19 @@ from touchstone.learning.preparation import build_preparation, encode_frame, fit
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.target import Floats, Indices, Target
 
-TRAINING_SCORE_ROWS: Final = 20_000
+MAX_TRAINING_SCORE_ROWS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
-    """The feature columns of the rows that have a target, in the target's order, and how models are fitted on them.
+    """The features and the target, and the options for fitting models on them.
 
-    `weights` say how much each row counts when a model learns and is measured; None if all rows count the same.
+    Attributes:
+        frame: the features of the rows that have a target, in the order of the target's values.
+        columns: the schemas of the features.
+        options: the target and the options shared by all models.
+        metric: the name of the metric for comparing models.
+        weights: the weight of each row in training and in metrics, or None for equal weights.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -46,7 +51,14 @@ class TrainingData:
 
 @dataclass(frozen=True, slots=True)
 class EncodedFold:
-    """The matrices of one fold, encoded by a preparation that was fitted on its training rows only."""
+    """The encoded rows of a fold.
+
+    Attributes:
+        preparation: the transformer, which was fitted on the training rows only.
+        train: the encoded training rows, of shape (rows, encoded columns).
+        test: the encoded test rows, of shape (rows, encoded columns).
+        fold: the positions of these rows in the training data.
+    """
 
     preparation: ColumnTransformer
     train: Floats = field(repr=False)
@@ -56,9 +68,9 @@ class EncodedFold:
 
 @contextmanager
 def suppress_numeric_warnings() -> Iterator[None]:
-    """Keep the warnings of the numeric libraries, such as missing convergence, out of the log.
+    """Suppress the warnings of the numeric libraries, such as missing convergence.
 
-    What they mean for the caller is visible in the metrics.
+    Their consequences are visible in the metrics.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -66,14 +78,14 @@ def suppress_numeric_warnings() -> Iterator[None]:
 
 
 def select_features(frame: pd.DataFrame, target: Target, names: Sequence[str]) -> pd.DataFrame:
-    """Return the named columns of the rows that have a target, numbered from 0."""
+    """Return the named columns of the rows that have a target, with a new index from 0."""
     return frame[list(names)].iloc[target.rows].reset_index(drop=True)
 
 
 def encode_fold(data: TrainingData, fold: Fold) -> EncodedFold:
-    """Encode the training and the test rows of a fold as numbers, in a way that is learned from the training rows only.
+    """Encode the rows of a fold as numbers, with a preparation fitted on the training rows only.
 
-    Test rows must not influence how columns are encoded, or the scores on them would be too good.
+    If the test rows influenced the encoding, their scores would be too optimistic.
     """
     training_frame = data.frame.iloc[fold.train]
     test_frame = data.frame.iloc[fold.test]
@@ -88,9 +100,13 @@ def encode_fold(data: TrainingData, fold: Fold) -> EncodedFold:
 
 
 def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights: Floats | None = None) -> Any:
-    """Return the model of a trial, fitted on the training rows of a fold.
+    """Fit the model of a trial on the training rows of a fold.
 
-    `weights` are those of the training rows; without them the rows have the weights of the training data.
+    Args:
+        data: the training data.
+        trial: the trial.
+        encoded: the encoded fold.
+        weights: the weights of the training rows, which override the weights of the training data.
     """
     training = weighted_rows(data, trial, encoded.train, encoded.fold.train, weights)
     model = build_model(trial, data.options)
@@ -98,17 +114,23 @@ def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights
     return model.fit(training.matrix, training.values, **{weight_argument: training.weights})
 
 
-def fit_until_no_better(
+def fit_with_early_stopping(
     data: TrainingData, trial: Trial, encoded: EncodedFold, deadline: float = math.inf
 ) -> tuple[Any, Trial]:
-    """Fit the model of a trial; a model that is built in rounds stops when it predicts the test rows no better.
+    """Fit the model of a trial, with early stopping if the model is built in rounds.
 
-    It also stops at the deadline, a moment of `time.monotonic`. Returns the model, and the trial with the number of
-    rounds among its settings, so that the same model can be fitted again without test rows. Any other model is fitted
-    as usual.
+    Args:
+        data: the training data.
+        trial: the trial.
+        encoded: the encoded fold, whose test rows are used for early stopping.
+        deadline: the time on the clock of `time.monotonic` at which boosting stops.
+
+    Returns:
+        The model, and the trial with the number of rounds in its settings, so that an equivalent model can be fitted
+        without test rows.
     """
     fit_early = MODEL_FAMILIES[trial.algorithm].fit_early
-    if fit_early is None or not _test_classes_are_learned(data.target, encoded.fold):
+    if fit_early is None or not _has_all_classes(data.target, encoded.fold):
         return fit_trial(data, trial, encoded), trial
 
     model = build_model(trial, data.options)
@@ -123,9 +145,16 @@ def fit_until_no_better(
 def weighted_rows(
     data: TrainingData, trial: Trial, matrix: Floats, rows: Indices, weights: Floats | None = None
 ) -> WeightedRows:
-    """Return encoded rows with their true values and the weights that a trial gives them.
+    """Combine encoded rows with their true values and their weights in a trial.
 
-    A balanced trial multiplies the weights so that every class has the same total weight.
+    A balanced trial scales the weights so that every class has the same total weight.
+
+    Args:
+        data: the training data.
+        trial: the trial.
+        matrix: the encoded rows, of shape (rows, encoded columns).
+        rows: the positions of the rows in the training data.
+        weights: the weights of the rows, which override the weights of the training data.
     """
     values = data.target.values[rows]
     if weights is None and data.weights is not None:
@@ -137,20 +166,24 @@ def weighted_rows(
     return WeightedRows(matrix, values, weights)
 
 
-def _test_classes_are_learned(target: Target, fold: Fold) -> bool:
-    """Return whether the training rows show every class, so that a loss can be computed for any test row."""
+def _has_all_classes(target: Target, fold: Fold) -> bool:
+    """Return whether the training rows contain every class, so that the loss of any test row is defined."""
     return not target.is_classification or len(np.unique(target.values[fold.train])) == len(target.classes)
 
 
 def predict_fold(data: TrainingData, model: Any, encoded: EncodedFold) -> Predictions:
-    """Predict the test rows of a fold, and return the predictions beside the true values."""
+    """Predict the test rows of a fold, and return the predictions with the true values."""
     return predict_rows(data, model, encoded.test, encoded.fold.test)
 
 
 def predict_rows(data: TrainingData, model: Any, matrix: Floats, rows: Indices) -> Predictions:
-    """Predict some rows of the training data, and return the predictions beside the true values.
+    """Predict encoded rows of the training data, and return the predictions with the true values.
 
-    `matrix` holds these rows as they were encoded, and `rows` their positions in the training data.
+    Args:
+        data: the training data.
+        model: the fitted model.
+        matrix: the encoded rows, of shape (rows, encoded columns).
+        rows: the positions of the rows in the training data.
     """
     class_count = len(data.target.classes)
     values, probabilities = predict_matrix(model, matrix, class_count)
@@ -159,28 +192,35 @@ def predict_rows(data: TrainingData, model: Any, matrix: Floats, rows: Indices) 
 
 
 def score_training_rows(data: TrainingData, model: Any, encoded: EncodedFold) -> float:
-    """Return the metric of a model on the training rows of a fold, or on the first of them if there are many."""
-    rows = encoded.fold.train[:TRAINING_SCORE_ROWS]
-    return compute_metric(data.metric, predict_rows(data, model, encoded.train[:TRAINING_SCORE_ROWS], rows))
+    """Return the metric of a model on up to `MAX_TRAINING_SCORE_ROWS` training rows of a fold."""
+    rows = encoded.fold.train[:MAX_TRAINING_SCORE_ROWS]
+    return compute_metric(data.metric, predict_rows(data, model, encoded.train[:MAX_TRAINING_SCORE_ROWS], rows))
 
 
 def predict_matrix(
     model: Any, matrix: Floats, class_count: int, rule: DecisionRule = DEFAULT_RULE
 ) -> tuple[npt.NDArray[Any], Floats]:
-    """Return what a fitted model predicts for encoded rows, and the probabilities of the classes.
+    """Predict encoded rows with a fitted model.
 
-    The predictions are class codes, chosen by the decision rule, with one column of probabilities per class. For a
-    regression, whose `class_count` is 0, they are numbers without probabilities.
+    Args:
+        model: the fitted model.
+        matrix: the encoded rows, of shape (rows, encoded columns).
+        class_count: the number of classes, or 0 for a regression.
+        rule: the rule for choosing a class by its probability.
+
+    Returns:
+        The predicted class codes or numbers, and the probabilities of shape (rows, classes), which are empty for a
+        regression.
     """
     if class_count == 0:
         return np.asarray(model.predict(matrix), dtype=np.float64), np.empty((0, 0))
 
-    # The model only knows the classes of its training rows; all others keep the probability 0.
+    # The model only knows the classes of its training rows. All other classes keep the probability 0.
     probabilities = np.zeros((len(matrix), class_count))
     probabilities[:, model.classes_] = model.predict_proba(matrix)
     return rule.decide(probabilities), probabilities
 
 
 def has_single_class(target: Target, fold: Fold) -> bool:
-    """Return whether the training rows of a fold show a single class, so that nothing can be learned from them."""
+    """Return whether the training rows of a fold have a single class, which leaves nothing to learn."""
     return target.is_classification and len(np.unique(target.values[fold.train])) < 2

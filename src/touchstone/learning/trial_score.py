@@ -1,4 +1,4 @@
-"""The score by which trials and averages of trials are chosen."""
+"""The score for choosing between trials and between averages of trials."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from touchstone.learning.target import Floats
 
 
 def selection_score(metric: str, predictions: Predictions) -> float:
-    """Score predictions in order to choose between models; higher is better for every metric.
+    """Return a score for choosing between models, where higher is better for every metric.
 
-    Most metrics are used as they are. Those that count correct decisions hardly distinguish models on a few hundred
-    rows, since they only change when a probability crosses the threshold. The Brier score takes their place, which has
-    its best value for the same model, and far less noise; all classes count the same in it if they do in the metric.
+    Metrics that count correct decisions hardly distinguish models on a few hundred rows, because they only change when
+    a probability crosses the threshold. They are replaced by the Brier score, which is optimal for the same model and
+    has far less noise. If the metric gives every class the same weight, so does the Brier score.
     """
     if metric in COUNTING_METRICS:
         weights = _row_weights(metric, predictions)
@@ -27,7 +27,7 @@ def selection_score(metric: str, predictions: Predictions) -> float:
 def row_losses(metric: str, predictions: Predictions) -> Floats:
     """Return the loss of every row for a metric that counts correct decisions.
 
-    The mean of these losses is the score by which predictions are chosen, with the opposite sign.
+    The mean of these losses is the negative of `selection_score`.
     """
     weights = _row_weights(metric, predictions)
     losses: Floats = brier_losses(predictions) * weights / weights.mean()
@@ -35,7 +35,7 @@ def row_losses(metric: str, predictions: Predictions) -> Floats:
 
 
 def _row_weights(metric: str, predictions: Predictions) -> Floats:
-    """Return how much each row counts; all classes have the same total weight if the metric counts classes alike."""
+    """Return the weight of each row, balanced by class if the metric gives every class the same weight."""
     weights = np.ones(len(predictions.truth)) if predictions.weights is None else predictions.weights
     if not METRIC_BY_NAME[metric].prevalence_free:
         return weights

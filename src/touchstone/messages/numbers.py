@@ -44,10 +44,47 @@ def format_decimal(number: float, locale: str, decimals: int = _DECIMALS) -> str
     return _localize(english, locale)
 
 
+def format_points(points: float, locale: str) -> str:
+    """Return points rounded to at most three decimals; those that would round to zero keep three significant digits."""
+    return _format_nonzero(points, locale, _DECIMALS)
+
+
+def _format_nonzero(number: float, locale: str, decimals: int) -> str:
+    """Return a number rounded to at most some decimals, or to a few significant digits if it would become zero."""
+    if number != 0 and float(f"{number:.{decimals}f}") == 0:
+        return format_significant(number, locale, _BOUND_DIGITS)
+    return format_decimal(number, locale, decimals)
+
+
 def format_signed(number: float, locale: str) -> str:
-    """Return a difference with its sign, such as `+0.12`."""
+    """Return a difference in points with its sign, such as `+0.12`."""
     sign = "+" if number > 0 else ""
-    return sign + format_decimal(number, locale)
+    return sign + format_points(number, locale)
+
+
+def format_with_limit(number: float, limit: float, locale: str) -> tuple[str, str]:
+    """Format a number and a limit above it with as many decimals as it takes to tell them apart, at least three.
+
+    The limit is rounded up, so that what is below the exact limit is also below the number in the text. It is an empty
+    text if it exceeds the number by no more than a rounding error.
+    """
+    exact_number, exact_limit = (Decimal(f"{value:.{_EXACT_DIGITS}g}") for value in (number, limit))
+    if exact_number >= exact_limit:
+        return format_points(number, locale), ""
+
+    decimals = _DECIMALS
+    while True:
+        rounded_limit = _round_up(exact_limit, decimals)
+        number_text = _format_nonzero(number, locale, decimals)
+        limit_text = format_decimal(rounded_limit, locale, decimals)
+        if number_text != limit_text or decimals == _MAX_DECIMALS:
+            return number_text, limit_text
+        decimals += 1
+
+
+def _round_up(number: Decimal, decimals: int) -> float:
+    """Return a number rounded up to some decimals."""
+    return float(number.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_CEILING))
 
 
 def format_distinguishably(first: float, second: float, locale: str) -> tuple[str, str]:

@@ -16,9 +16,9 @@ DATASET_COMPARISON_PAGES: Final[Mapping[str, Text]] = {
     "pairs_title": ("Pourquoi l’un avant l’autre", "Why one ranks above the other"),
     "pairs_lead": (
         "Pour chaque paire : les points qui les séparent, et le plus petit changement d’un seul poids qui inverserait "
-        "leur ordre.",
+        "leur ordre. Les phrases donnent les poids de 0 à 1, les curseurs de 0 à 100 : un poids de 0,29 y est 29.",
         "For each pair: the points between them, and the smallest change of a single weight that would reverse their "
-        "order.",
+        "order. The sentences give weights from 0 to 1, the sliders from 0 to 100: a weight of 0.29 is 29 there.",
     ),
     "pair_title": ("{above} avant {below}", "{above} above {below}"),
     "pair_points": ("Écart", "Difference"),
@@ -26,6 +26,10 @@ DATASET_COMPARISON_PAGES: Final[Mapping[str, Text]] = {
     "pair_try": (
         "Voir le classement inversé : {name} à {position} sur 100",
         "Show the reversed ranking: {name} at {position} of 100",
+    ),
+    "pair_out_of_reach": (
+        "Aucun bouton ne montre le classement inversé : le curseur s’arrête à 100, avant ce poids.",
+        "No button shows the reversed ranking: the slider ends at 100, before this weight.",
     ),
     "compare_few": ("Épinglez au moins deux jeux de données", "Pin at least two datasets"),
     "compare_back": ("Retour au classement", "Back to the ranking"),

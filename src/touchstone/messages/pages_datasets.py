@@ -10,8 +10,10 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
     "lifts_title": ("Ce qui l’élèverait", "What would raise it"),
     "lifts_rank": ("Rang {rank} sur {total}.", "Rank {rank} of {total}."),
     "lifts_rank_outside": (
-        "Ce jeu de données ne passe pas les filtres du classement ; il y aurait le rang {rank} sur {total}.",
-        "This dataset does not pass the filters of the ranking; it would have rank {rank} of {total} there.",
+        "Ce jeu de données ne passe pas les filtres ou les exigences du classement ; il y aurait "
+        "le rang {rank} sur {total}.",
+        "This dataset does not pass the filters or requirements of the ranking; it would have rank {rank} of {total} "
+        "there.",
     ),
     "rank_range": (
         "Selon ce que l’on apprendra des attributs éthiques inconnus, ce sera un rang entre {best} et {worst}.",

@@ -26,8 +26,8 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
         "What the data is for, for whom, and within which limits",
     ),
     "project_outdated": (
-        "Votre saisie figure encore dans le formulaire « Gérer », mais n’a pas été enregistrée.",
-        "What you entered is still in the form “Manage”, but has not been saved.",
+        "Votre saisie figure encore dans son formulaire, mais n’a pas été enregistrée.",
+        "What you entered is still in its form, but has not been saved.",
     ),
     "project_reload": ("Repartir du projet tel qu’il est", "Start again from the current project"),
     "project_update": ("Mettre à jour un projet", "Update a project"),

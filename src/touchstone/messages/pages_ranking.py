@@ -52,6 +52,26 @@ RANKING_PAGES: Final[Mapping[str, Text]] = {
         "Dans l’adresse, « {name} » est inconnu et reste sans effet. Nom le plus proche : {known}.",
         "In the address, “{name}” is unknown and has no effect. Nearest name: {known}.",
     ),
+    "parameter_replaced": (
+        "Dans l’adresse, « {value} » n’est pas une valeur de « {name} » et a été remplacé. "
+        "Valeurs admises : {accepted}.",
+        "In the address, “{value}” is not a value of “{name}” and was replaced. Accepted values: {accepted}.",
+    ),
+    "parameter_no_position": (
+        "Dans l’adresse, « {value} » n’est pas un poids pour « {name} » et a été remplacé. "
+        "Un nombre de 0 à 100 est attendu.",
+        "In the address, “{value}” is not a weight for “{name}” and was replaced. A number from 0 to 100 is expected.",
+    ),
+    "parameter_no_number": (
+        "Dans l’adresse, « {value} » n’est pas une valeur de « {name} » et reste sans effet. "
+        "Un nombre entier est attendu.",
+        "In the address, “{value}” is not a value of “{name}” and has no effect. A whole number is expected.",
+    ),
+    "parameters_ignored_more": (
+        "Dans l’adresse, {count} {count:autre paramètre|autres paramètres} "
+        "{count:est inconnu ou non valable|sont inconnus ou non valables}.",
+        "In the address, {count} further {count:parameter is|parameters are} unknown or invalid.",
+    ),
     "rank_problem": ("Un filtre n’est pas valable", "A filter is not valid"),
     # The gates of the rank page
     "gates": ("Exigences", "Requirements"),

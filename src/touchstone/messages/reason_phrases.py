@@ -81,6 +81,12 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
         "« {above} » et « {below} » ont le même score ({score}) : leur ordre n’est qu’alphabétique.",
         "“{above}” and “{below}” have the same score ({score}): their order is merely alphabetical.",
     ),
+    "same_score_but_for_rounding": (
+        "« {above} » et « {below} » ont le même score ({score}) à une erreur d’arrondi près, qui seule décide de leur "
+        "ordre.",
+        "“{above}” and “{below}” have the same score ({score}) up to a rounding error, which alone decides their "
+        "order.",
+    ),
     # Would a dataset keep its rank if the weights were slightly different?
     "robust": (
         "La place de « {name} » est solide",
@@ -148,6 +154,37 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
     "target_rank_out_of_reach": (
         "Quoi que l’on établisse sur « {name} » (rang {rank}), il n’atteindrait pas le rang {target}.",
         "Whatever were established about “{name}” (rank {rank}), it would not reach rank {target}.",
+    ),
+    # The same about a dataset that is not in the ranking.
+    "target_rank_within_reach_outside": (
+        "« {name} » ne passe pas les filtres ou les exigences du classement ; parmi ceux qui les passent, "
+        "il passerait du rang {rank} au rang {target} si l’on établissait {attributes}.",
+        "“{name}” does not pass the filters or requirements of the ranking; among the datasets that do, "
+        "it would rise from rank {rank} to rank {target} if {attributes} were established.",
+    ),
+    "target_rank_shared_outside": (
+        "« {name} » ne passe pas les filtres ou les exigences du classement ; parmi ceux qui les passent, "
+        "il partagerait le rang {rank} avec d’autres, et passerait devant eux si l’on établissait {attributes}.",
+        "“{name}” does not pass the filters or requirements of the ranking; among the datasets that do, "
+        "it would share rank {rank} with others, and come before them if {attributes} were established.",
+    ),
+    "target_rank_shared_for_good_outside": (
+        "« {name} » ne passe pas les filtres ou les exigences du classement ; parmi ceux qui les passent, "
+        "il partagerait le rang {rank} avec d’autres, et ne passerait pas devant eux, quoi que l’on établisse.",
+        "“{name}” does not pass the filters or requirements of the ranking; among the datasets that do, "
+        "it would share rank {rank} with others, and not come before them, whatever were established about it.",
+    ),
+    "target_rank_reached_outside": (
+        "« {name} » ne passe pas les filtres ou les exigences du classement ; parmi ceux qui les passent, "
+        "il serait au rang {rank}.",
+        "“{name}” does not pass the filters or requirements of the ranking; among the datasets that do, "
+        "it would be at rank {rank}.",
+    ),
+    "target_rank_out_of_reach_outside": (
+        "« {name} » ne passe pas les filtres ou les exigences du classement ; parmi ceux qui les passent, "
+        "il serait au rang {rank}, et n’atteindrait pas le rang {target}, quoi que l’on établisse.",
+        "“{name}” does not pass the filters or requirements of the ranking; among the datasets that do, "
+        "it would be at rank {rank}, and would not reach rank {target}, whatever were established about it.",
     ),
     "attribute_is_true": ("« {label} » (oui)", "“{label}” (yes)"),
     "attribute_is_false": ("« {label} » (non)", "“{label}” (no)"),

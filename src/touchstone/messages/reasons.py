@@ -13,20 +13,22 @@ wording is in `REASON_PHRASES`. Every clause after the first starts with its own
 put one after the other.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from touchstone.messages.locales import Text
 from touchstone.messages.numbers import (
-    format_decimal,
     format_distinguishably,
     format_lower_bound,
     format_ordinal,
     format_percentage,
+    format_points,
     format_signed,
     format_significant,
     format_upper_bound,
+    format_with_limit,
 )
 from touchstone.messages.reason_phrases import enumeration, in_language, phrase, quoted
 
@@ -34,7 +36,7 @@ _MAX_NAMED_CRITERIA: Final = 3
 _ETHICAL_ATTRIBUTE_COUNT: Final = 10
 _ROBUST_SHARE: Final = 0.9  # a dataset is robust if it stays among the first in so many of the samples
 _RANKS_KNOWN_PER_K: Final = 10  # ranks beyond this multiple of k are not determined
-_ROUNDING_ERROR: Final = 1e-12  # points that differ by less are equal
+_ROUNDING_ERROR: Final = 1e-12  # points and, relative to their size, scores that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,8 @@ class TargetRankFacts:
             None if no attributes do.
         reached_rank: The rank to which these attributes bring it, at least as good as `target_rank`; None without them.
         place: Its rank where datasets with the same score share one.
+        is_ranked: Whether it passes the filters and gates of the ranking; if not, its ranks are those that it would
+            have among the datasets that pass them.
     """
 
     name: str
@@ -154,6 +158,7 @@ class TargetRankFacts:
     attributes: Sequence[EstablishedValue] | None
     reached_rank: int | None
     place: int
+    is_ranked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +177,10 @@ def rank_sentence(facts: RankFacts, locale: str) -> str:
     It gives the rank, the score, and the criteria that contribute most to the score. If anything about the dataset is
     unknown, the sentence goes on with what that is, and with the highest score that the dataset could have.
     """
-    clauses = [_rank_clause(facts, locale), _points_clause(facts.points, locale)]
+    score, limit = format_points(facts.score, locale), ""
+    if facts.highest_score is not None and facts.highest_score > facts.score:
+        score, limit = format_with_limit(facts.score, facts.highest_score, locale)
+    clauses = [_rank_clause(facts, score, locale), _points_clause(facts.points, locale)]
 
     if facts.unknown:
         labels = [quoted(label, locale) for label in facts.unknown]
@@ -184,17 +192,15 @@ def rank_sentence(facts: RankFacts, locale: str) -> str:
             phrase("unknown_ethical_attributes", locale, count=unknown_count, total=_ETHICAL_ATTRIBUTE_COUNT)
         )
 
-    if facts.highest_score is not None and facts.highest_score > facts.score:
-        highest_score = format_decimal(facts.highest_score, locale)
-        clauses.append(phrase("highest_score", locale, score=highest_score))
+    if limit:
+        clauses.append(phrase("highest_score", locale, score=limit))
 
     return "".join(clauses) + "."
 
 
-def _rank_clause(facts: RankFacts, locale: str) -> str:
+def _rank_clause(facts: RankFacts, score: str, locale: str) -> str:
     """Return the clause that states the rank and the score of a dataset, and how many others share them."""
     place = format_ordinal(facts.place, locale)
-    score = format_decimal(facts.score, locale)
     if facts.tied_with == 0:
         return phrase("rank", locale, name=facts.name, place=place, total=facts.total_count, score=score)
 
@@ -224,12 +230,12 @@ def _points_clause(points: Sequence[LabeledPoints], locale: str) -> str:
         # The verb stands only once: "A" adds 0.3, "B" 0.2 and 2 other criteria 0.1.
         key = "later_points" if phrases else "first_points"
         label = quoted(criterion.label, locale)
-        criterion_points = format_decimal(criterion.points, locale)
+        criterion_points = format_points(criterion.points, locale)
         phrases.append(phrase(key, locale, label=label, points=criterion_points))
 
     if other_criteria:
         sum_of_others = sum(criterion.points for criterion in other_criteria)
-        other_points = format_decimal(sum_of_others, locale)
+        other_points = format_points(sum_of_others, locale)
         phrases.append(phrase("points_of_others", locale, count=len(other_criteria), points=other_points))
 
     return phrase("points", locale, points=enumeration(phrases, locale))
@@ -239,11 +245,13 @@ def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
     """Return the sentence that explains why one dataset ranks above another.
 
     It names the criteria in which the upper dataset is better and those in which the lower one is, and ends with the
-    change of a single weight that would reverse their order. If both have the same score, it only says that.
+    change of a single weight that would reverse their order. If both have the same score, or scores that differ only by
+    a rounding error, it only says that.
     """
-    if facts.above_score == facts.below_score:
-        score = format_decimal(facts.above_score, locale)
-        return phrase("same_score", locale, above=facts.above, below=facts.below, score=score)
+    if math.isclose(facts.above_score, facts.below_score, rel_tol=_ROUNDING_ERROR):
+        key = "same_score" if facts.above_score == facts.below_score else "same_score_but_for_rounding"
+        score = format_points(facts.above_score, locale)
+        return phrase(key, locale, above=facts.above, below=facts.below, score=score)
 
     above_score, below_score = format_distinguishably(facts.above_score, facts.below_score, locale)
     main_clause = phrase(
@@ -386,16 +394,19 @@ def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
     """Return the sentence that says which unknown attributes somebody would have to establish to improve a rank.
 
     If the dataset has already reached the target rank, or no attributes would bring it there, the sentence says that
-    instead.
+    instead. If it is not ranked, the sentence begins with that.
     """
+    # A dataset outside of the ranking has no rank yet, so each sentence about it is hypothetical.
+    outside = "" if facts.is_ranked else "_outside"
+
     if facts.rank <= facts.target_rank:
-        return phrase("target_rank_reached", locale, name=facts.name, rank=facts.rank)
+        return phrase(f"target_rank_reached{outside}", locale, name=facts.name, rank=facts.rank)
 
     # Any higher score would put a dataset before those with which it shares the target rank.
     shares_target_rank = facts.place <= facts.target_rank
     if facts.attributes is None:
         key = "target_rank_shared_for_good" if shares_target_rank else "target_rank_out_of_reach"
-        return phrase(key, locale, name=facts.name, rank=facts.place, target=facts.target_rank)
+        return phrase(key + outside, locale, name=facts.name, rank=facts.place, target=facts.target_rank)
 
     phrases = []
     for attribute in facts.attributes:
@@ -404,7 +415,7 @@ def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
 
     key = "target_rank_shared" if shares_target_rank else "target_rank_within_reach"
     return phrase(
-        key,
+        key + outside,
         locale,
         name=facts.name,
         rank=facts.place,

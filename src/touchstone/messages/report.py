@@ -13,7 +13,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "Ce qui a été choisi, pourquoi, sur quelles preuves, ce qui est inconnu et ce qui changerait le choix.",
         "What was chosen, why, on which evidence, what is unknown, and what would change the choice.",
     ),
-    "state": ("État au {date} (date du dernier fait)", "As of {date} (date of the latest fact)"),
+    "state": ("Dernier fait daté : {date}", "Latest dated fact: {date}"),
     "digest": ("Empreinte SHA-256 de ce que le rapport énonce", "SHA-256 digest of what the report states"),
     "digest_hint": (
         "L’empreinte est calculée sur la forme JSON canonique (RFC 8785) du rapport. Elle est la même dans les deux "
@@ -38,8 +38,8 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "“{name}”, which does not satisfy the filters of the project and therefore has no rank.",
     ),
     "chosen_gone": (
-        "« {name} », dont la fiche a été retirée du catalogue depuis.",
-        "“{name}”, whose record has been withdrawn from the catalog since.",
+        "« {name} », dont la fiche n’est plus visible pour le propriétaire du projet.",
+        "“{name}”, whose record is no longer visible to the owner of the project.",
     ),
     "chosen_changed": (
         "La fiche de ce jeu de données a changé depuis le choix.",
@@ -47,6 +47,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "dataset_number": ("jeu de données n° {id}", "dataset no. {id}"),
     "chosen_nothing": ("Rien n’a encore été choisi.", "Nothing has been chosen yet."),
+    "choice_was_taken_back": (
+        "Le choix de « {name} » a été annulé le {date}.",
+        "The choice of “{name}” was taken back on {date}.",
+    ),
     "first_proposed": (
         "Le classement propose d’abord « {name} », avec un score de {score}.",
         "The ranking proposes “{name}” first, with a score of {score}.",
@@ -212,7 +216,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "choice_state": ("Depuis le choix", "Since the choice"),
     "state_unchanged": ("la fiche est inchangée depuis le choix", "the record is unchanged since the choice"),
     "state_changed": ("la fiche a changé depuis le choix", "the record has changed since the choice"),
-    "state_withdrawn": ("retiré du catalogue", "withdrawn from the catalog"),
+    "state_withdrawn": (
+        "la fiche n’est plus visible pour le propriétaire du projet",
+        "the record is no longer visible to the owner of the project",
+    ),
     "state_unknown": (
         "inconnu : fait avant que le contenu des choix ne soit conservé",
         "unknown: made before the content of choices was kept",
@@ -220,6 +227,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "changed_fields": ("Champs modifiés : {fields}", "Changed fields: {fields}"),
     "choice_digest": ("SHA-256 au moment du choix : {digest}", "SHA-256 when it was chosen: {digest}"),
     "history_caption": ("Tous les choix, le plus récent d’abord", "All choices, the newest first"),
+    "history_caption_newest": (
+        "Les {shown} choix les plus récents sur {total}, le plus récent d’abord",
+        "The newest {shown} of {total} choices, the newest first",
+    ),
     "decision_date": ("Date", "Date"),
     "decision_date_author": ("Date et auteur", "Date and author"),
     "author_is_owner": ("{name}, propriétaire du projet", "{name}, owner of the project"),
@@ -229,7 +240,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "decision_current": ("actuel", "current"),
     "decision_replaced": ("remplacé", "replaced"),
     "choice_taken_back": ("choix annulé", "choice taken back"),
-    "withdrawn": ("retiré depuis", "withdrawn since"),
+    "withdrawn": ("n’est plus visible", "no longer visible"),
     "short_digest": ("SHA-256 {digest}…", "SHA-256 {digest}…"),
     "choice_objective": (
         "Objectif, tel que ses auteurs le décrivent (texte d’origine)",
@@ -237,6 +248,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "choice_rank": ("Rang", "Rank"),
     "choice_rank_of": ("{rank} sur {total}", "{rank} of {total}"),
+    "choice_rank_gone": (
+        "aucun : la fiche n’est plus visible pour le propriétaire du projet",
+        "none: the record is no longer visible to the owner of the project",
+    ),
     "choice_rank_none": ("aucun : ne satisfait pas aux filtres", "none: does not satisfy the filters"),
     "choice_identifier": ("Identifiant : {id}", "Identifier: {id}"),
     "comparison_caption": (
@@ -320,12 +335,16 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "As nothing is chosen, this is the first of the ranking.",
     ),
     "evidence_gone": (
-        "La fiche du jeu de données choisi n’existe plus, et son contenu n’a pas été conservé.",
-        "The record of the chosen dataset no longer exists, and its content was not kept.",
+        "La fiche du jeu de données choisi n’est plus visible pour le propriétaire du projet, et son contenu n’a pas "
+        "été conservé.",
+        "The record of the chosen dataset is no longer visible to the owner of the project, and its content was not "
+        "kept.",
     ),
     "evidence_kept": (
-        "La fiche a été retirée depuis. Voici ce qui était connu au moment du choix, le {date}.",
-        "The record has been withdrawn since. This is what was known at the time of the choice, {date}.",
+        "La fiche n’est plus visible pour le propriétaire du projet. Voici ce qui était connu au moment du choix, le "
+        "{date}.",
+        "The record is no longer visible to the owner of the project. This is what was known at the time of the "
+        "choice, {date}.",
     ),
     "evidence_caption": ("Attributs et preuves", "Attributes and evidence"),
     "attribute": ("Attribut", "Attribute"),

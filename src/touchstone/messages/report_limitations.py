@@ -20,15 +20,15 @@ LIMITATION_TEXTS: Final[Mapping[str, Text]] = {
         "A quote shows what a document says, and not that it is true. Only “reviewed” means that a person has read the "
         "evidence.",
     ),
-    "limit_nothing_chosen": ("Rien n’est encore choisi.", "Nothing has been chosen yet."),
+    "limit_nothing_chosen": ("Rien n’est choisi.", "Nothing is chosen."),
     "limit_no_reason": ("Le choix n’est pas motivé.", "No reason is given for the choice."),
     "limit_dataset_changed": (
         "La fiche du jeu de données a changé depuis qu’il a été choisi.",
         "The record of the dataset has changed since it was chosen.",
     ),
     "limit_dataset_withdrawn": (
-        "La fiche du jeu de données a été retirée depuis qu’il a été choisi ; il n’est plus classé.",
-        "The record of the dataset has been withdrawn since it was chosen; it is not ranked any more.",
+        "La fiche du jeu de données n’est plus visible pour le propriétaire du projet ; il n’est plus classé.",
+        "The record of the dataset is no longer visible to the owner of the project; it is not ranked any more.",
     ),
     "limit_content_not_kept": (
         "Ce que disait le jeu de données au moment du choix n’a pas été conservé.",
@@ -55,13 +55,13 @@ LIMITATION_TEXTS: Final[Mapping[str, Text]] = {
         "No model has been trained on these data in this project: their usefulness has not been measured.",
     ),
     "limit_no_group_metrics": (
-        "La qualité des modèles n’a pas été mesurée par groupe de personnes.",
-        "The quality of the models has not been measured by group of people.",
+        "La qualité des modèles entraînés sur ces données n’a pas été mesurée par groupe de personnes.",
+        "The quality of the models trained on these data has not been measured by group of people.",
     ),
     "limit_group_differences": (
-        "Un modèle entraîné dans ce projet traite différemment des groupes de personnes, ce que le hasard n’explique "
-        "pas ; voir les avertissements dans « Ce que les essais ont montré ».",
-        "A model that was trained in this project treats groups of people differently, which chance does not explain; "
-        "see the warnings in “What the trials have shown”.",
+        "Un modèle entraîné sur ces données dans ce projet traite différemment des groupes de personnes, ce que le "
+        "hasard n’explique pas ; voir les avertissements dans « Ce que les essais ont montré ».",
+        "A model that was trained on these data in this project treats groups of people differently, which chance does "
+        "not explain; see the warnings in “What the trials have shown”.",
     ),
 }

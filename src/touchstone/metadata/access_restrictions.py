@@ -6,36 +6,92 @@ from typing import Final
 from touchstone.metadata.comments import remove_comments
 from touchstone.metadata.prose import MAX_SEARCHED_LENGTH
 
-# Sentences by which a source says that not everybody gets the data. Each phrase stands between word boundaries:
-# "gated" also occurs inside "investigated".
-_RESTRICTED: Final = re.compile(
+MAX_QUOTE_LENGTH: Final = 500
+
+# Conditions for access. Each phrase is enclosed by word boundaries, because "gated" also occurs inside "investigated".
+_CONDITION: Final = re.compile(
     r"\bgated (?:access|dataset|repo(?:sitory)?)\b|\b(?:is|are) gated\b"
     r"|\bLDC[- ]User[- ]Agreement\b|\b(?:User|Licen[cs]e|Data Use|Usage) Agreement for Non-?Members\b"
     r"|\b(?:must|need(?:s)? to|have to|required to|please|by) (?:first )?(?:sign(?:ing)?|execute) "
     r"(?:a|an|the|our|and return) [^.\n]{0,60}?(?:agreement|licen[cs]e|form|terms)\b"
     r"|\bagreements? must be signed\b"
-    r"|\b(?:only )?available (?:only )?(?:up)?on request\b"
+    r"|\b(?P<on_request>(?:only )?available (?:only )?(?:up)?on request)\b"
     r"|\baccess (?:to the (?:data|dataset|corpus) )?(?:is|must be|has to be|can be|needs to be) "
     r"(?:restricted|requested|granted|approved)\b"
     r"|\brequest(?:ing)? access\b|\bagree to (?:the )?[\w ]{0,40}?Terms of Access\b"
     r"|\bhas requested permission to use\b",
     re.IGNORECASE,
 )
+_NEGATION: Final = r"(?:\b(?:not|no|never|nor|neither|nobody|no one|cannot|unnecessary)|n['’]t)"
+# A negation that governs the condition directly after it ("you do not have to …", "without …").
+_NEGATED_BEFORE: Final = re.compile(
+    rf"(?:{_NEGATION}|(?P<without>\bwithout))"
+    r"(?: (?:need|needs|have|has|had|having|needing|required|necessary|obliged|asked|to|for|you|first|even|ever|longer"
+    r"|a|an|any|be|being|formally)){0,6}\s*$",
+    re.IGNORECASE,
+)
+_NEGATED_AFTER: Final = re.compile(
+    r"^\W*(?:\w+ ){0,4}?(?:is|are)(?: not| no longer|n['’]t) (?:needed|required|necessary)\b", re.IGNORECASE
+)
+_PREDICATE: Final = re.compile(
+    r"\b(?:is|are|was|were|will|can|may|has|have|made|of|for|about|that|which|in|to|from|on|with)\b", re.IGNORECASE
+)
+# The subject must be the data: papers, code and guidelines may be available on request although the data are public.
+_DATA_SUBJECT: Final = re.compile(
+    r"\b(?:data|data ?sets?|data ?bases?|corpus|corpora|access)(?=\W*$|,| and\b| or\b)", re.IGNORECASE
+)
+_CLAUSE_BREAK: Final = re.compile(r";|\bbut\b|, (?=(?:and|so|however|whereas|while)\b)", re.IGNORECASE)
+_SENTENCE_SEPARATOR: Final = re.compile(r"\n|\. ")
+# How many characters around a condition are searched for its subject and for a negation.
+_CONTEXT_LENGTH: Final = 300
 
 
 def find_access_restriction(text: str) -> str | None:
-    """Return the line or sentence that says that not everybody gets the data, or None."""
+    """Return the first line or sentence that states a condition for access to the data, or None."""
     searched = remove_comments(text[:MAX_SEARCHED_LENGTH])
-    match = _RESTRICTED.search(searched)
-    if match is None:
-        return None
+    for match in _CONDITION.finditer(searched):
+        before = searched[max(0, match.start() - _CONTEXT_LENGTH) : match.start()]
+        after = searched[match.end() : match.end() + _CONTEXT_LENGTH]
+        before_in_sentence = _SENTENCE_SEPARATOR.split(before)[-1]
+        after_in_sentence = _SENTENCE_SEPARATOR.split(after, maxsplit=1)[0]
+        if _is_condition_for_data(match, before_in_sentence, after_in_sentence):
+            return _enclosing_sentence(searched, match)
+    return None
 
-    # A sentence lies between line breaks or full stops, or at the beginning or the end of the text.
+
+def _enclosing_sentence(text: str, match: re.Match[str]) -> str:
+    """Return the sentence around a match, delimited by line breaks or full stops, at most 500 characters of it."""
     separators = ("\n", ". ")
-    text_before = searched[: match.start()]
+    text_before = text[: match.start()]
     starts = [text_before.rfind(separator) + len(separator) for separator in separators if separator in text_before]
-    ends = [searched.find(separator, match.end()) for separator in separators]
+    ends = [text.find(separator, match.end()) for separator in separators]
 
     start = max(starts, default=0)
-    end = min((end for end in ends if end >= 0), default=len(searched))
-    return searched[start:end].strip()[:500]
+    end = min((end for end in ends if end >= 0), default=len(text))
+    return text[start:end].strip()[:MAX_QUOTE_LENGTH]
+
+
+def _is_condition_for_data(match: re.Match[str], before: str, after: str) -> bool:
+    """Return whether a matched condition is not negated and applies to the data.
+
+    Args:
+        match: the words of the condition.
+        before: the part of the sentence before them.
+        after: the part of the sentence after them.
+    """
+    negation = _NEGATED_BEFORE.search(before)
+    # "Not available without requesting access" negates twice.
+    is_double = bool(
+        negation and negation["without"] and re.search(_NEGATION, before[: negation.start()], re.IGNORECASE)
+    )
+    if (negation is not None and not is_double) or _NEGATED_AFTER.search(after):
+        return False
+    return match["on_request"] is None or _has_data_as_subject(before)
+
+
+def _has_data_as_subject(before: str) -> bool:
+    """Return whether the words before "available on request" name the data, or name no subject at all."""
+    clause = _CLAUSE_BREAK.split(before)[-1]
+    subject = _PREDICATE.split(clause.strip(), maxsplit=1)[0]
+    is_elliptical = not any(character.isalpha() for character in before)
+    return is_elliptical or _DATA_SUBJECT.search(subject) is not None

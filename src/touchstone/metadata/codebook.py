@@ -1,6 +1,6 @@
-"""The codebook: for each ethical criterion, what it asks and when it is met, as one table.
+"""The codebook: a table that says what each ethical criterion asks and when it is met.
 
-The extractor, the pages, the documentation and the review form read it. Its sentences are in
+The extractor, the pages, the documentation and the review form read it. The sentences are defined in
 `touchstone.messages.codebook`.
 """
 

@@ -1,4 +1,4 @@
-"""HTML comments in Markdown, which readers of the page do not see."""
+"""HTML comments in Markdown, which are invisible on the rendered page."""
 
 import re
 from typing import Final
@@ -9,15 +9,15 @@ _NOT_A_LINE_END: Final = re.compile(r"[^\r\n]")
 
 
 def find_comments(text: str) -> list[str]:
-    """Return the HTML comments in a text, with the characters that begin and end them."""
+    """Return the HTML comments in Markdown, including their delimiters."""
     return _COMMENT.findall(text)
 
 
 def remove_comments(text: str) -> str:
-    """Return a text without its HTML comments."""
+    """Remove the HTML comments from Markdown."""
     return _COMMENT.sub("", text)
 
 
 def blank_comments(text: str) -> str:
-    """Return a text with spaces in place of its HTML comments, so that every other character keeps its place."""
+    """Overwrite HTML comments with spaces, so that the offsets of all other characters stay the same."""
     return _COMMENT.sub(lambda comment: _NOT_A_LINE_END.sub(" ", comment.group()), text)

@@ -1,4 +1,4 @@
-"""What a document about a dataset states: a record, claims with their quotes, prose, and what could not be used."""
+"""The types that readers return: a record, claims with quotes, prose sections and rejected parts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ ClaimValue = bool | int | float | None
 
 
 class Scope(StrEnum):
-    """The people that a statement is about: those in the data, or those who annotated it."""
+    """The people that a statement is about: the subjects of the data or its annotators."""
 
     SUBJECTS = "subjects"
     ANNOTATORS = "annotators"
@@ -23,8 +23,8 @@ class Section:
     """A passage of prose under one heading.
 
     Attributes:
-        path: the headings from the outermost to that of the passage, or the path of a field in a structured document.
-        text: the passage as it stands in the document, so that quotes from it are verbatim.
+        path: the headings from the outermost to the innermost one, or the path of a field in a structured document.
+        text: the passage exactly as in the document, so that quotes from it are verbatim.
         is_structured: whether the passage is the value of a named field (`rai:dataCollection`) instead of free prose.
     """
 
@@ -40,14 +40,14 @@ class Claim:
     Attributes:
         attribute: one of the sixteen flags or five numbers of the interface.
         value: the value, in the type of the attribute; None with `is_not_applicable`.
-        quote: the words of the document, verbatim, that show the value.
-        place: where the quote stands: headings joined by " > ", or a JSON pointer.
-        field: the field of the metadata standard that the value was taken from, if it was taken from one.
-        scope: the people that the statement is about, if it is about people.
+        quote: the words of the document that show the value, verbatim.
+        place: the location of the quote: headings joined by " > ", or a JSON pointer.
+        field: the field of the metadata standard that contains the value, or None if the value comes from prose.
+        scope: the people that the statement is about, or None if it is not about people.
         note: which rule was applied.
         until: when the claim ceases to count, which only exported documents say.
-        is_restated: whether another catalog makes the claim in a document that it has exported. Whoever imports it,
-            such a claim is merely declared, because anyone can write such a document.
+        is_restated: whether the claim comes from a document that another catalog exported. Such a claim only counts as
+            declared, even if a curator imports it, because anyone can write such a document.
     """
 
     attribute: str
@@ -64,7 +64,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class RejectedPart:
-    """A part of a document that was skipped: where it stands, a stable code for the reason, and the facts of it."""
+    """A part of a document that was skipped: its location, a stable error code, and the details of the error."""
 
     place: str
     code: str
@@ -72,16 +72,16 @@ class RejectedPart:
 
 
 class ImportedDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What a record keeps of a document that it was imported from.
+    """The part of an imported document that is stored with a record.
 
     Attributes:
-        document: the name of the file, or an empty text.
+        document: the name of the file, or an empty string.
         standard: the key of the metadata standard.
         standard_version: the version of the standard, if the document names one.
         key: what identifies the dataset in its source.
         sha256: the digest of the document.
-        record: the texts, lists and metadata that the document states, by the names of a record.
-        unmapped: the fields that have no place in a record, by their path, with their values.
+        record: the strings, lists and metadata that the document states, by the field names of a record.
+        unmapped: the values of the fields that have no counterpart in a record, by their paths.
     """
 
     document: str = ""
@@ -98,12 +98,13 @@ class DatasetDocument:
     """One dataset as a document describes it.
 
     Attributes:
-        standard: the key of the metadata standard ("croissant", "hf_card", ...), and its version if it names one.
+        standard: the key of the metadata standard ("croissant", "hf_card", ...).
+        standard_version: the version of the standard, or None if the document does not name one.
         key: what identifies the dataset in its source, so that importing it again finds the same record.
-        record: values of the record by the names of the interface (section 2.4), without unknown ones.
-        claims: values that the standard states in a field, with the words that state them.
-        sections: prose in which the extractor looks for proposals.
-        unmapped: fields that have no place in a record, by their path, with their values, for a lossless export.
+        record: the known values of the record by their names in the API.
+        claims: values stated in fields of the standard, with quotes.
+        sections: prose that the extractor searches for proposals.
+        unmapped: the values of the fields that have no counterpart in a record, by their paths, for a lossless export.
         rejected: parts that were skipped, with reasons.
         earlier: the documents that another catalog had imported before it exported this one.
     """

@@ -1,7 +1,7 @@
-"""The exact values of a record inside an exported document, so that importing it again loses nothing.
+"""The exact values of a record inside an exported document, which make a later import lossless.
 
-No metadata standard has a place for everything that a record states. Exported documents therefore carry a member
-`touchstone:dataset` beside the fields of their standard, and readers prefer it.
+No metadata standard has fields for everything in a record. Exported documents therefore contain an additional member
+`touchstone:dataset`, which readers prefer to the fields of the standard.
 """
 
 import json
@@ -27,14 +27,14 @@ class ExactValues(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     Attributes:
         format: the version of this structure.
         key: what identifies the dataset in the source that it came from.
-        record: the values of the record by their names. Its `metadata` is the text of a JSON object if there are names
-            in it that mean something in JSON-LD.
+        record: the values of the record by their names. Its `metadata` is serialized to a string if it contains names
+            with a meaning in JSON-LD.
         claims: the claims that were in force.
-        measured: what was measured in the data file.
-        kept: the members of the document that stand in it as they were imported.
-        written: the members of the document that were made from the record.
-        imported: the documents that the record was imported from, as the text of a JSON array. Being a text, it is no
-            deeper than the documents were, and its names mean nothing to readers of the standard.
+        measured: the profile of the data file.
+        kept: the names of the members that the document repeats unchanged from an import.
+        written: the names of the members that were generated from the record.
+        imported: the documents that the record was imported from, as a serialized JSON array. A string adds no levels
+            of nesting, and its names mean nothing to readers of the standard.
     """
 
     format: int = FORMAT_VERSION
@@ -47,14 +47,16 @@ class ExactValues(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     imported: str | None = None
 
     def documents(self, fields: Mapping[str, Any]) -> tuple[ImportedDocument, ...]:
-        """Return the imported documents, and put the kept members back into the last one.
+        """Return the imported documents, with the kept members restored in the last one.
 
-        An export does not store these members twice. They are read from `fields`, which are the fields of the exported
-        document by their paths.
+        An export does not store these members twice, so they are read from the exported document itself.
+
+        Args:
+            fields: the fields of the exported document by their paths.
 
         Raises:
-            DocumentError: the text of the documents is not JSON, or goes beyond the limits of any document.
-            msgspec.ValidationError: it is not what a writer produces.
+            DocumentError: `imported` is not JSON or exceeds the limits for documents.
+            msgspec.ValidationError: `imported` does not have the structure that a writer produces.
         """
         data = parse_json(self.imported or "[]").data
         documents = msgspec.convert(data, tuple[ImportedDocument, ...])
@@ -67,14 +69,14 @@ class ExactValues(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         return (*documents[:-1], msgspec.structs.replace(latest, unmapped={**kept_fields, **latest.unmapped}))
 
     def added_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields that somebody has added to the document since it was exported, by their paths."""
+        """Return the fields that were added to the document after its export, by their paths."""
         pointers = {f"/{escape_pointer(name)}" for name in (*self.kept, *self.written, MEMBER)}
         members = {pointer: value for pointer, value in fields.items() if pointer.startswith("/")}
         return {pointer: value for pointer, value in members.items() if pointer not in pointers}
 
 
 def stated_key(members: Mapping[str, Any]) -> str | None:
-    """Return what identifies the dataset of an exported document by its exact values, if it has any."""
+    """Return the key of the dataset from the exact values of an exported document, or None."""
     values = members.get(MEMBER)
     key = values.get("key") if isinstance(values, Mapping) else None
     return key if isinstance(key, str) else None
@@ -85,9 +87,11 @@ def exact_values(
 ) -> dict[str, Any]:
     """Build the member `touchstone:dataset`, which lets a later import restore the dataset exactly.
 
-    `original` is the imported document in whose standard the dataset is exported. `kept` names those of its fields
-    that the exported document repeats unchanged; they are not stored a second time. `written` names the fields that
-    were made from the record.
+    Args:
+        dataset: the dataset to export.
+        original: the imported document in the same standard as the export, or None.
+        kept: the names of the fields that the export repeats unchanged. They are not stored a second time.
+        written: the names of the fields that were generated from the record.
     """
     documents = [document for document in dataset.documents if document is not original]
     if original is not None:
@@ -107,20 +111,20 @@ def exact_values(
 
 
 def _without_keywords(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record with its `metadata` as a text if there are keywords of JSON-LD in them."""
+    """Return a record with its `metadata` serialized if it contains JSON-LD keywords."""
     metadata = record.get("metadata")
     return {**record, "metadata": json.dumps(metadata)} if _has_keywords(metadata) else dict(record)
 
 
 def _has_keywords(value: Any) -> bool:
-    """Return whether a name in a value begins like the keywords of JSON-LD."""
+    """Return whether a name anywhere in a value starts with "@", like the keywords of JSON-LD."""
     if isinstance(value, Mapping):
         return any(name.startswith("@") or _has_keywords(member) for name, member in value.items())
     return isinstance(value, list) and any(_has_keywords(member) for member in value)
 
 
 def _without(document: ImportedDocument, names: Sequence[str]) -> ImportedDocument:
-    """Return an imported document without the fields of these names."""
+    """Return an imported document without the named fields."""
     pointers = {f"/{escape_pointer(name)}" for name in names}
     unmapped = {pointer: value for pointer, value in document.unmapped.items() if pointer not in pointers}
     return msgspec.structs.replace(document, unmapped=unmapped)

@@ -1,4 +1,4 @@
-"""A dataset on its way out of the catalog: its record, the claims about it, and what was imported with it."""
+"""A dataset to be exported: its record, the claims about it, and the documents that it was imported from."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.evidence import ClaimValue, EvidenceLevel
 from touchstone.metadata.documents import ImportedDocument, Scope
 
-# The members of `metadata` that the service writes itself. They are exported under names of their own.
+# The members of `metadata` that the service writes itself. They are exported under separate names.
 IMPORTED: Final = "imported"
 MEASURED: Final = "measured"
 SERVICE_KEYS: Final = (IMPORTED, MEASURED, "unmeasured")
-# A measurement of another catalog is kept with what was imported, and never taken for one of our own.
+# The profile measured by another catalog is stored with the imported fields, separate from our own measurements.
 FOREIGN_MEASUREMENT: Final = "/touchstone:measured"
 RECORD_FIELDS: Final = (*(attribute.name for attribute in ATTRIBUTES), "description", "file_path", "file_type")
 
@@ -36,12 +36,12 @@ class ExportedClaim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         attribute, value: what is claimed; the value is None with `not_applicable`.
         level: how well the claim is supported in the catalog that exports it.
         scope: the people that the statement is about, if it is about people.
-        quote, place: the words that show the value, and where they stand in their source.
-        field, standard: the field of a metadata standard that the value was taken from.
+        quote, place: the words that show the value, and their location in the source.
+        field, standard: the field that contains the value, and its metadata standard.
         note: which rule was applied.
-        source: the document that the claim was taken from.
-        by: the public name of who made the claim.
-        at, until: when the claim was made, and until when it holds.
+        source: the document that contains the claim.
+        by: the public name of the user who made the claim.
+        at, until: the times at which the claim was made and at which it expires.
     """
 
     attribute: str
@@ -65,11 +65,11 @@ class ExportedDataset:
     """A dataset of the catalog, as writers of metadata standards receive it.
 
     Attributes:
-        identifier: what identifies the record everywhere, a URN.
-        record: the known values of the record by their names, with `metadata` as its creator and its imports filled it.
+        identifier: the globally unique identifier of the record, a URN.
+        record: the known values of the record by their names. Its `metadata` lacks the members that the service writes.
         claims: the claims that are in force.
         documents: the documents that the record was imported from.
-        measured: what the service has measured in the data file, if it could read one.
+        measured: the profile of the data file, or None if the service could not read it.
     """
 
     identifier: str
@@ -80,7 +80,7 @@ class ExportedDataset:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], claims: Iterable[ExportedClaim]) -> "ExportedDataset":
-        """Return a dataset from the JSON of its record, without its identifiers, scores and unknown values."""
+        """Create a dataset from the JSON of its record, without identifiers, scores and unknown values."""
         values = {name: record[name] for name in RECORD_FIELDS if record.get(name) not in (None, "")}
         metadata = record.get("metadata") or {}
         stated_metadata = {name: value for name, value in metadata.items() if name not in SERVICE_KEYS}
@@ -102,21 +102,21 @@ class ExportedDataset:
 
     @property
     def key(self) -> str:
-        """What identifies the dataset: its key in the source that it was imported from, or else its URN."""
+        """The key of the dataset in the source that it was imported from, or else its URN."""
         return self.text("metadata.source.key") or self.identifier
 
     @property
     def page(self) -> str:
-        """Where to read about the dataset: in its source, or else the URN of the record."""
+        """The address of the dataset's page in its source, or else its URN."""
         return self.text("metadata.url") or self.identifier
 
     def text(self, path: str) -> str | None:
-        """Return a text of the record, such as `metadata.url`, or None if it is empty or no text."""
+        """Return a string of the record by its path, such as `metadata.url`, or None if it is empty or not a string."""
         value = value_at(self.record, path)
         return value if isinstance(value, str) and value.strip() else None
 
     def texts(self, path: str) -> list[str]:
-        """Return a list of texts of the record; a single text counts as a list of one."""
+        """Return a list of strings of the record by its path. A single string is returned as a list of one."""
         value = value_at(self.record, path)
         values = value if isinstance(value, list) else [value]
         return [member for member in values if isinstance(member, str) and member.strip()]
@@ -128,7 +128,7 @@ class ExportedDataset:
 
     @property
     def file_profile(self) -> Mapping[str, Any]:
-        """What was measured in the data file, here or else in the catalog that the record comes from."""
+        """The profile of the data file, measured by this catalog or else by the one that exported the record."""
         if self.measured:
             return self.measured
         for document in self.documents:
@@ -138,7 +138,7 @@ class ExportedDataset:
         return {}
 
     def columns(self) -> list[tuple[str, str]]:
-        """Return the names and types of the columns that were measured in the data file."""
+        """Return the names and types of the columns in the data file."""
         profiles = self.file_profile.get("column_profiles")
         if not isinstance(profiles, list):
             return []
@@ -146,9 +146,9 @@ class ExportedDataset:
         return [(str(profile.get("name")), str(profile.get("type"))) for profile in described]
 
     def document_of(self, standard: str) -> ImportedDocument | None:
-        """Return the latest of the documents in a standard of which an export can repeat something.
+        """Return the latest imported document in a standard that has fields to repeat in an export, or None.
 
-        A document that consisted of what this product itself had made from a record is none of them.
+        A document that was completely generated from a record has no such fields.
         """
         documents = [document for document in self.documents if document.standard == standard and document.unmapped]
         return documents[-1] if documents else None
@@ -157,7 +157,7 @@ class ExportedDataset:
 def _imported_documents(metadata: Mapping[str, Any]) -> tuple[ImportedDocument, ...]:
     """Return the documents that a record was imported from.
 
-    There are none if a client has stored something else under their name before it was reserved.
+    The result is empty if a client stored other data under this key before it was reserved.
     """
     try:
         return msgspec.convert(metadata.get(IMPORTED) or [], tuple[ImportedDocument, ...])
@@ -166,7 +166,7 @@ def _imported_documents(metadata: Mapping[str, Any]) -> tuple[ImportedDocument, 
 
 
 def value_at(record: Mapping[str, Any], path: str) -> Any:
-    """Return the value at a path of names joined by dots, or None."""
+    """Return the value at a dotted path, or None if there is none."""
     value: Any = record
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None

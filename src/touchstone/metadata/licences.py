@@ -1,4 +1,4 @@
-"""Licences of datasets: the SPDX expression where it is certain, and the words of the source in any case."""
+"""Licences of datasets: the wording of the source, and the SPDX expression if it is unambiguous."""
 
 import re
 from collections.abc import Iterable
@@ -10,15 +10,15 @@ from typing import Final
 from license_expression import ExpressionError, Licensing, get_spdx_licensing
 
 UNKNOWN_LICENCE: Final = "unknown"
-"""The word for a record whose licence is not known."""
+"""The filter value for records without a known licence."""
 
-# Words that say that no licence is known. They are no licence, and no statement that there is none.
+# Words that say that the licence is not known, which does not mean that there is none.
 _UNKNOWN: Final = frozenset(
     {"", "unknown", "unspecified", "notspecified", "not specified", "not found", "none", "n/a", "na", "license unknown",
      "various", "null"}
 )  # fmt: skip
 
-# Spellings that name one licence and version, after `_simplify`.
+# Unambiguous spellings of a licence and its version, in the form that `_simplify` returns.
 _SPELLINGS: Final = {
     "apache license 2.0": "Apache-2.0",
     "apache license version 2.0": "Apache-2.0",
@@ -105,10 +105,10 @@ _LICENCE_ADDRESS: Final = re.compile(
     r"|opendatacommons\.org/licenses)/([a-z0-9.+-]+?)(?:\.html)?(?:/1[-.]0)?"
 )
 
-# A text with one of these is meant to be an SPDX expression.
+# A string with one of these operators is intended as an SPDX expression.
 _OPERATOR: Final = re.compile(r"\b(?:AND|OR|WITH)\b")
 
-# Licences under which anyone may have the data. `NC` and `ND` restrict what one may do with it, not who gets it.
+# Licences that let anyone obtain the data. `NC` and `ND` restrict its use, but not who may obtain it.
 _OPEN_ACCESS: Final = re.compile(
     r"^(?:CC0|CC-BY|MIT|Apache|BSD|GPL|AGPL|LGPL|GFDL|ODbL|ODC-By|PDDL|CDLA|OGL|C-UDA|Unlicense|ISC|AFL|MPL|EPL|Artistic"
     r"|MS-PL|LicenseRef-.*PublicDomain)"
@@ -123,8 +123,8 @@ class Licence:
     """A licence as a source names it.
 
     Attributes:
-        spdx: the SPDX expression, if the words of the source leave no doubt about licence and version.
-        text: the words of the source.
+        spdx: the SPDX expression, or None if the licence or its version is ambiguous.
+        text: the wording of the source.
     """
 
     spdx: str | None
@@ -136,10 +136,10 @@ class Licence:
         return self.spdx is not None and _OPEN_ACCESS.match(self.spdx) is not None
 
 
-def normalise_licence(text: str) -> Licence:
-    """Return a licence with its SPDX expression where the words name one licence in one version.
+def normalize_licence(text: str) -> Licence:
+    """Return a licence with its SPDX expression if the wording names one licence in one version.
 
-    `cc-by-sa` without a version, `other`, `Public` and the names of agreements stay without an expression.
+    There is no expression for `cc-by-sa` without a version, `other`, `Public` or the names of agreements.
     """
     original = " ".join(text.split())
     simple = _simplify(original)
@@ -149,10 +149,10 @@ def normalise_licence(text: str) -> Licence:
 def combine_licences(texts: Iterable[str]) -> Licence | None:
     """Combine all licences that a source names for a dataset, or return None if it names none.
 
-    As far as we know, all of them apply, so their SPDX expressions are joined by AND. If one of them has no expression,
-    the combination has none either. Texts such as "unknown" are left out.
+    All of them may apply, so their SPDX expressions are joined by AND. If one of them has no expression, the
+    combination has none either. Values such as "unknown" are left out.
     """
-    licences = [normalise_licence(text) for text in dict.fromkeys(texts) if not is_unknown_licence(text)]
+    licences = [normalize_licence(text) for text in dict.fromkeys(texts) if not is_unknown_licence(text)]
     if not licences:
         return None
 
@@ -171,9 +171,9 @@ def combine_licences(texts: Iterable[str]) -> Licence | None:
 
 
 def licence_addresses(expression: str) -> list[str]:
-    """Return the addresses of the licences that all apply by an SPDX expression.
+    """Return the addresses of the licences in an SPDX expression if all of them apply.
 
-    The result is empty if it is no such expression, offers a choice, or names a licence that SPDX does not list.
+    The result is empty for anything else: no SPDX expression, a choice, or a licence that SPDX does not list.
     """
     identifiers = expression.split(" AND ")
     if any(_known_identifier(identifier) is None for identifier in identifiers):
@@ -182,14 +182,14 @@ def licence_addresses(expression: str) -> list[str]:
 
 
 def is_unknown_licence(text: str) -> bool:
-    """Return whether the words only say that no licence is known."""
+    """Return whether the wording only says that the licence is not known."""
     return _simplify(text) in _UNKNOWN
 
 
 def licence_alternatives(expression: str) -> tuple[str, ...]:
-    """Return the licences that an SPDX expression lets one choose from: `MIT OR Apache-2.0` gives two.
+    """Return the alternatives in an SPDX expression: `MIT OR Apache-2.0` has two.
 
-    Licences that apply together stay one alternative, in alphabetical order, because all of them have to be kept.
+    Licences joined by AND form one alternative, in alphabetical order, because all of them apply.
     """
     parsed = _licensing().parse(expression).simplify()
     alternatives = parsed.args if isinstance(parsed, _licensing().OR) else (parsed,)
@@ -197,10 +197,10 @@ def licence_alternatives(expression: str) -> tuple[str, ...]:
 
 
 def licence_filter_words(text: str) -> tuple[str, ...] | None:
-    """Return the licences that a user asks for with the text of a filter, or None if the text is malformed.
+    """Return the licences that a filter value selects, or None if the value is malformed.
 
-    The text is an SPDX expression, a family such as `CC-BY-*`, or `unknown`. Any other text stands for itself, because
-    sources also name licences that SPDX does not list, and some have capitals such as "TERMS AND CONDITIONS".
+    The value is an SPDX expression, a family such as `CC-BY-*`, or `unknown`. Any other value selects the licence with
+    exactly this wording, because sources also name licences that SPDX does not list, such as "TERMS AND CONDITIONS".
     """
     simple = _simplify(text)
     if not simple:
@@ -219,7 +219,7 @@ def licence_filter_words(text: str) -> tuple[str, ...] | None:
 
 
 def _is_incomplete_expression(text: str) -> bool:
-    """Return whether an operator of a text lacks an operand, or a parenthesis its counterpart."""
+    """Return whether an SPDX expression lacks an operand or a parenthesis."""
     operands = _OPERATOR.split(text)
     if len(operands) == 1:
         return False
@@ -227,7 +227,7 @@ def _is_incomplete_expression(text: str) -> bool:
 
 
 def _has_paired_parentheses(text: str) -> bool:
-    """Return whether each parenthesis that a text opens is closed after it, and no other one is."""
+    """Return whether the parentheses in a string are balanced."""
     depth = 0
     for character in text:
         depth += (character == "(") - (character == ")")
@@ -237,7 +237,7 @@ def _has_paired_parentheses(text: str) -> bool:
 
 
 def _licence_family(pattern: str) -> tuple[str, ...] | None:
-    """Return the listed licences whose identifier begins with a text that ends in `*`, or None if there is none."""
+    """Return the SPDX licences that match a pattern with a trailing `*`, or None if there are none."""
     prefix = pattern.strip().casefold()
     if prefix.count("*") != 1 or not prefix.endswith("*"):
         return None
@@ -248,13 +248,13 @@ def _licence_family(pattern: str) -> tuple[str, ...] | None:
 
 
 def _simplify(text: str) -> str:
-    """Return a spelling in lower case without what surrounds the name: spaces, slashes, quotes, `(unported)`."""
+    """Convert a spelling to lower case, and strip spaces, quotes, punctuation and suffixes such as `/legalcode`."""
     simple = " ".join(text.split()).casefold().strip(" '\"/.,;()[]")
     return simple.removesuffix("/legalcode").removesuffix("/deed.en").rstrip("/")
 
 
 def _find_expression(simple: str, original: str) -> str | None:
-    """Return the SPDX expression of a simplified spelling, or None if it is not certain."""
+    """Return the SPDX expression of a simplified spelling, or None if it is ambiguous."""
     if simple in _UNKNOWN:
         return None
     known = _SPELLINGS.get(simple) or _creative_commons(simple)
@@ -268,9 +268,9 @@ def _find_expression(simple: str, original: str) -> str | None:
 
 
 def _creative_commons(simple: str) -> str | None:
-    """Return the SPDX identifier of a Creative Commons licence, or None if a text does not name one.
+    """Return the SPDX identifier of a Creative Commons licence, or None if the spelling names another licence.
 
-    The licence may be written as an address, as a code such as `cc by-sa 4.0`, or in words.
+    The spelling may be an address, a code such as `cc by-sa 4.0`, or the full name.
     """
     address = _CC_ADDRESS.fullmatch(simple)
     if address is not None:
@@ -294,12 +294,12 @@ def _creative_commons(simple: str) -> str | None:
 
 
 def _known_identifier(identifier: str) -> str | None:
-    """Return an identifier if SPDX lists it."""
+    """Return an identifier, or None if SPDX does not list it."""
     return identifier if identifier in _licensing().known_symbols else None
 
 
 def _spdx_expression(text: str) -> str | None:
-    """Return a text that is itself an SPDX expression of listed licences, in the spelling of SPDX."""
+    """Return a valid SPDX expression in its canonical spelling, or None if it is not valid."""
     if len(text) > 200 or "://" in text:
         return None
     try:
@@ -310,15 +310,15 @@ def _spdx_expression(text: str) -> str | None:
 
 
 def _licensing() -> Licensing:
-    """Return the parser of SPDX expressions with the list of licences, which the library carries with it."""
+    """Return the parser of SPDX expressions, which is loaded once."""
     with _licensing_lock:
         return _load_licensing()
 
 
 @cache
 def _load_licensing() -> Licensing:
-    """Load the list of licences. The caller holds the lock, so that no thread uses a parser that is not complete."""
+    """Load the parser and its list of licences. The caller must hold the lock."""
     licensing = get_spdx_licensing()
-    # The library would make this part of the parser when it is first used, and show it to other threads meanwhile.
+    # The library builds this part lazily, and other threads could see it incomplete.
     licensing.get_advanced_tokenizer()
     return licensing

@@ -22,7 +22,7 @@ _PARSER: Final = MarkdownIt("commonmark").disable("inline", ignoreInvalid=False)
 
 @dataclass(frozen=True, slots=True)
 class MarkdownDocument:
-    """A Markdown document: the text of its front matter, its sections, and the comments that were left out."""
+    """A Markdown document: its front matter, its sections, and the comments and placeholders that were left out."""
 
     front_matter: str | None
     body: str
@@ -32,7 +32,7 @@ class MarkdownDocument:
 
 
 def split_front_matter(text: str) -> tuple[str | None, str]:
-    """Return the YAML between the two lines of dashes at the beginning, and the rest of the document."""
+    """Split a document into the YAML between two lines of dashes at its start, or None, and the rest."""
     match = _FRONT_MATTER.match(text)
     if match is None:
         return None, text
@@ -76,9 +76,10 @@ def read_markdown(text: str) -> MarkdownDocument:
 
 
 def split_headings(body: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the path of headings and the text below each heading; text before the first heading has an empty path.
+    """Yield the path of headings and the text below each heading.
 
-    The lines come from a Markdown parser, so a `#` in a code block or in a comment is not taken for a heading.
+    Text before the first heading has an empty path. A Markdown parser finds the headings, so a `#` in a code block or
+    in a comment is not mistaken for one.
     """
     lines = _LINE_ENDS.split(body)
     path: list[tuple[int, str]] = []

@@ -31,7 +31,7 @@ MAX_ROWS: Final = 100_000
 MAX_CSV_CELL: Final = 1_000_000
 
 _UNSTORABLE: Final = re.compile(r"[\0\ud800-\udfff]")
-# A whole string, or one of the characters that make up the structure of a JSON document.
+# A complete string, or one structural character of JSON.
 _JSON_STRUCTURE: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
 _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -43,7 +43,7 @@ _BYTE_ORDER_MARKS: Final = (
 
 
 class DocumentError(Exception):
-    """A document that cannot be used, with a stable code for the reason and the facts of it."""
+    """A document cannot be used. The error has a stable code and details."""
 
     def __init__(self, code: str, **facts: Any) -> None:
         super().__init__(code)
@@ -79,7 +79,7 @@ def decode(content: bytes) -> str:
 
 
 def check_length(text: str, limit: int) -> None:
-    """Refuse a text with more characters than its parser gets through in a reasonable time."""
+    """Raise a DocumentError if a document is too long to be parsed in a reasonable time."""
     if len(text) > limit:
         raise DocumentError("document_too_large", characters=len(text), limit=limit)
 
@@ -94,10 +94,10 @@ def parse_json(text: str) -> ParsedData:
     try:
         data = json.loads(
             text,
-            object_pairs_hook=limits.take_object,
-            parse_constant=limits.take_constant,
-            parse_int=limits.take_integer,
-            parse_float=limits.take_float,
+            object_pairs_hook=limits.build_object,
+            parse_constant=limits.reject_constant,
+            parse_int=limits.convert_integer,
+            parse_float=limits.convert_float,
         )
     except json.JSONDecodeError as error:
         is_truncated = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
@@ -107,7 +107,7 @@ def parse_json(text: str) -> ParsedData:
 
 
 def check_json_size(text: str) -> None:
-    """Refuse JSON that is nested too deeply or holds too many values, before the recursive parser sees it."""
+    """Raise a DocumentError if JSON is nested too deeply or has too many values for the recursive parser."""
     depth = 0
     commas = 0
     for match in _JSON_STRUCTURE.finditer(text):
@@ -125,13 +125,13 @@ def check_json_size(text: str) -> None:
 
 
 class _JsonLimits:
-    """Callbacks of the JSON parser that enforce the limits and note what was skipped."""
+    """Callbacks of the JSON parser that enforce limits and collect the rejected values."""
 
     def __init__(self) -> None:
         self.rejected: list[RejectedPart] = []
 
-    def take_object(self, members: list[tuple[str, Any]]) -> dict[str, Any]:
-        """Return the members of an object as a dictionary that keeps the first value of a repeated key."""
+    def build_object(self, members: list[tuple[str, Any]]) -> dict[str, Any]:
+        """Build a dictionary from the members of an object, with the first value of each repeated key."""
         check_members(len(members))
 
         result: dict[str, Any] = {}
@@ -142,12 +142,12 @@ class _JsonLimits:
                 result[name] = value
         return result
 
-    def take_constant(self, constant: str) -> None:
-        """Note NaN or an infinity, which JSON does not have, and make its value unknown."""
+    def reject_constant(self, constant: str) -> None:
+        """Replace NaN or an infinity, which JSON does not allow, by None."""
         self.rejected.append(RejectedPart("", "number_not_finite", {"number": constant}))
 
-    def take_integer(self, digits: str) -> int | str:
-        """Return an integer; one of more than 64 bits as a text, so that an export still has all its digits."""
+    def convert_integer(self, digits: str) -> int | str:
+        """Convert an integer, but leave one of more than 64 bits as a string, so that an export has all its digits."""
         check_digits(digits)
         number = int(digits)
         if number.bit_length() < INTEGER_BITS:
@@ -155,8 +155,8 @@ class _JsonLimits:
         self.rejected.append(RejectedPart("", "number_too_large", {"number": digits[:40]}))
         return digits
 
-    def take_float(self, digits: str) -> float | None:
-        """Return a number with a fraction or an exponent, or None if it is too large to be finite."""
+    def convert_float(self, digits: str) -> float | None:
+        """Convert a number with a fraction or an exponent, or return None if it overflows."""
         number = float(digits)
         if math.isfinite(number):
             return number
@@ -165,21 +165,21 @@ class _JsonLimits:
 
 
 def check_members(count: int) -> None:
-    """Refuse an object with more members than any description of a dataset needs."""
+    """Raise a DocumentError if an object has too many members."""
     if count > MAX_MEMBERS:
         raise DocumentError("too_many_fields", fields=count, limit=MAX_MEMBERS)
 
 
 def check_digits(digits: str) -> None:
-    """Refuse a number with so many digits that converting it would be an attack on the processor."""
+    """Raise a DocumentError if a number has too many digits, because conversion takes quadratic time."""
     if len(digits) > MAX_NUMBER_LENGTH:
         raise DocumentError("number_too_long", digits=len(digits), limit=MAX_NUMBER_LENGTH)
 
 
 def _storable(text: str, data: Any, rejected: list[RejectedPart]) -> ParsedData:
-    """Return parsed data without NUL characters and lone surrogates, which no database holds.
+    """Replace NUL characters and lone surrogates in parsed data, because databases cannot store them.
 
-    Only an escape can bring them into the data, so a document without a backslash needs no second look.
+    Only escape sequences can produce them, so a document without a backslash is not searched.
     """
     if "\\" not in text:
         return ParsedData(data, tuple(rejected))
@@ -191,7 +191,7 @@ def _storable(text: str, data: Any, rejected: list[RejectedPart]) -> ParsedData:
 
 
 def _replace_unstorable(data: Any) -> Any:
-    """Return a copy of the data with the replacement character in place of what no database holds."""
+    """Copy the data with U+FFFD in place of characters that databases cannot store."""
     if isinstance(data, str):
         return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", data)
     if isinstance(data, list):
@@ -202,10 +202,10 @@ def _replace_unstorable(data: Any) -> Any:
 
 
 def parse_yaml(text: str) -> ParsedData:
-    """Return the data of a YAML document, read by the rules of YAML 1.2's core schema.
+    """Return the data of a YAML document, parsed by the rules of the YAML 1.2 core schema.
 
     Anchors, aliases and tags are refused: an alias can expand to gigabytes, and a tag can name a class. Dates stay
-    texts, and `no` is Norwegian instead of false.
+    strings, and `no` is the code for Norwegian instead of false.
     """
     check_length(text, MAX_YAML_LENGTH)
     loader = _PlainLoader(text)
@@ -233,7 +233,7 @@ class _PlainLoader(yaml.SafeLoader):
         self._node_count = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """Compose a node after checking that it stays within what is accepted."""
+        """Compose a node after checking it for refused syntax and exceeded limits."""
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
             raise DocumentError("yaml_anchor_refused", line=event.start_mark.line + 1)
@@ -252,7 +252,7 @@ class _PlainLoader(yaml.SafeLoader):
         return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a mapping with textual keys that keeps the first value of a repeated key."""
+        """Build a mapping with string keys and the first value of each repeated key."""
         check_members(len(node.value))
         result: dict[Any, Any] = {}
         for key_node, value_node in node.value:
@@ -276,7 +276,7 @@ class _PlainLoader(yaml.SafeLoader):
         return None
 
     def construct_short_integer(self, node: yaml.ScalarNode) -> int | str:
-        """Return an integer; one of more than 64 bits as a text."""
+        """Convert an integer, but leave one of more than 64 bits as a string."""
         check_digits(node.value)
         number = int(node.value)
         if number.bit_length() < INTEGER_BITS:
@@ -286,7 +286,7 @@ class _PlainLoader(yaml.SafeLoader):
 
 
 def _add_core_schema(loader: type[_PlainLoader]) -> None:
-    """Give the loader the scalar types of YAML 1.2's core schema in decimal notation."""
+    """Register the scalar types of the YAML 1.2 core schema in decimal notation."""
     resolvers: tuple[tuple[str, str, str], ...] = (
         ("tag:yaml.org,2002:null", r"^(?:~|null|Null|NULL|)$", "~nN\0"),
         ("tag:yaml.org,2002:bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
@@ -311,10 +311,11 @@ _add_core_schema(_PlainLoader)
 
 
 def parse_csv(text: str, delimiter: str = ",") -> Iterator[dict[str, str]]:
-    """Yield the rows of a CSV document by the names of its columns.
+    """Yield the rows of a CSV document as dictionaries with the names of its columns.
 
-    A row with too few or too many cells raises a DocumentError that names its line, because its values would
-    stand under the wrong names.
+    Raises:
+        DocumentError: a row has too few or too many cells, so its values would be assigned to the wrong columns, or
+            the document is malformed or too large.
     """
     csv.field_size_limit(MAX_CSV_CELL)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -334,10 +335,10 @@ def parse_csv(text: str, delimiter: str = ",") -> Iterator[dict[str, str]]:
 
 
 def escape_pointer(name: str) -> str:
-    """Return a name as one step of a JSON pointer (RFC 6901)."""
+    """Escape a name for use as one step of a JSON pointer (RFC 6901)."""
     return name.replace("~", "~0").replace("/", "~1")
 
 
 def unescape_pointer(step: str) -> str:
-    """Return the name that one step of a JSON pointer stands for."""
+    """Return the name in one step of a JSON pointer."""
     return step.replace("~1", "/").replace("~0", "~")

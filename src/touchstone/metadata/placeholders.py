@@ -1,10 +1,9 @@
-"""The placeholders that templates leave where an answer belongs, for readers and for the extractor alike."""
+"""Recognition of unfilled placeholders from templates, for readers and the extractor."""
 
 import re
 from typing import Final
 
-# Words that state nothing when they stand alone, as regular expressions. Where one begins another, the longer comes
-# first.
+# Words that state nothing on their own, as regular expressions. A longer expression precedes its own prefix.
 _EMPTY_ANSWERS: Final = (
     r"more info(?:rmation)? needed",
     r"needs? more information",
@@ -17,7 +16,7 @@ _EMPTY_ANSWERS: Final = (
     r"no information(?: (?:available|provided))?",
     r"(?:see|same as|as) above",
 )
-# Words that ask for an answer and would be one without the brackets around them.
+# Requests for an answer. Without brackets, these words can be answers themselves.
 _BRACKETED_REQUESTS: Final = (
     r"optional",
     r"insert [^\[\]]{0,60}",
@@ -26,7 +25,7 @@ _BRACKETED_REQUESTS: Final = (
 )
 _VARIABLE: Final = r"\{\{[^{}]{0,200}\}\}"
 
-# A placeholder beside a real answer, which can be told from the answer by its brackets or braces.
+# A placeholder next to a real answer, recognizable by its brackets or braces.
 BRACKETED_PLACEHOLDER: Final = re.compile(
     rf"\[\s?(?:{'|'.join(_EMPTY_ANSWERS + _BRACKETED_REQUESTS)})\s?\]|{_VARIABLE}", re.IGNORECASE
 )
@@ -37,7 +36,7 @@ MAX_PLACEHOLDER_LENGTH: Final = 1000  # longer texts always state something, unl
 
 
 def is_placeholder(text: str) -> bool:
-    """Return whether a text has no words, or none but those of placeholders."""
+    """Return whether a string has no words except for placeholders."""
     if len(text) > MAX_PLACEHOLDER_LENGTH:
         return not text.strip()
 

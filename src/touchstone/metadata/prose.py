@@ -1,4 +1,4 @@
-"""Plain text from prose with markup: names on one line, first sentences, years in citations."""
+"""Plain text from prose with markup: names, summaries, and years of citations."""
 
 import html
 import re
@@ -10,7 +10,7 @@ from touchstone.metadata.placeholders import is_placeholder
 MAX_NAME_LENGTH: Final = 200
 MAX_SUMMARY_LENGTH: Final = 400
 MIN_SUMMARY_LENGTH: Final = 15
-# Longer descriptions are not searched for a summary, a year or restrictions of access beyond this point.
+# Summaries, years and conditions for access are only looked for in this many characters of a description.
 MAX_SEARCHED_LENGTH: Final = 20_000
 
 _MARKUP: Final = (
@@ -29,12 +29,12 @@ _BIBTEX_YEAR: Final = re.compile(r"\byear\s*=\s*[{\"]?\s*((?:19|20)\d{2})\b", re
 
 
 def tidy_name(name: str) -> str:
-    """Return a name on one line, of limited length."""
+    """Return a name on one line, cut to at most 200 characters."""
     return " ".join(html.unescape(name).split())[:MAX_NAME_LENGTH].rstrip()
 
 
 def plain_text(text: str) -> str:
-    """Return prose without Markdown, HTML and comments, on one line."""
+    """Remove Markdown, HTML and comments from prose, and put it on one line."""
     result = remove_comments(html.unescape(text[:MAX_SEARCHED_LENGTH]))
     for pattern, replacement in _MARKUP:
         result = pattern.sub(replacement, result)
@@ -42,18 +42,18 @@ def plain_text(text: str) -> str:
 
 
 def shorten(text: str, length: int) -> str:
-    """Return a text, or the first words of a long one without markup, with an ellipsis."""
+    """Shorten a string that exceeds `length` characters to its first words without markup, and add an ellipsis."""
     if len(text) <= length:
         return text
     first_words = plain_text(text)[:length].rsplit(" ", 1)[0]
     return f"{first_words}…"
 
 
-def summarise(text: str) -> str | None:
-    """Return the first sentences of a text that fit into the objective of a record, or None if they say nothing."""
+def summarize(text: str) -> str | None:
+    """Return the first sentences of a description, at most 400 characters, or None if they are too short."""
     plain = plain_text(text)
     if plain.startswith("Dataset Card for"):
-        # The hub copies whole cards into the descriptions of Croissant, without their headings' marks.
+        # The hub copies whole cards into Croissant descriptions, with headings that have lost their markup.
         plain = plain.rpartition("Dataset Summary")[2].strip()
     sentences = [sentence for sentence in _SENTENCE_END.split(plain) if not is_placeholder(sentence)]
     summary = ""
@@ -70,6 +70,6 @@ def summarise(text: str) -> str | None:
 
 
 def find_citation_year(bibtex: str) -> tuple[int, str] | None:
-    """Return the year of the first BibTeX entry, and the words that state it."""
+    """Return the year of the first BibTeX entry and its quote, or None if no year is found."""
     match = _BIBTEX_YEAR.search(bibtex[:MAX_SEARCHED_LENGTH])
     return None if match is None else (int(match.group(1)), match.group(0))

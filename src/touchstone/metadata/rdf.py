@@ -1,4 +1,4 @@
-"""RDF in Turtle or RDF/XML as the flat JSON-LD that the readers know: within limits, and without network access."""
+"""Conversion of RDF in Turtle or RDF/XML to flat JSON-LD, within limits and without network access."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -7,11 +7,11 @@ from xml.sax import SAXParseException
 
 from touchstone.metadata.parsing import DocumentError, ParsedData, check_length
 
-# The parsers of RDF are slower than that of JSON.
+# RDF parsers are slower than the JSON parser.
 MAX_RDF_LENGTH: Final = 2_000_000
 TURTLE: Final = "turtle"
 RDF_XML: Final = "xml"
-# The prefixes under which names appear in the result; other names keep their whole address.
+# The prefixes of names in the result. Names of other vocabularies stay complete addresses.
 PREFIXES: Final[Mapping[str, str]] = {
     "adms": "http://www.w3.org/ns/adms#",
     "dcat": "http://www.w3.org/ns/dcat#",
@@ -23,7 +23,7 @@ PREFIXES: Final[Mapping[str, str]] = {
     "vcard": "http://www.w3.org/2006/vcard/ns#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
-# Relative addresses are resolved against this one, which nobody can register, and are relative again in the result.
+# The parsers need a base for relative addresses. Nobody can register this one, and it is removed from the result.
 _BASE: Final = "https://document.invalid/"
 _TYPE: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 # An entity can expand to gigabytes, or name a file.
@@ -33,7 +33,7 @@ _XML_DECLARATION: Final = re.compile(r"\A\s*<\?xml\b[^>]{0,200}\?>")
 
 
 def parse_rdf(text: str, syntax: str) -> ParsedData:
-    """Return the graph of an RDF document as JSON-LD: a flat list of nodes that refer to one another by `@id`."""
+    """Convert an RDF document to a flat list of JSON-LD nodes that refer to one another by `@id`."""
     check_length(text, MAX_RDF_LENGTH)
     if syntax == RDF_XML:
         entity = _ENTITY.search(text)
@@ -55,31 +55,31 @@ def _nodes(text: str, syntax: str) -> Iterator[dict[str, Any]]:
             else:
                 node.setdefault(_shorten(str(predicate)), []).append(terms.describe(term))
 
-        # A property with a single value needs no list around it; keywords such as `@type` keep theirs.
+        # A property with a single value needs no list, except for keywords such as `@type`.
         yield {name: values if name.startswith("@") or len(values) > 1 else values[0] for name, values in node.items()}
 
 
 def _parse_graph(text: str, syntax: str) -> Any:
-    """Return the graph of a document, with the words of its literals as they are written."""
+    """Parse a document without normalizing its literals."""
     import rdflib  # noqa: PLC0415 (loading it takes longer than reading most documents, few of which are RDF)
 
     # This store keeps the order of the document.
     graph = rdflib.Graph("SimpleMemory", bind_namespaces="none")
-    # A normalised literal, such as 1 for 01, would no longer be what the document says.
-    normalises_literals, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+    # A normalized literal, such as 1 for 01, would differ from the document.
+    normalizes_literals, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
     try:
         graph.parse(data=text, format=syntax, publicID=_BASE)
     except RecursionError as error:
         raise DocumentError("too_deep") from error
-    except Exception as error:  # the parsers let errors of many kinds through
+    except Exception as error:  # the parsers raise exceptions of many types
         raise DocumentError("invalid_rdf", line=_line_of(error)) from error
     finally:
-        rdflib.NORMALIZE_LITERALS = normalises_literals
+        rdflib.NORMALIZE_LITERALS = normalizes_literals
     return graph
 
 
 class _Terms:
-    """The subjects and objects of a graph as values in JSON-LD."""
+    """Conversion of the subjects and objects of a graph to JSON-LD."""
 
     def __init__(self) -> None:
         from rdflib import BNode, Literal  # noqa: PLC0415 (see above)
@@ -89,13 +89,13 @@ class _Terms:
         self._blank_names: dict[str, str] = {}
 
     def identify(self, term: Any) -> str:
-        """Return the identifier of a node; those without an address are numbered in the order of the document."""
+        """Return the identifier of a node. Blank nodes are numbered in the order of the document."""
         if isinstance(term, self._blank_node_type):
             return self._blank_names.setdefault(str(term), f"_:b{len(self._blank_names)}")
         return str(term).removeprefix(_BASE)
 
     def describe(self, term: Any) -> Any:
-        """Return a literal, or a reference to a node."""
+        """Convert a term to a JSON-LD literal or a reference to a node."""
         if not isinstance(term, self._literal_type):
             return {"@id": self.identify(term)}
         if term.language:
@@ -104,7 +104,7 @@ class _Terms:
 
 
 def _shorten(address: str) -> str:
-    """Return the name of a property or a type with its prefix, if its vocabulary is a known one."""
+    """Replace a known vocabulary in the address of a property or type by its prefix."""
     for prefix, vocabulary in PREFIXES.items():
         if address.startswith(vocabulary):
             return f"{prefix}:{address.removeprefix(vocabulary)}"
@@ -112,7 +112,7 @@ def _shorten(address: str) -> str:
 
 
 def _line_of(error: Exception) -> int | None:
-    """Return the number of the line at which a parser stopped, or None."""
+    """Return the number of the line where a parser stopped, or None if it is unknown."""
     if isinstance(error, SAXParseException):
         return error.getLineNumber()
     line = getattr(error, "lines", None)

@@ -1,4 +1,4 @@
-"""The confined process that reads documents for `reading_process`, and looks for proposals in their prose."""
+"""The confined process that reads documents for `reading_process` and extracts proposals from their prose."""
 
 import json
 import sys
@@ -28,15 +28,15 @@ from touchstone.metadata.reading_protocol import (
 MAX_DATASETS: Final = 5_000
 MAX_CLAIMS: Final = 200
 MAX_QUOTE_LENGTH: Final = 4_000
-# Of the place, the field and the note of a claim; longer ones are cut off.
+# The place, field and note of a claim are cut to this length.
 MAX_DETAIL_LENGTH: Final = 1_000
-# What is kept of one dataset, as JSON: its fields without a place in a record, and documents of other catalogs.
+# The size limit, as JSON, for the unmapped fields of a dataset and its documents from other catalogs.
 MAX_UNMAPPED_BYTES: Final = 1024 * 1024
 _COMPANION: Final = "companion_document"
 
 
 def main() -> None:
-    """Limit this process, read the documents on standard input, and write what was read to standard output."""
+    """Apply the process limits, read documents from standard input, and write the reply to standard output."""
     limit_this_process(msgspec.json.decode(sys.argv[1], type=ProcessLimits))
     request, documents = receive_documents(sys.stdin.buffer)
 
@@ -46,16 +46,16 @@ def main() -> None:
 
 
 def receive_documents(stream: BinaryIO) -> tuple[ReadingRequest, list[UploadedDocument]]:
-    """Return the request and the documents that follow it on a stream."""
+    """Read the request and the documents that follow it from a stream."""
     request = msgspec.json.decode(stream.readline(), type=ReadingRequest)
     documents = [UploadedDocument(name=file.name, content=stream.read(file.size)) for file in request.files]
     return request, documents
 
 
 def read_all(documents: Sequence[UploadedDocument], standard_key: str | None) -> Iterator[ReadingLine]:
-    """Read all documents, and yield the lines of the reply: datasets, rejections, and a last line that marks the end.
+    """Read all documents, and yield the datasets, the rejections and a final end marker.
 
-    Documents in the same folder are companions: one may hold what another refers to, such as the tags of a dataset.
+    Documents in the same folder are companions: a card may need the list of tags next to it.
     """
     sources = [with_companions(document, documents) for document in documents]
     folders_with_datasets: set[PurePosixPath] = set()
@@ -70,20 +70,20 @@ def read_all(documents: Sequence[UploadedDocument], standard_key: str | None) ->
         if reading.documents:
             folders_with_datasets.add(source.path.parent)
 
-        # There is a limit to the datasets of all documents together.
+        # The limit applies to the total number of datasets.
         accepted = reading.documents[: MAX_DATASETS - dataset_count]
         dataset_count += len(accepted)
-        yield from lines_of(index, replace(reading, documents=accepted))
+        yield from reply_lines(index, replace(reading, documents=accepted))
         if len(accepted) < len(reading.documents):
             facts = {"limit": MAX_DATASETS, "left_out": len(reading.documents) - len(accepted)}
             yield _rejection(index, reading, RejectedPart("", "too_many_datasets", facts))
 
-    # A companion is rejected only if there is no dataset in its folder to which it could belong.
+    # A companion is rejected only if its folder contains no dataset.
     for index, reading in companions:
         if sources[index].path.parent in folders_with_datasets:
             yield CompanionRead(file=index)
         else:
-            yield from lines_of(index, reading)
+            yield from reply_lines(index, reading)
 
     yield ReadingEnd()
 
@@ -99,8 +99,8 @@ def with_companions(document: UploadedDocument, documents: Sequence[UploadedDocu
     return SourceDocument(document.content, document.name, companions)
 
 
-def lines_of(index: int, reading: Reading) -> Iterator[ReadingLine]:
-    """Yield the datasets of one document, and what was rejected of it."""
+def reply_lines(index: int, reading: Reading) -> Iterator[ReadingLine]:
+    """Yield the rejected parts and the datasets of one document."""
     if reading.code is not None:
         yield _rejection(index, reading, RejectedPart("", reading.code, reading.facts))
 
@@ -114,10 +114,7 @@ def lines_of(index: int, reading: Reading) -> Iterator[ReadingLine]:
 
 
 def within_limits(document: DatasetDocument) -> DatasetDocument:
-    """Return a dataset without what is too much to be kept: claims, quotes, fields and documents of other catalogs.
-
-    What was left out is listed.
-    """
+    """Drop claims, quotes, fields and documents of a dataset that exceed the limits, and list them as rejected."""
     claims, rejected = _claims_within_limits(document.claims)
     if len(claims) > MAX_CLAIMS:
         facts = {"limit": MAX_CLAIMS, "left_out": len(claims) - MAX_CLAIMS}
@@ -152,7 +149,7 @@ def within_limits(document: DatasetDocument) -> DatasetDocument:
 
 
 def _claims_within_limits(claims: Iterable[Claim]) -> tuple[list[Claim], list[RejectedPart]]:
-    """Return the claims whose quotes can be kept, with details that are not too long, and the others as rejected."""
+    """Split claims by the length of their quotes into accepted and rejected ones, and shorten their details."""
     accepted: list[Claim] = []
     rejected: list[RejectedPart] = []
     for claim in claims:
@@ -167,7 +164,7 @@ def _claims_within_limits(claims: Iterable[Claim]) -> tuple[list[Claim], list[Re
 
 
 def _too_large(place: str, size: int) -> RejectedPart:
-    """Return the rejection of a field or of an earlier document that exceeds what is kept of one dataset."""
+    """Return the rejection of a field or document that exceeds the size limit of a dataset."""
     return RejectedPart(place, "field_too_large", {"bytes": size, "limit": MAX_UNMAPPED_BYTES})
 
 

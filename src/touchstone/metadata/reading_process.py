@@ -1,7 +1,7 @@
-"""Reading of documents in a confined process, so that a hostile document can harm nothing else.
+"""Reading of documents in a confined process, which limits the harm that a hostile document can do.
 
-The service never parses a document. It passes the bytes to `reading_child`, which limits its own memory and time, and
-decodes one dataset of the reply at a time.
+The service never parses a document itself. It passes the bytes to `reading_child`, a process with limited memory and
+time, and decodes one dataset of the reply at a time.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ async def _send(child: asyncio.subprocess.Process, documents: Sequence[UploadedD
     files = tuple(FileEntry(name=document.name, size=len(document.content)) for document in documents)
     request = ReadingRequest(files=files, standard=standard)
 
-    # A child that dies early closes its input; what it has replied until then says enough.
+    # A child that dies early closes its input. The truncated reply is handled by `ReadingReply`.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         child.stdin.write(msgspec.json.encode(request) + b"\n")
         for document in documents:
@@ -67,7 +67,7 @@ async def _send(child: asyncio.subprocess.Process, documents: Sequence[UploadedD
 
 
 async def _receive(child: asyncio.subprocess.Process, reply: bytearray) -> None:
-    """Collect what the child writes to its standard output, until it ends or has written too much."""
+    """Collect the standard output of the child until it ends or exceeds the limit."""
     assert child.stdout is not None
     while chunk := await child.stdout.read(_READ_BYTES):
         reply += chunk
@@ -88,7 +88,7 @@ class ReadingReply:
     def lines(self) -> Iterator[ReadDataset | RejectedDataset]:
         """Yield the datasets and the rejections in the order of the reply.
 
-        If the reply has no end, the process died: every file of which nothing was read is rejected then.
+        If the reply lacks its end marker, the process died, and every file without a reply is rejected.
         """
         answered_files: set[int] = set()
         for line in self._complete_lines():
@@ -103,7 +103,7 @@ class ReadingReply:
                 yield RejectedDataset(file=file, standard=None, place="", code=self._failure_code, facts={})
 
     def _complete_lines(self) -> Iterator[ReadingLine]:
-        """Yield the lines of the reply, decoded; a last line that was cut off is ignored."""
+        """Yield the decoded lines of the reply, except for an incomplete last line."""
         start = 0
         while (end := self._reply.find(b"\n", start)) >= 0:
             yield _DECODER.decode(memoryview(self._reply)[start:end])

@@ -1,7 +1,7 @@
-"""What the service and the confined process that reads documents tell each other.
+"""The messages between the service and the confined process that reads documents.
 
-The service sends a `ReadingRequest` as one line of JSON and then the contents of the files, one after the other. The
-process replies with lines of JSON, one `ReadingLine` each; the last one is a `ReadingEnd`.
+The service sends a `ReadingRequest` as one line of JSON, followed by the contents of the files. The process replies
+with one `ReadingLine` per line of JSON. The last one is a `ReadingEnd`.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ class UploadedDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A document as it was received.
 
     Attributes:
-        name: its path in the source, such as `squad/README.md`, as far as the sender has said.
+        name: its path in the source, such as `squad/README.md`, or only the part of it that the sender has given.
         content: its bytes.
     """
 
@@ -32,7 +32,7 @@ class FileEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReadingRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The files to read, and the key of their standard if it is not to be detected."""
+    """The files to read, and the key of their standard, or None to detect it."""
 
     files: tuple[FileEntry, ...]
     standard: str | None
@@ -42,9 +42,9 @@ class ReadDataset(msgspec.Struct, frozen=True, kw_only=True, tag="dataset"):
     """A dataset that one of the files describes.
 
     Attributes:
-        file: the number of the file, from 0.
-        dataset: what the file states in fields; its prose has been read and is left out.
-        proposals: what the extractor finds in its prose.
+        file: the index of the file in the request.
+        dataset: the dataset without its prose sections, which have been searched already.
+        proposals: the claims that the extractor proposes from the prose.
     """
 
     file: int
@@ -53,7 +53,7 @@ class ReadDataset(msgspec.Struct, frozen=True, kw_only=True, tag="dataset"):
 
 
 class RejectedDataset(msgspec.Struct, frozen=True, kw_only=True, tag="rejected"):
-    """A file that cannot be used (`place` is empty then), or one dataset in it, with a stable code and facts."""
+    """A file that cannot be used, or one part of it, with a stable error code. `place` is empty for a whole file."""
 
     file: int
     standard: str | None
@@ -63,7 +63,7 @@ class RejectedDataset(msgspec.Struct, frozen=True, kw_only=True, tag="rejected")
 
 
 class CompanionRead(msgspec.Struct, frozen=True, kw_only=True, tag="companion"):
-    """A file that was read together with the main document of a dataset."""
+    """A file that was read as a companion of the main document of a dataset."""
 
     file: int
 

@@ -1,4 +1,4 @@
-"""The texts of a source document in which a verbatim quote can stand."""
+"""Verification that a quote appears verbatim in its source document."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,10 +9,10 @@ from touchstone.metadata.readers.source_document import TABLE_DELIMITERS, Source
 
 
 def document_texts(source: SourceDocument) -> tuple[str, ...]:
-    """Return the text of a document as it is written, and the texts in it as they are decoded.
+    """Return the raw text of a document and the strings decoded from it.
 
-    In JSON, YAML and RDF a quote with a line end or an accent may be written with escapes, and in CSV with doubled
-    quotation marks. A document that cannot be read has no texts.
+    Escape sequences in JSON, YAML and RDF or doubled quotation marks in CSV can hide a quote in the raw text. The
+    result is empty if the document cannot be decoded.
     """
     texts: list[str] = []
     try:
@@ -26,7 +26,7 @@ def document_texts(source: SourceDocument) -> tuple[str, ...]:
 
 
 def texts_in(data: Any) -> Iterator[str]:
-    """Yield all texts in parsed data, the names of members included; numbers and flags as JSON writes them."""
+    """Yield all strings in parsed data, including the names of members. Numbers and flags are formatted as JSON."""
     if isinstance(data, Mapping):
         for name, value in data.items():
             yield str(name)
@@ -41,5 +41,5 @@ def texts_in(data: Any) -> Iterator[str]:
 
 
 def contains_quote(texts: Iterable[str], quote: str) -> bool:
-    """Return whether a quote stands verbatim in one of the texts."""
+    """Return whether one of the strings contains a quote verbatim."""
     return any(quote in text for text in texts)

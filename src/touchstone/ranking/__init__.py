@@ -3,55 +3,57 @@
 A catalog is ranked by a weighted mean of twelve criteria. `criteria` lists them, `criterion_formulas` computes them
 (the technical score, for example), `weighted_mean` adds them up, and `weight_profiles` holds ready-made weights.
 
-With a few thousand records it is enough to score every record. With ten million that takes too long for somebody who
-moves a slider, so most records of a large catalog stand behind an index that finds the best ones without looking at the
-rest. The answer is always exact: the same records in the same order, to the last bit of every score.
+A few thousand records are scored one by one. For ten million records, that would be too slow for somebody who moves a
+slider, so most records of a large catalog are in an index that finds the best records without reading the rest. The
+result is always exact: the same records in the same order, with the same scores to the last bit.
 
-**Records as columns** (`columns/`). A *segment* holds records column by column: numbers as floats, flags as small
-integers, and texts as *codes* into a *vocabulary* of distinct values, so that a text is compared once for each value
-and not once for each record. A record is known by its *position*, its place in these columns.
+**Records as columns** (`columns/`). A *segment* stores records column by column: numbers as floats, flags as small
+integers, and texts as *codes* for the distinct values in a *vocabulary*, so that a predicate is evaluated once for each
+distinct text rather than for each record. A record is identified by its *position*, the array index in these columns.
 
 **Queries** (`query/`). A query is a conjunction of *predicates*. The same predicates are evaluated over a segment and
 translated for an index; a *facet* counts the values among the records that match.
 
-**The index** (`index/`). The records are reordered so that similar ones lie together (a k-d order), and cut into
-*leaves* of about a thousand records. Every array of the index follows this order.
+**The index** (`index/`). The records are reordered so that similar records are next to each other (a k-d order), and
+divided into *leaves* of about a thousand records. Every array of the index follows this order.
 
-- A *grade* is a criterion in one byte, rounded up. It is never below the criterion and is read instead of it where a
-  rough value is enough.
-- The *bound* of a leaf is the score that a record with the leaf's best value of every criterion would have. No record
-  of the leaf scores higher. Leaves are visited in the order of their bounds, and the search ends at the first leaf
-  whose bound cannot reach the worst record of the best ones so far.
-- A *block* is 64 neighbours of a leaf, which are still more similar. Within a leaf that is visited, blocks are skipped
-  by bounds of their own, made of the highest grades of their records.
-- A *plane* is a bitmap with one bit for each record: "is_split is true", "the domain contains health", "the year is at
-  least 2015". The index also knows how many bits of a plane each leaf has, so most leaves are accepted or ruled out
-  without reading a bit.
-- A *clause* is what a predicate becomes: the union of some planes, or the complement of one. A predicate without
-  planes of its own becomes a *code range* (checked record by record), a *name substring* (bytes that a name must
-  contain; *trigram signatures* tell in which leaves they can occur), or a plane made by one scan and kept.
-- The columns hold what is known at the *assurance* `declared`. What is known above it stands beside them, for the
-  records with evidence only; an index has planes, grades, codes and bounds of its own for each assurance, over the same
-  records in the same order.
-- A *permutation* lists all positions in the order of one column, and its *beginning* the first ones only. A sorted list
-  walks along it and takes what matches; where matches are rare, they are sorted instead (`catalog/sorted_pages.py`).
-- *Tables* give the criterion for every code of a number column, so scoring a record is a handful of look-ups.
+- A *grade* is a criterion in one byte, rounded up. It is an upper bound of the criterion and is read where an
+  approximate value is sufficient.
+- The *bound* of a leaf is the score of a hypothetical record with the best value of every criterion in the leaf. No
+  record of the leaf scores higher. A search visits leaves in descending order of their bounds, and ends at the first
+  leaf with a bound below the worst of the best records found so far.
+- A *block* consists of 64 even more similar records of a leaf. Within a visited leaf, blocks are skipped by their own
+  bounds, computed from the highest grades of their records.
+- A *plane* is a bitmap with one bit for each record, for example "is_split is true", "the domain contains health" or
+  "the year is at least 2015". The index also has the number of bits in each leaf of a plane, so most leaves are
+  accepted or ruled out without reading a bit.
+- A *clause* is a translated predicate: the union of planes, or the complement of one plane. A predicate without planes
+  becomes a *code range* (checked record by record), a *name substring* (bytes that a name must contain; *trigram
+  signatures* rule out most leaves), or a plane that is computed by a scan and cached.
+- The main columns contain the values known at the *assurance* `declared`. Additional columns contain the values known
+  at each assurance above it, for the records with evidence only. At each assurance, an index has different planes,
+  grades, codes and bounds over the same records in the same order.
+- A *permutation* lists all positions in the order of one column; its *beginning* lists only the first ones. A sorted
+  list follows the permutation and selects the matches. If there are few matches, they are sorted instead
+  (`catalog/sorted_pages.py`).
+- *Tables* contain the criterion for every code of a number column, so scoring a record takes only a few look-ups.
 
-**Words** (`text/`). A search by words is one more predicate. A segment lists the words of each record, and the index
-lists the records of each word (`index/word_index.py`); a search becomes a plane like that of any other scan. Relevance
-is BM25.
+**Words** (`text/`). A full-text search is another predicate. A segment lists the words of each record, and the index
+lists the records of each word (`index/word_index.py`). Relevance is BM25.
 
-**Kernels** (`kernels/`). The inner loops over leaves and records. They are plain Python that Numba compiles when a
-catalog first becomes large enough; they never allocate. `kernels.constants` numbers criteria and flags for them.
+**Kernels** (`kernels/`). The inner loops over leaves and records. They are plain Python functions that never allocate
+memory; Numba compiles them when a catalog first becomes large enough. `kernels.constants` numbers criteria and flags
+for them.
 
 **The catalog** (`catalog/`). Writes never change an index. Deleted records are masked out, and new or changed records
-stand beside the index in the *tail*, a segment that every query scans. A `View` merges both answers; it never changes,
-so any thread may read it. Once the tail or the mask grows too large, a new index is built in a thread and swapped in.
+are appended to the *tail*, a segment that every query scans. A `View` merges the results of both; it is immutable, so
+any thread may read it. When the tail or the mask becomes too large, a new index is built in a thread and swapped in.
 
-**Reasons** (`reasons/`). Why a record has its rank: the points that add up to its score, in which criteria it is ahead
-of another record, and how stable its rank is when weights or unknown values change. A *lift* tells how far a record
-would rise if one attribute that is unknown or unfavourable were established to have its best value.
+**Reasons** (`reasons/`). Explanations of a record's rank: the points that add up to its score, its advantages over
+another record, and the stability of its rank when weights or unknown values change. A *lift* is the improvement of a
+record if one unknown or unfavourable attribute were verified to have its best value.
 
-Imports follow the order formulas, criteria, kernels, text, columns, query, index, catalog, reasons. The slow twin of
-all this, one record at a time in plain Python, is `tests/ranking/by_hand.py`; random tests compare both bit for bit.
+Imports follow the order formulas, criteria, kernels, text, columns, query, index, catalog, reasons. A slow reference
+implementation in plain Python, one record at a time, is in `tests/ranking/by_hand.py`. Property tests compare it with
+this package bit for bit.
 """

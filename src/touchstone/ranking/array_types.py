@@ -11,4 +11,4 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 Facts: TypeAlias = Mapping[str, NDArray[Any]]
-"""By attribute, numbers in float64 (NaN: not known) and flags in int8 (1, 0, -1: not known)."""
+"""Columns by attribute: numbers in float64 (NaN if not known) and flags in int8 (1, 0, or -1 if not known)."""

@@ -1,6 +1,6 @@
-"""The twelve scoring criteria (interface, sections 2.7 and 2.8): their names, labels, and the facts that they use.
+"""The table of the twelve scoring criteria (interface, sections 2.7 and 2.8).
 
-How each criterion is computed is in `criterion_formulas`, and how they add up to a score in `weighted_mean`.
+The formulas of the criteria are in `criterion_formulas`, and the formula of the score is in `weighted_mean`.
 """
 
 from collections.abc import Callable
@@ -14,15 +14,17 @@ from touchstone.ranking.array_types import Facts, Floats
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One of the criteria that a score is made of.
+    """A criterion of the score.
 
     Attributes:
         name: The name in requests and responses.
         kind: `composite`, `binary` or `continuous`.
-        label_fr, label_en: What pages call it.
-        formula_fr, formula_en: The formula in words, for people.
-        facts: The attributes that it is computed from.
-        compute: The function from these attributes to a value in 0-1 for each record.
+        label_fr: The French label on pages.
+        label_en: The English label on pages.
+        formula_fr: A French description of the formula.
+        formula_en: An English description of the formula.
+        facts: The attributes that the criterion is computed from.
+        compute: The function that computes values from 0 to 1 from columns of these attributes.
     """
 
     name: str
@@ -162,6 +164,6 @@ CRITERIA: Final[tuple[Criterion, ...]] = (
 )
 CRITERION_NAMES: Final = tuple(criterion.name for criterion in CRITERIA)
 CRITERION_LABELS: Final = {criterion.name: (criterion.label_fr, criterion.label_en) for criterion in CRITERIA}
-"""What each criterion is called in French and in English."""
+"""The French and the English label of each criterion."""
 FACTS_BY_CRITERION: Final = {criterion.name: criterion.facts for criterion in CRITERIA}
 COMPOSITES: Final = tuple(criterion.name for criterion in CRITERIA if criterion.kind == "composite")

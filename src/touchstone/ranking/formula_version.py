@@ -1,9 +1,9 @@
-"""The version of the formulas by which criteria and scores are computed."""
+"""The version of the formulas for criteria and scores."""
 
 from typing import Final
 
 FORMULA_VERSION: Final = "1"
-"""Changes whenever the same records and weights would have other criteria, scores or places than before.
+"""The version, which changes whenever the same records and weights would get different criteria, scores or ranks.
 
-Choices and snapshots keep it, so that a replay can tell a change of the formulas from a change of the data.
+Choices and snapshots store it, so that a replay can distinguish a change of the formulas from a change of the data.
 """

@@ -1,4 +1,4 @@
-"""The named sets of weights that a ranking can be asked for (interface, section 2.8)."""
+"""The named sets of weights for rankings (interface, section 2.8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class WeightProfile:
-    """A named set of weights by criterion, with its labels."""
+    """A named set of weights by criterion, with French and English labels."""
 
     name: str
     label_fr: str

@@ -1,7 +1,7 @@
-"""The score of a record: the weighted mean of its criteria, `sum of weight * criterion / sum of weights`.
+"""The score of a record, which is the weighted mean of its criteria: `sum(weight * criterion) / sum(weight)`.
 
-Everything is computed in float64 with the terms in the order of CRITERIA. The criteria themselves, such as the
-technical score, are computed in `criterion_formulas`.
+Everything is computed in float64 with the terms in the order of CRITERIA. The formulas of the criteria are in
+`criterion_formulas`.
 """
 
 import math
@@ -34,45 +34,50 @@ class ActiveWeights(NamedTuple):
 def active_weights(weights: Mapping[str, float]) -> ActiveWeights:
     """Return the weights that are greater than zero, in the order of CRITERIA, with their sum.
 
-    Only the proportions of weights matter. Weights so large that their sum would overflow are therefore scaled down by
-    a power of two, which changes no digit of any score.
+    If the sum would overflow, all weights are scaled down by a power of two. This does not change any score because
+    only the proportions of the weights matter.
     """
     weighted_names = [name for name in CRITERION_NAMES if weights.get(name, 0.0) > 0.0]
     terms = tuple((name, float(weights[name])) for name in weighted_names)
-    total = _add_weights(terms)
+    total = _sum_weights(terms)
     if math.isfinite(total):
         return ActiveWeights(terms, total)
 
     scaled_terms = tuple((name, weight * _OVERFLOW_SCALE) for name, weight in terms)
-    return ActiveWeights(scaled_terms, _add_weights(scaled_terms))
+    return ActiveWeights(scaled_terms, _sum_weights(scaled_terms))
 
 
-def _add_weights(terms: tuple[tuple[str, float], ...]) -> float:
-    """Return the sum of the weights, added one by one in order; `sum` and `fsum` would round differently."""
+def _sum_weights(terms: tuple[tuple[str, float], ...]) -> float:
+    """Return the sum of the weights, added one by one in order because `sum` and `fsum` may round differently."""
     total = 0.0
     for _, weight in terms:
         total += weight
     return total
 
 
-def power_of_two_of(weights: Mapping[str, float]) -> float:
-    """Return a power of two by which weights can be divided without rounding, so that no sum of them overflows.
+def power_of_two_scale(weights: Mapping[str, float]) -> float:
+    """Return the power of two such that the largest weight divided by it is at least 1 and less than 2.
 
-    The largest weight divided by it is at least 1 and less than 2.
+    Dividing all weights by it prevents overflows of their sums without rounding.
     """
     _, exponent = math.frexp(max(weights.values()))
     return math.ldexp(1.0, exponent - 1)
 
 
 def score_matrix(criteria: Floats, weights: Mapping[str, float]) -> Floats:
-    """Return the scores of records given as a matrix with one row for each criterion and one column for each record."""
+    """Return the scores of records.
+
+    Args:
+        criteria: a matrix with one row for each of CRITERIA and one column for each record.
+        weights: the weights by criterion.
+    """
     values_by_criterion = dict(zip(CRITERION_NAMES, criteria, strict=True))
     record_count = criteria.shape[1]
     return weighted_mean(values_by_criterion, weights, record_count)
 
 
 def score_segment(segment: Segment, positions: Any, weights: Mapping[str, float]) -> Floats:
-    """Return the scores of the records of a segment at some positions, which may be a slice."""
+    """Return the scores of a segment's records at the given positions, an array or a slice."""
     weighted_names = [name for name, _ in active_weights(weights).terms]
     values_by_criterion = {name: segment.criteria[name][positions] for name in weighted_names}
     record_count = len(segment.columns["id"][positions])
@@ -80,7 +85,10 @@ def score_segment(segment: Segment, positions: Any, weights: Mapping[str, float]
 
 
 def weighted_mean(values_by_criterion: Mapping[str, Floats], weights: Mapping[str, float], record_count: int) -> Floats:
-    """Return for each record the weighted mean of the criteria that have a weight; the others would add zero."""
+    """Return the weighted mean of the criteria for each record.
+
+    Only criteria with a weight are required.
+    """
     terms, total_weight = active_weights(weights)
 
     weighted_sum = np.zeros(record_count)
@@ -95,7 +103,7 @@ class WeightSets:
 
     Attributes:
         names: The names of the weighted criteria, in the order of CRITERIA.
-        weights: One row for each of these criteria, and one column for each set.
+        weights: The weights, with one row for each of these criteria and one column for each set.
         totals: The sum of the weights of each set.
     """
 
@@ -105,30 +113,30 @@ class WeightSets:
 
     @classmethod
     def from_matrix(cls, names: tuple[str, ...], weights: Floats) -> Self:
-        """Return sets of weights that are given as a matrix with one row for each of some criteria."""
+        """Create sets of weights from a matrix with one row for each named criterion and one column for each set."""
         with np.errstate(over="ignore"):
-            totals = _add_rows(weights)
+            totals = _sum_rows(weights)
         if not np.isfinite(totals).all():
             weights = weights * _OVERFLOW_SCALE
-            totals = _add_rows(weights)
+            totals = _sum_rows(weights)
         return cls(names, weights, totals)
 
     @property
     def count(self) -> int:
-        """How many sets there are."""
+        """The number of sets."""
         return len(self.totals)
 
     def at(self, index: int) -> dict[str, float]:
-        """Return one of the sets by the names of the criteria."""
+        """Return the set at the given index as weights by criterion."""
         return dict(zip(self.names, self.weights[:, index].tolist(), strict=True))
 
     def mean(self) -> dict[str, float]:
-        """Return weights in the middle of all sets."""
+        """Return the mean of all sets, each scaled to a sum of 1."""
         shares = self.weights / self.totals
         return dict(zip(self.names, shares.mean(axis=1).tolist(), strict=True))
 
     def score(self, values_by_criterion: Mapping[str, Floats]) -> Floats:
-        """Return the scores of records by each set: a matrix with one row for each set."""
+        """Return the scores of records as a matrix with one row for each set and one column for each record."""
         first_values = values_by_criterion[self.names[0]]
         weighted_sums = np.zeros((self.count, len(first_values)))
         for name, weights in zip(self.names, self.weights, strict=True):
@@ -136,8 +144,8 @@ class WeightSets:
         return np.asarray(weighted_sums / self.totals.reshape(-1, 1))
 
 
-def _add_rows(weights: Floats) -> Floats:
-    """Return the sum of each column of a matrix, added row by row as in `_add_weights`."""
+def _sum_rows(weights: Floats) -> Floats:
+    """Return the sum of each column of a matrix, added row by row as in `_sum_weights`."""
     totals = np.zeros(weights.shape[1])
     for row in weights:
         totals += row
@@ -145,9 +153,9 @@ def _add_rows(weights: Floats) -> Floats:
 
 
 def weight_shares(weights: Mapping[str, float]) -> NDArray[np.float32]:
-    """Return each weight divided by the sum of all, in the order of CRITERIA and in float32.
+    """Return the weights in the order of CRITERIA as float32, scaled to a sum of 1.
 
-    A product of these shares with criteria differs from the exact score by less than FLOAT32_TOLERANCE.
+    A score computed with these shares differs from the exact score by less than FLOAT32_TOLERANCE.
     """
     ordered_weights = [weights.get(name, 0.0) for name in CRITERION_NAMES]
 

@@ -17,13 +17,18 @@ def startup_errors(settings: Settings) -> Iterator[None]:
         SettingsError: the disk is full, or the database cannot be opened or is damaged. The message is a single line,
             which begins with the environment variable for the location of the database.
     """
-    variable = "TOUCHSTONE_DATA_DIR" if settings.database_url is None else "TOUCHSTONE_DATABASE_URL"
+    variable = database_variable(settings)
     try:
         yield
     except StorageFull as error:
         raise SettingsError(f"{variable}: the disk is full; free some space and start again.") from error
     except Unavailable as error:
         raise SettingsError(f"{variable}: {_describe_unavailable_database(error, settings)}") from error
+
+
+def database_variable(settings: Settings) -> str:
+    """Return the name of the environment variable that locates the database."""
+    return "TOUCHSTONE_DATA_DIR" if settings.database_url is None else "TOUCHSTONE_DATABASE_URL"
 
 
 def _describe_unavailable_database(error: Unavailable, settings: Settings) -> str:

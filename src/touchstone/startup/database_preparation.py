@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 from touchstone.core.data_folder import prepare_data_folder
-from touchstone.core.settings import Settings
+from touchstone.core.settings import Settings, SettingsError
 from touchstone.database.engine import Database
 from touchstone.database.migrations import (
     current_revision,
@@ -15,7 +16,7 @@ from touchstone.database.migrations import (
     upgrade_schema,
 )
 from touchstone.database.sqlite import sqlite_path
-from touchstone.startup.database_error_messages import startup_errors
+from touchstone.startup.database_error_messages import database_variable, startup_errors
 
 
 @asynccontextmanager
@@ -42,13 +43,20 @@ async def open_prepared_database(settings: Settings) -> AsyncIterator[Database]:
 
 
 @asynccontextmanager
-async def open_database(settings: Settings) -> AsyncIterator[Database]:
+async def open_database(settings: Settings, *, must_exist: bool = False) -> AsyncIterator[Database]:
     """Open the database without checking its schema, and close it at the end of the block.
 
+    Args:
+        settings: where the database is.
+        must_exist: whether a missing SQLite database is an error; otherwise, it is created.
+
     Raises:
-        SettingsError: the database file or the data folder cannot be used.
+        SettingsError: the database file or the data folder cannot be used, or a database that must exist is missing.
     """
     url = settings.effective_database_url
+    if must_exist:
+        _check_database_exists(settings)
+
     with startup_errors(settings):
         prepare_data_folder(settings, sqlite_path(url))
         database = Database(url, reserve_bytes=settings.reserve_bytes)
@@ -57,6 +65,19 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         yield database
     finally:
         await database.close()
+
+
+def _check_database_exists(settings: Settings) -> None:
+    """Raise SettingsError, with the path, if the settings name an SQLite database that does not exist.
+
+    Nothing is created, unlike by opening the database.
+    """
+    path = sqlite_path(settings.effective_database_url)
+    if path is None or Path(path).exists():
+        return
+
+    variable = database_variable(settings)
+    raise SettingsError(f"{variable}: there is no database at {path}; touchstone serve creates one.")
 
 
 async def upgrade_database(settings: Settings) -> tuple[str | None, str]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+import structlog
 from starlette.types import ASGIApp
 
 from touchstone.core import logs
@@ -15,6 +16,8 @@ from touchstone.startup.database_preparation import open_prepared_database
 from touchstone.startup.separate_services import backend_server_settings, open_backend, open_gateway
 from touchstone.startup.startup_message import is_public, startup_lines
 from touchstone.startup.whole_product import open_product
+
+log = structlog.get_logger("touchstone.start")
 
 
 async def serve(service_name: str | None, settings: Settings, print_line: Callable[[str], Any]) -> None:
@@ -51,7 +54,7 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
 
 
 async def _create_first_administrator(settings: Settings) -> Credentials | None:
-    """Create an administrator and return the credentials, or None if there are users already."""
+    """Create an administrator and return the credentials, or None if there is one already."""
     async with open_prepared_database(settings) as database:
         with startup_errors(settings):
             return await create_first_administrator(database)
@@ -68,6 +71,7 @@ def open_service(service_name: str | None, settings: Settings) -> AbstractAsyncC
         SettingsError: the address of the selection service, which all other services need, is not set.
     """
     if service_name is None:
+        _warn_of_ignored_addresses(settings)
         return open_product(settings)
     if service_name == "selection":
         return open_backend("selection", settings)
@@ -79,3 +83,15 @@ def open_service(service_name: str | None, settings: Settings) -> AbstractAsyncC
     if service_name == "gateway":
         return open_gateway(settings)
     return open_backend(service_name, settings)
+
+
+def _warn_of_ignored_addresses(settings: Settings) -> None:
+    """Log a warning about addresses of separate services, which the whole product does not use."""
+    addresses = {
+        "TOUCHSTONE_SELECTION_URL": settings.selection_url,
+        "TOUCHSTONE_TRAINING_URL": settings.training_url,
+        "TOUCHSTONE_EXPLANATION_URL": settings.explanation_url,
+    }
+    for variable, address in addresses.items():
+        if address is not None:
+            log.warning("ignored, because the whole product runs in this process", variable=variable)

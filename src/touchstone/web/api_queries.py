@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from touchstone.client import (
+    Choice,
     Dataset,
     Evidence,
     Job,
@@ -36,6 +37,7 @@ from touchstone.web.views.weighted_criteria import criterion_labels
 _JOB_KINDS: Final[tuple[Kind, ...]] = ("train", "explain")
 _RECENT_JOBS: Final = 50
 _RECENT_COMPARISONS: Final = 5
+_LIST_PAGE: Final = 1000  # how many items of a complete list are read at once, as many as the API allows
 TARGET_RANK: Final = 10  # the page of a dataset says which attributes would bring it to this rank
 _SIMILAR_DATASETS: Final = 1000  # datasets on one page when the score of a single one is searched for
 EMPTY_RANKING: Final = Ranking(datasets=[], total_count=0, effective_weights=[])
@@ -46,8 +48,23 @@ async def read_rank_state(ctx: PageContext) -> RankState:
 
     The ids of the previous ranking are left out, because only the ranking compares itself with it.
     """
-    state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
+    state = await read_rank_page_state(ctx)
     return state.change(previous_ids=())
+
+
+async def read_rank_page_state(ctx: PageContext) -> RankState:
+    """Return the state of the ranking in the address, with the ids of the previous ranking.
+
+    A list of words may be one text with commas, as in the API. Whether a comma belongs to a value instead, only the
+    catalog can tell.
+    """
+    state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
+    if not state.joined_lists:
+        return state
+
+    facets = await ctx.api.get_facets(assurance=Assurance.DECLARED)
+    known_values = {name: [entry["value"] for entry in entries] for name, entries in facets["values"].items()}
+    return state.with_separate_words(known_values)
 
 
 async def load_reader(ctx: PageContext, evidence: Evidence) -> Reader:
@@ -89,6 +106,28 @@ async def find_chosen_dataset(ctx: PageContext, project: Project) -> Dataset | N
     if project.chosen_dataset_id is None:
         return None
     return await find_dataset(ctx, project.chosen_dataset_id)
+
+
+async def list_all_projects(ctx: PageContext) -> list[Project]:
+    """Return all projects of the reader, for a field in which one of them is selected."""
+    projects: list[Project] = []
+    for number in itertools.count(1):
+        page = await ctx.api.page_projects(page=number, page_size=_LIST_PAGE)
+        projects += page.projects
+        if number >= page.total_pages:
+            break
+    return projects
+
+
+async def list_all_choices(ctx: PageContext, project_id: str) -> list[Choice]:
+    """Return all choices for a project, the newest first."""
+    choices: list[Choice] = []
+    for number in itertools.count(1):
+        page = await ctx.api.page_choices(project_id, page=number, page_size=_LIST_PAGE)
+        choices += page.choices
+        if number >= page.total_pages:
+            break
+    return choices
 
 
 async def list_recent_jobs(ctx: PageContext, project_id: str | None = None) -> list[Job]:
@@ -166,7 +205,7 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
         filters,
         weights=state.weight_body(),
         gates=gates,
-        gate="pass" if state.passing_only else "all",
+        gate=state.gate_mode,
         limit=PAGE_SIZE,
         skip=(state.page - 1) * PAGE_SIZE,
         explain=True,
@@ -179,16 +218,21 @@ async def fetch_ranked_dataset(ctx: PageContext, state: RankState, lifts: Lifts)
 
     Args:
         ctx: The request.
-        state: The filters, the weights and the level of evidence of the ranking.
+        state: The filters, the gates, the weights and the level of evidence of the ranking; those filters and gates
+            that do not accept their value are left out.
         lifts: The lifts of the dataset in the same ranking, which contain its rank.
     """
     if not lifts.matches_filters:
         return None
 
-    filters: Any = state.with_valid_filters().filter_body()
+    valid_state = state.with_valid_requirements()
+    filters: Any = valid_state.filter_body()
+    gates: Any = valid_state.gate_body()
     ranking = await ctx.api.score_datasets(
         filters,
         weights=state.weight_body(),
+        gates=gates,
+        gate=state.gate_mode,
         limit=1,
         skip=lifts.rank - 1,
         explain=True,
@@ -233,7 +277,7 @@ async def fetch_stability(ctx: PageContext, state: RankState) -> Stability:
         filters,
         weights=state.weight_body(),
         gates=gates,
-        gate="pass" if state.passing_only else "all",
+        gate=state.gate_mode,
         assurance=state.assurance,
     )
 
@@ -241,14 +285,22 @@ async def fetch_stability(ctx: PageContext, state: RankState) -> Stability:
 async def fetch_lifts(ctx: PageContext, state: RankState, dataset: Dataset) -> Lifts | None:
     """Return the lifts of a dataset: how far it would rise if single attributes were established.
 
-    Returns None if all weights are zero.
+    Filters and gates that do not accept their value are left out. Returns None if all weights are zero.
     """
     if not state.weights:
         return None
 
-    filters: Any = state.with_valid_filters().filter_body()
+    valid_state = state.with_valid_requirements()
+    filters: Any = valid_state.filter_body()
+    gates: Any = valid_state.gate_body()
     return await ctx.api.get_lifts(
-        dataset.id, filters=filters, weights=state.weight_body(), assurance=state.assurance, rank=TARGET_RANK
+        dataset.id,
+        filters=filters,
+        weights=state.weight_body(),
+        gates=gates,
+        gate=state.gate_mode,
+        assurance=state.assurance,
+        rank=TARGET_RANK,
     )
 
 

@@ -22,7 +22,7 @@ RANGE_GATES: Final[Mapping[str, str]] = {
     "missing_values_percentage": "missing_values_percentage",
 }
 """The ranges that have a gate for each bound, with the attribute that the bound is about."""
-_WORD_SEPARATOR: Final = ","
+WORD_SEPARATOR: Final = ","
 
 GateValue = str | list[str] | bool | int | float
 
@@ -94,7 +94,7 @@ def is_valid_gate(name: str, text: str) -> bool:
 
 def split_words(text: str) -> list[str]:
     """Return the words in a text, in which readers separate them by commas."""
-    words = (word.strip() for word in text.split(_WORD_SEPARATOR))
+    words = (word.strip() for word in text.split(WORD_SEPARATOR))
     return [word for word in words if word]
 
 
@@ -120,7 +120,7 @@ def _gate_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return f"{_WORD_SEPARATOR} ".join(str(word) for word in value)
+        return f"{WORD_SEPARATOR} ".join(str(word) for word in value)
     if isinstance(value, str):
         return value
     # Fifteen significant digits survive in every float, and whole numbers have no decimal point in this format.

@@ -5,15 +5,32 @@ It consists of filters, gates, weights, the level of evidence that is required, 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from touchstone.client import Project
 from touchstone.core.evidence import Assurance
+from touchstone.core.text import fold
 from touchstone.web.forms import is_integer
-from touchstone.web.rank_filters import FILTERS, filter_name, filters_of_criteria, is_valid_filter, parse_filter
-from touchstone.web.rank_gates import GATE_PREFIX, GATES, gate_name, gates_of_project, is_valid_gate, parse_gate
-from touchstone.web.slider_positions import WeightProfiles, read_position, slider_positions, weight_of
+from touchstone.web.rank_filters import (
+    FILTERS,
+    FilterInput,
+    filter_name,
+    filters_of_criteria,
+    is_valid_filter,
+    parse_filter,
+)
+from touchstone.web.rank_gates import (
+    GATE_PREFIX,
+    GATES,
+    WORD_SEPARATOR,
+    gate_name,
+    gates_of_project,
+    is_valid_gate,
+    parse_gate,
+    split_words,
+)
+from touchstone.web.slider_positions import WeightProfiles, is_position, read_position, slider_positions, weight_of
 
 VIEWS: Final = ("heat", "bars", "table")
 _DEFAULT_VIEW: Final = "heat"
@@ -22,8 +39,7 @@ DEFAULT_ASSURANCE: Final = Assurance.DOCUMENTED
 PAGE_SIZE: Final = 20
 MAX_PINS: Final = 5
 _MAX_PAGE: Final = 50_000
-_MAX_VALUE_LENGTH: Final = 200
-_WEIGHT_PREFIX: Final = "w."
+WEIGHT_PREFIX: Final = "w."
 _TRACKING_PREFIX: Final = "utm_"
 _PREVIOUS_IDS: Final = "previous_ids"  # the parameter with the ids that the previous ranking showed
 _NO_PROFILE: Final = "none"
@@ -71,8 +87,9 @@ class RankState:
         """Return the state that the parameters of an address or a form describe.
 
         Readers edit addresses by hand, so this never fails. Unknown parameters are ignored (`unknown_parameters` lists
-        them), and invalid values are replaced by the default. Only filters keep an invalid value, so that the page can
-        say what is wrong with it. Filters and gates may have any name that the API accepts.
+        them), and invalid values are replaced by the default or the nearest one (`invalid_settings` lists them). Only
+        filters and gates keep an invalid value, so that the page can say what is wrong with it, and they may have any
+        name that the API accepts.
         """
         parameters = _group_parameters(pairs)
         view = _first_value(parameters, "view")
@@ -157,16 +174,42 @@ class RankState:
         weights = {name: positions[name] for name in self.weight_profiles.criteria if positions.get(name, 0.0) > 0}
         return replace(self, weights=weights, page=1, previous_ids=())
 
+    @property
+    def joined_lists(self) -> tuple[str, ...]:
+        """Return the names of the lists that have a single text with a comma, which may stand for several values."""
+        return tuple(
+            name
+            for name, texts in self.filters.items()
+            if FILTERS[name] is FilterInput.WORDS and len(texts) == 1 and WORD_SEPARATOR in texts[0]
+        )
+
+    def with_separate_words(self, known_values: Mapping[str, Iterable[str]]) -> "RankState":
+        """Return the state in which lists that are written as one text with commas have several texts, as in the API.
+
+        Args:
+            known_values: The values of each list in the catalog. A text that is one of them is kept whole.
+        """
+        filters = dict(self.filters)
+        for name in self.joined_lists:
+            [text] = filters[name]
+            folded_values = {fold(value) for value in known_values.get(name, ())}
+            words = split_words(text)
+            if fold(text) not in folded_values and words:
+                filters[name] = tuple(dict.fromkeys(words))
+        return replace(self, filters=filters)
+
     def with_filters_only(self, names: Iterable[str]) -> "RankState":
         """Return the state with no other filters than the named ones."""
         kept_names = frozenset(names)
         filters = {name: texts for name, texts in self.filters.items() if name in kept_names}
         return replace(self, filters=filters)
 
-    def with_valid_filters(self) -> "RankState":
-        """Return the state without the filters that do not accept their value."""
-        invalid_names = self.invalid_filters
-        return self.with_filters_only(name for name in self.filters if name not in invalid_names)
+    def with_valid_requirements(self) -> "RankState":
+        """Return the state without the filters and gates that do not accept their value."""
+        invalid_filters, invalid_gates = self.invalid_filters, self.invalid_gates
+        filters = {name: texts for name, texts in self.filters.items() if name not in invalid_filters}
+        gates = {name: text for name, text in self.gates.items() if name not in invalid_gates}
+        return replace(self, filters=filters, gates=gates)
 
     def query(self, **changes: Any) -> str:
         """Return the canonical query of the state (`?...` or empty).
@@ -232,7 +275,7 @@ class RankState:
             return [("profile", _NO_PROFILE)]
 
         weighted_names = [name for name in self.weight_profiles.criteria if name in self.weights]
-        return [(_WEIGHT_PREFIX + name, f"{self.weights[name]:g}") for name in weighted_names]
+        return [(WEIGHT_PREFIX + name, f"{self.weights[name]:g}") for name in weighted_names]
 
     @property
     def invalid_filters(self) -> tuple[str, ...]:
@@ -260,6 +303,11 @@ class RankState:
         """
         return {name: parse_gate(name, text) for name, text in self.gates.items()}
 
+    @property
+    def gate_mode(self) -> Literal["pass", "all"]:
+        """Return which datasets the API is to rank: only those that pass all gates, or all."""
+        return "pass" if self.passing_only else "all"
+
     def weight_body(self) -> dict[str, float]:
         """Return the weights as the API expects them: in 0-1, by criterion."""
         return {name: weight_of(position) for name, position in self.weights.items()}
@@ -268,7 +316,7 @@ class RankState:
 def known_parameters(weight_profiles: WeightProfiles) -> tuple[str, ...]:
     """Return the names of all parameters of which a state consists."""
     gate_names = (GATE_PREFIX + name for name in GATES)
-    weight_names = (_WEIGHT_PREFIX + name for name in weight_profiles.criteria)
+    weight_names = (WEIGHT_PREFIX + name for name in weight_profiles.criteria)
     settings = ("profile", "assurance", "view", "page", "pin", _ONLY_PASSING[0], _ROBUSTNESS[0], _PREVIOUS_IDS)
     return (*FILTERS, *gate_names, *weight_names, *settings)
 
@@ -283,19 +331,55 @@ def unknown_parameters(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[s
     return tuple(name for name in names if name not in known_names)
 
 
+class InvalidSetting(NamedTuple):
+    """A parameter of an address with a value that it cannot have, so that the state has another one.
+
+    Attributes:
+        name, value: The parameter, and the value in the address.
+        accepted: The values that it can have; empty for a number.
+    """
+
+    name: str
+    value: str
+    accepted: tuple[str, ...] = ()
+
+
+def invalid_settings(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[InvalidSetting, ...]:
+    """Return the parameters with a value that a state replaces; filters and gates keep even an invalid value."""
+    choices = {
+        "profile": (*weight_profiles.profiles, _NO_PROFILE),
+        "assurance": tuple(level.value for level in Assurance),
+        "view": VIEWS,
+        _ONLY_PASSING[0]: (_ONLY_PASSING[1], "all"),
+        _ROBUSTNESS[0]: (_ROBUSTNESS[1], "no"),
+    }
+    positions = frozenset(WEIGHT_PREFIX + name for name in weight_profiles.criteria)
+
+    settings = []
+    for name, texts in _group_parameters(pairs).items():
+        for text in texts:
+            is_number_valid = (name not in positions or is_position(text)) and (
+                name not in ("page", "pin") or bool(parse_small_integer(text))
+            )
+            accepted = choices.get(name, ())
+            if not is_number_valid or (accepted and text not in accepted):
+                settings.append(InvalidSetting(name, text, accepted))
+    return tuple(settings)
+
+
 def parse_small_integer(text: str) -> int | None:
     """Return a text of at most nine digits as a number; None for any other text."""
     return int(text) if is_integer(text) else None
 
 
 def _group_parameters(pairs: Pairs) -> dict[str, list[str]]:
-    """Return the values of each parameter, shortened and without surrounding blanks; empty values are left out.
+    """Return the values of each parameter without surrounding blanks; empty values are left out.
 
     Filters and gates have the names that the form uses, whichever of their names they were given by.
     """
     parameters: dict[str, list[str]] = {}
     for name, value in pairs:
-        text = value.strip()[:_MAX_VALUE_LENGTH]
+        text = value.strip()
         if text:
             parameters.setdefault(_form_name(name), []).append(text)
     return parameters
@@ -338,13 +422,13 @@ def _read_weights(parameters: Parameters, weight_profiles: WeightProfiles) -> di
     if profile == _NO_PROFILE:
         return {}
 
-    slider_names = [name for name in weight_profiles.criteria if _WEIGHT_PREFIX + name in parameters]
+    slider_names = [name for name in weight_profiles.criteria if WEIGHT_PREFIX + name in parameters]
     if profile or not slider_names:
         return weight_profiles.slider_positions(profile)
 
     positions = {}
     for name in slider_names:
-        position = read_position(_first_value(parameters, _WEIGHT_PREFIX + name))
+        position = read_position(_first_value(parameters, WEIGHT_PREFIX + name))
         if position > 0:
             positions[name] = position
     return positions

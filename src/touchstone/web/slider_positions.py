@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 SLIDER_MAX: Final = 100
-_POSITION_DECIMALS: Final = 4
+_SMALLEST_READABLE: Final = 0.0001  # smaller positions cannot be told from 0
+_SMALLEST_POSITION: Final = 1e-300  # no position above 0 is smaller, because dividing it would give 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +59,36 @@ def slider_positions(weights: Mapping[str, float]) -> dict[str, float]:
     """Return the slider positions (0-100) that stand for the weights of a project.
 
     A project may have any weights that are not negative. Weights up to 1 are taken for shares, weights up to 100 for
-    positions, and larger ones are scaled down so that the largest is 100. Weights of zero are left out.
+    positions. They are scaled so that the largest is 100 if it is larger, or if the smallest would be too near to 0.
+    Weights of zero are left out, and no other weight becomes zero.
     """
     positive_weights = {name: weight for name, weight in weights.items() if weight > 0}
-    largest_weight = max(positive_weights.values(), default=0.0)
+    if not positive_weights:
+        return {}
 
-    if largest_weight <= 1:
-        scale = float(SLIDER_MAX)
-    elif largest_weight <= SLIDER_MAX:
-        scale = 1.0
+    largest_weight, smallest_weight = max(positive_weights.values()), min(positive_weights.values())
+    scale = SLIDER_MAX if largest_weight <= 1 else 1
+    if largest_weight > SLIDER_MAX or smallest_weight * scale < _SMALLEST_READABLE:
+        # Dividing first keeps tiny weights from an infinite scale.
+        scaled_weights = {name: weight / largest_weight * SLIDER_MAX for name, weight in positive_weights.items()}
     else:
-        scale = SLIDER_MAX / largest_weight
+        scaled_weights = {name: weight * scale for name, weight in positive_weights.items()}
 
-    return {name: _round_position(weight * scale) for name, weight in positive_weights.items()}
+    return {name: _round_position(max(weight, _SMALLEST_POSITION)) for name, weight in scaled_weights.items()}
 
 
 def weight_of(position: float) -> float:
     """Return the weight, in 0-1, that a slider position stands for."""
     # The division is decimal, so that 7 becomes 0.07 and not 0.07000000000000001.
     return float(Decimal(repr(position)) / SLIDER_MAX)
+
+
+def is_position(text: str) -> bool:
+    """Return whether a text is a slider position, a number in 0-100."""
+    try:
+        return 0 <= float(text) <= SLIDER_MAX
+    except ValueError:
+        return False
 
 
 def read_position(text: str) -> float:
@@ -93,4 +105,7 @@ def read_position(text: str) -> float:
 
 
 def _round_position(position: float) -> float:
-    return float(round(position, _POSITION_DECIMALS))
+    """Return a position with the six significant digits that addresses have; a position above 0 stays above 0."""
+    if position <= 0:
+        return 0.0
+    return max(float(f"{position:g}"), _SMALLEST_POSITION)

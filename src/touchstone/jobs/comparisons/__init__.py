@@ -1,1 +1,1 @@
-"""Comparisons of trainings as they are stored: their rows, and what follows from the results of their jobs."""
+"""Stored comparisons of trainings, and the assessment of their results."""

@@ -1,4 +1,4 @@
-"""Which datasets of a comparison train best, and whether the difference from the others can be chance."""
+"""The assessment of a comparison: its best datasets, and whether the differences may be due to chance."""
 
 from collections.abc import Sequence
 
@@ -10,12 +10,13 @@ from touchstone.learning.request_choices import METRIC_BY_NAME
 
 
 class Score(Struct, frozen=True, kw_only=True):
-    """The quality of a trained model, by the metric for which it was chosen.
+    """The quality of a trained model, measured by the metric of its training.
 
     Attributes:
         metric: the name of the metric.
-        value: the estimate, measured on rows that took no part in the training.
-        low, high: the ends of its 95 % confidence interval; None if there is none.
+        value: the estimate on rows that were not used for training.
+        low: the lower end of the 95 % confidence interval, or None if it is unknown.
+        high: the upper end of the 95 % confidence interval, or None if it is unknown.
         baseline: the estimate for a model that ignores every column.
         beats_baseline: whether the model is clearly better than the baseline.
     """
@@ -29,11 +30,15 @@ class Score(Struct, frozen=True, kw_only=True):
 
 
 class AssessedDataset(Struct, frozen=True, kw_only=True):
-    """A dataset with its score, and with its place among the scores.
+    """A dataset with its score and its place.
 
-    `place` is 1 plus the number of better scores; it is None if the scores cannot be compared. `tied_with` is how many
-    other datasets have exactly this score. `overlaps_best` says that the confidence interval of the score overlaps with
-    that of the best one, so that the order may be chance.
+    Attributes:
+        dataset: the dataset with its training.
+        score: the score, or None if the training has none (yet).
+        place: 1 plus the number of better scores, or None if the scores cannot be compared.
+        tied_with: the number of other datasets with exactly the same score.
+        overlaps_best: whether the score is worse than the best score but their confidence intervals overlap, so that
+            the order may be due to chance.
     """
 
     dataset: ComparedDatasetRecord
@@ -44,10 +49,12 @@ class AssessedDataset(Struct, frozen=True, kw_only=True):
 
 
 class Assessment(Struct, frozen=True, kw_only=True):
-    """The datasets of a comparison with their scores, and those with the best score.
+    """The scores of a comparison.
 
-    `metrics` are the metrics by which they were measured; with more than one, the scores cannot be compared and there
-    is no best one. `best` has several datasets if they share the best score.
+    Attributes:
+        metrics: the metrics of the trainings. With more than one metric, the scores cannot be compared.
+        datasets: the datasets with their scores.
+        best: the datasets with the best score, or an empty list if the scores cannot be compared.
     """
 
     metrics: Sequence[str]
@@ -56,16 +63,13 @@ class Assessment(Struct, frozen=True, kw_only=True):
 
     @property
     def best_dataset_id(self) -> int | None:
-        """The id of the dataset with the best score, or None if there is none, or if several share it."""
+        """The id of the dataset with the best score, or None if no dataset or several datasets have it."""
         return self.best[0].dataset.dataset_id if len(self.best) == 1 else None
 
 
 def assess(comparison: Comparison) -> Assessment:
-    """Compare the scores that the trainings of a comparison have reached so far, and find the best ones.
-
-    There is no best dataset if no training has a score yet, or if the scores have different metrics.
-    """
-    datasets = [AssessedDataset(dataset=dataset, score=_score_of(dataset)) for dataset in comparison.trained]
+    """Compare the scores of the trainings that have ended so far."""
+    datasets = [AssessedDataset(dataset=dataset, score=_extract_score(dataset)) for dataset in comparison.trained]
     scores = [dataset.score for dataset in datasets if dataset.score is not None]
     metrics = sorted({score.metric for score in scores})
 
@@ -74,13 +78,13 @@ def assess(comparison: Comparison) -> Assessment:
         return Assessment(metrics=metrics, datasets=datasets, best=[])
 
     best_score = min(scores, key=_sort_key)
-    placed_datasets = [_place(dataset, scores, best_score) for dataset in datasets]
+    placed_datasets = [_assign_place(dataset, scores, best_score) for dataset in datasets]
     best_datasets = [dataset for dataset in placed_datasets if dataset.place == 1]
     return Assessment(metrics=metrics, datasets=placed_datasets, best=best_datasets)
 
 
-def _score_of(dataset: ComparedDatasetRecord) -> Score | None:
-    """Return the score of the model that was trained on a dataset, or None if there is none, or not yet."""
+def _extract_score(dataset: ComparedDatasetRecord) -> Score | None:
+    """Return the score from the metrics of a training, or None if it has none (yet)."""
     metrics = dataset.metrics
     if metrics is None or metrics.get("metric") not in METRIC_BY_NAME:
         return None
@@ -105,12 +109,12 @@ def _score_of(dataset: ComparedDatasetRecord) -> Score | None:
 
 
 def _sort_key(score: Score) -> float:
-    """Return a number that is smaller for better scores of the same metric."""
+    """Return the ascending sort key of a score, with better scores first."""
     return -score.value if METRIC_BY_NAME[score.metric].greater_is_better else score.value
 
 
-def _place(item: AssessedDataset, scores: Sequence[Score], best_score: Score) -> AssessedDataset:
-    """Return a dataset with its place among the scores; a dataset without a score is returned unchanged."""
+def _assign_place(item: AssessedDataset, scores: Sequence[Score], best_score: Score) -> AssessedDataset:
+    """Return a dataset with its place among the scores, or unchanged if it has no score."""
     score = item.score
     if score is None:
         return item
@@ -127,7 +131,7 @@ def _place(item: AssessedDataset, scores: Sequence[Score], best_score: Score) ->
 
 
 def _overlap(score: Score, other: Score) -> bool:
-    """Return whether two confidence intervals overlap; an unknown interval overlaps with every other one."""
+    """Return whether two confidence intervals overlap, which is assumed if one of them is unknown."""
     if score.low is None or score.high is None or other.low is None or other.high is None:
         return True
     return score.low <= other.high and other.low <= score.high

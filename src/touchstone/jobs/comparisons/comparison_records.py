@@ -1,4 +1,4 @@
-"""The records of comparisons: what their rows hold, together with the state and the result of each training."""
+"""The records of comparisons, with the state and the result of each training."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,14 +11,14 @@ from touchstone.jobs.job_states import FINAL_STATES, JobState
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """The reason why a dataset of a ranking was left out: the key of a sentence, and the facts of the sentence."""
+    """The reason for leaving out a dataset, as the key of a sentence and its placeholder values."""
 
     code: str
     facts: Json = {}
 
 
 class NewComparedDataset(Struct, frozen=True, kw_only=True):
-    """A dataset of a comparison to be stored: either with its training, or with the reason why it was left out."""
+    """A dataset of a new comparison, either with its training or with the reason for leaving it out."""
 
     dataset_id: int
     dataset_name: str
@@ -29,7 +29,7 @@ class NewComparedDataset(Struct, frozen=True, kw_only=True):
 
 
 class NewComparison(Struct, frozen=True, kw_only=True):
-    """A comparison to be stored; `digest` identifies its request."""
+    """A new comparison. `digest` identifies its request."""
 
     owner: UUID
     request: Json
@@ -50,7 +50,7 @@ class ComparisonRecord(RowRecord, frozen=True, kw_only=True):
 
 
 class ComparedDatasetRecord(RowRecord, frozen=True, kw_only=True):
-    """A dataset of a comparison, with the state of its training and the parts of the result that are compared.
+    """A dataset of a comparison, with the state of its training and the compared parts of the result.
 
     `status` is None if the dataset was left out or its training was deleted.
     """
@@ -74,7 +74,7 @@ class ComparedDatasetRecord(RowRecord, frozen=True, kw_only=True):
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing more will happen to the training."""
+        """Whether the training has ended, was deleted, or never existed."""
         return self.status is None or self.status in FINAL_STATES
 
 
@@ -86,7 +86,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     @property
     def trained(self) -> list[ComparedDatasetRecord]:
-        """The datasets with a training, also if it was deleted meanwhile."""
+        """The datasets with a training, even if it was deleted later."""
         return [dataset for dataset in self.datasets if dataset.refusal is None]
 
     @property
@@ -96,9 +96,9 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> JobState:
-        """The state of the comparison as a whole, which follows from the states of its trainings.
+        """The state of the whole comparison, derived from the states of its trainings.
 
-        It has succeeded once all trainings have ended and one of them has succeeded.
+        It has succeeded once all trainings have ended and at least one of them has succeeded.
         """
         states = {dataset.status for dataset in self.trained if dataset.status is not None}
 
@@ -106,7 +106,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
             if state in states:
                 return state
 
-        # If some trainings are queued and others have ended, the comparison has begun.
+        # If some trainings are queued and others have ended, the comparison is running.
         if JobState.QUEUED in states:
             return JobState.QUEUED if states == {JobState.QUEUED} else JobState.RUNNING
 
@@ -117,7 +117,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     @property
     def finished_at(self) -> datetime | None:
-        """When the last training ended; None as long as one of them goes on."""
+        """The time when the last training ended, or None if the comparison has not ended."""
         if self.state not in FINAL_STATES:
             return None
         return max((dataset.finished_at for dataset in self.datasets if dataset.finished_at), default=None)

@@ -1,4 +1,4 @@
-"""The rows of comparisons as their owners use them: reading comparisons with their results, cancelling and deleting."""
+"""Reading, cancelling and deleting comparisons on behalf of their owners."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -19,7 +19,7 @@ from touchstone.jobs.job_states import FINAL_STATES, JobState
 from touchstone.jobs.state_transition_store import move_jobs
 
 _COMPARISON_COLUMNS: Final = tuple(comparisons.c[name] for name in ComparisonRecord.__struct_fields__)
-# Of the result of a training, which may be megabytes long, the database returns only what is compared.
+# The result of a training may be several megabytes long, so load only the compared parts.
 _DATASET_COLUMNS: Final = (
     *(column for column in compared_datasets.c if column.name != "position"),
     *(jobs.c[name] for name in ("status", "progress", "error", "inputs", "finished_at")),
@@ -31,7 +31,7 @@ _DATASET_COLUMNS: Final = (
 
 
 async def load_comparison(connection: Reader, comparison_id: str, owner: UUID) -> Comparison:
-    """Load a comparison of the owner with its datasets.
+    """Return one of the owner's comparisons with its datasets.
 
     Raises:
         JobNotFound: the owner has no such comparison, or the id is malformed.
@@ -46,14 +46,14 @@ async def load_comparison(connection: Reader, comparison_id: str, owner: UUID) -
         raise JobNotFound
 
     record = ComparisonRecord.from_row(row)
-    [comparison] = await _with_datasets(connection, [record])
+    [comparison] = await _load_datasets(connection, [record])
     return comparison
 
 
 async def list_comparisons(
     connection: Reader, owner: UUID, project_id: UUID | None, *, skip: int, limit: int
 ) -> list[Comparison]:
-    """Return the comparisons of an owner, of one project or of all projects, newest first."""
+    """Return the comparisons of an owner, in one project or in all projects, newest first."""
     query = (
         sa.select(*_COMPARISON_COLUMNS)
         .where(*_list_conditions(owner, project_id))
@@ -62,11 +62,11 @@ async def list_comparisons(
         .limit(limit)
     )
     records = [ComparisonRecord.from_row(row) for row in await connection.all(query)]
-    return await _with_datasets(connection, records)
+    return await _load_datasets(connection, records)
 
 
 async def count_comparisons(connection: Reader, owner: UUID, project_id: UUID | None) -> int:
-    """Return how many comparisons an owner has, in one project or in all projects."""
+    """Return the number of comparisons of an owner, in one project or in all projects."""
     query = sa.select(sa.func.count()).select_from(comparisons).where(*_list_conditions(owner, project_id))
     return int(await connection.scalar(query))
 
@@ -79,13 +79,13 @@ def _list_conditions(owner: UUID, project_id: UUID | None) -> list[sa.ColumnElem
     return conditions
 
 
-async def _with_datasets(connection: Reader, records: Sequence[ComparisonRecord]) -> list[Comparison]:
-    """Load the datasets of several comparisons with one query, and return the comparisons in the same order."""
+async def _load_datasets(connection: Reader, records: Sequence[ComparisonRecord]) -> list[Comparison]:
+    """Load the datasets of several comparisons in one query, and return the comparisons in the same order."""
     comparison_ids = [record.id for record in records]
-    with_jobs = compared_datasets.outerjoin(jobs, jobs.c.id == compared_datasets.c.job_id)
+    datasets_and_jobs = compared_datasets.outerjoin(jobs, jobs.c.id == compared_datasets.c.job_id)
     query = (
         sa.select(*_DATASET_COLUMNS)
-        .select_from(with_jobs)
+        .select_from(datasets_and_jobs)
         .where(compared_datasets.c.comparison_id.in_(comparison_ids))
         .order_by(compared_datasets.c.position)
     )
@@ -107,7 +107,7 @@ async def cancel_comparison(database: Database, comparison: Comparison) -> None:
 
 
 async def delete_comparison(database: Database, comparison: Comparison) -> None:
-    """Delete a comparison that has ended; its trainings stay.
+    """Delete a comparison that has ended, but keep its trainings.
 
     Raises:
         JobNotFinal: one of the trainings has not ended.

@@ -1,4 +1,4 @@
-"""The sentences that say which dataset of a comparison trains best, and how sure that is."""
+"""The summary of a comparison in sentences about the best datasets and the certainty of the result."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,12 +12,12 @@ from touchstone.messages.numbers import format_decimal
 
 
 def summarize(comparison: Comparison, assessment: Assessment, locale: str) -> str:
-    """Return the sentences that say which dataset trains best, and how sure that is."""
-    return " ".join(_sentences(comparison, assessment, locale))
+    """Return sentences about the best datasets of a comparison and the certainty of the result."""
+    return " ".join(_summary_sentences(comparison, assessment, locale))
 
 
-def _sentences(comparison: Comparison, assessment: Assessment, locale: str) -> Iterable[str]:
-    """Yield the sentences of the summary: how many trainings have ended, and which datasets are the best so far."""
+def _summary_sentences(comparison: Comparison, assessment: Assessment, locale: str) -> Iterable[str]:
+    """Yield the sentences about the progress of the trainings and the best datasets so far."""
     done_count = sum(1 for dataset in comparison.trained if dataset.is_done)
     total_count = len(comparison.trained)
     if done_count < total_count:
@@ -28,7 +28,7 @@ def _sentences(comparison: Comparison, assessment: Assessment, locale: str) -> I
         yield comparison_text("different_metrics", locale, metrics=labels)
     elif assessment.best:
         yield from _best_sentences(assessment, locale)
-        yield from _doubts(assessment.best, locale)
+        yield from _caveats(assessment.best, locale)
         if len(_scored_datasets(assessment)) > 1:
             yield comparison_text("own_rows", locale)
     elif done_count == total_count:
@@ -41,7 +41,7 @@ def _scored_datasets(assessment: Assessment) -> Sequence[AssessedDataset]:
 
 
 def _best_sentences(assessment: Assessment, locale: str) -> Iterable[str]:
-    """Yield the sentences about the datasets with the best score, and about those that may be as good."""
+    """Yield the sentences about the best datasets, and about datasets that may be equally good."""
     score = assessment.best[0].score
     assert score is not None
     if len(assessment.best) > 1:
@@ -57,17 +57,17 @@ def _best_sentences(assessment: Assessment, locale: str) -> Iterable[str]:
         yield comparison_text("overlapping", locale, names=_enumerate(overlapping_datasets, locale))
 
 
-def _doubts(best_datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:
-    """Yield the reasons to doubt the models with the best score, which are named if there are several."""
+def _caveats(best_datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:
+    """Yield the caveats about the best models, with the name of the dataset if there are several."""
     for dataset in best_datasets:
-        sentences = list(_doubts_about_model(dataset, locale))
+        sentences = list(_model_caveats(dataset, locale))
         if sentences and len(best_datasets) > 1:
             yield comparison_text("about_model", locale, name=dataset.dataset.dataset_name)
         yield from sentences
 
 
-def _doubts_about_model(dataset: AssessedDataset, locale: str) -> Iterable[str]:
-    """Yield the reasons to doubt a model: it hardly beats the baseline, or it comes with warnings."""
+def _model_caveats(dataset: AssessedDataset, locale: str) -> Iterable[str]:
+    """Yield the caveats about a model: no clear gain over the baseline, or warnings about its training."""
     score = dataset.score
     if score is not None and score.baseline is not None and not score.beats_baseline:
         baseline = format_decimal(score.baseline, locale)
@@ -78,7 +78,7 @@ def _doubts_about_model(dataset: AssessedDataset, locale: str) -> Iterable[str]:
 
 
 def _score_facts(score: Score, locale: str) -> Json:
-    """Return the facts of a sentence about a score."""
+    """Return the placeholder values for a sentence about a score."""
     return {
         "metric": _metric_label(score.metric, locale),
         "value": format_decimal(score.value, locale),
@@ -88,10 +88,10 @@ def _score_facts(score: Score, locale: str) -> Json:
 
 
 def _metric_label(metric: str, locale: str) -> str:
-    """Return the displayed name of a metric, as it stands within a sentence."""
+    """Return the displayed name of a metric."""
     return METRIC_BY_NAME[metric].label[LOCALES.index(locale)]
 
 
 def _enumerate(datasets: Iterable[AssessedDataset], locale: str) -> str:
-    """Return the names of datasets in the quotation marks of a language, with commas between them."""
+    """Return the names of datasets, separated by commas and in the quotation marks of the language."""
     return ", ".join(comparison_text("quoted_name", locale, name=item.dataset.dataset_name) for item in datasets)

@@ -1,8 +1,8 @@
-"""The fork server: a process that loads the libraries once, and forks the worker processes.
+"""The fork server: a process that loads the libraries once and forks the worker processes.
 
-Loading the libraries takes seconds; a fork takes milliseconds and shares their memory. The fork server itself runs no
-task and starts no thread. It is the only process that waits for its children, so the process id of a child that it
-still has to signal is never reused.
+Loading the libraries takes seconds, whereas a fork takes milliseconds and shares their memory. The fork server runs no
+tasks and starts no threads. Only the fork server reaps its children, so the process id of a child that it may still
+signal is never reused.
 """
 
 import contextlib
@@ -22,45 +22,46 @@ from touchstone.jobs.execution.worker_process import run_worker
 
 
 class ForkRequest(Struct, frozen=True, tag="fork"):
-    """A request for a worker process, which is to listen to the socket that is sent along."""
+    """A request for a worker process that listens to the socket sent along with the request."""
 
 
 class SignalRequest(Struct, frozen=True, tag="signal"):
-    """A request to signal a worker process and everything that it has started."""
+    """A request to signal a worker process and all processes that it has started."""
 
     pid: int
     signal: int = signal.SIGKILL
 
 
 class ServerReady(Struct, frozen=True, tag="ready"):
-    """A message that is sent once, when the libraries are loaded."""
+    """A message that is sent once the libraries are loaded."""
 
 
 class ChildForked(Struct, frozen=True, tag="forked"):
-    """The reply to the oldest fork request that has not been answered yet."""
+    """The reply to the oldest unanswered fork request."""
 
     pid: int
 
 
 class ChildExited(Struct, frozen=True, tag="exited"):
-    """A report that a worker process has ended, with its exit status or, if negative, the signal that ended it."""
+    """A report that a worker process has ended. `status` is its exit status or a negative signal number."""
 
     pid: int
     status: int
 
 
 def run_fork_server(tasks: TaskSet) -> None:
-    """Fork worker processes on request until the parent closes the control socket, then kill those that still run.
+    """Fork worker processes on request until the parent closes the control socket.
 
-    The parent passes the file descriptor of the control socket as the first argument on the command line.
+    The remaining worker processes are killed at the end. The parent passes the file descriptor of the control socket as
+    the first command-line argument.
     """
     control_descriptor = int(sys.argv[1])
     control_socket = socket.socket(fileno=control_descriptor)
     child_ended = _open_child_ended_pipe()
     child_pids: set[int] = set()
 
-    # The loaded libraries stay for good. A garbage collection that walked over them would write to their memory pages,
-    # and every child would get copies of pages that it now shares.
+    # Exclude the loaded libraries from garbage collection, which would write to their memory pages. Every child would
+    # then get copies of pages that it now shares.
     gc.freeze()
 
     try:
@@ -82,7 +83,7 @@ def run_fork_server(tasks: TaskSet) -> None:
 def _open_child_ended_pipe() -> int:
     """Return a file descriptor that becomes readable when a child ends.
 
-    Also ignores Ctrl-C in a terminal: the parent receives it as well, and decides what it means.
+    This also makes the process ignore Ctrl-C in a terminal, because the parent receives and handles it as well.
     """
     reading_end, writing_end = os.pipe()
     os.set_blocking(writing_end, False)
@@ -95,11 +96,11 @@ def _open_child_ended_pipe() -> int:
 
 
 def _handle_request(control_socket: socket.socket, child_pids: set[int], tasks: TaskSet) -> None:
-    """Receive one request from the parent, and either fork a worker process or send a signal to one."""
+    """Receive one request from the parent, and either fork a worker process or signal one."""
     request, descriptors = message_channel.receive(control_socket, ForkRequest | SignalRequest)
 
     if isinstance(request, SignalRequest):
-        # A child that has ended is no longer in the set, and its id may belong to another process by now.
+        # A child that has ended is no longer in the set, because its id may already belong to another process.
         if request.pid in child_pids:
             _signal_child(request.pid, request.signal)
         return
@@ -111,9 +112,10 @@ def _handle_request(control_socket: socket.socket, child_pids: set[int], tasks: 
 
 
 def _fork_worker(control_socket: socket.socket, worker_descriptor: int, tasks: TaskSet) -> int:
-    """Fork a process that runs the tasks which it receives from the socket `worker_descriptor`, and return its id.
+    """Fork a worker process, and return its id.
 
-    The call returns only in the fork server. The worker process exits when its last task has ended.
+    The call only returns in the fork server. The worker process receives its tasks from the socket `worker_descriptor`,
+    and exits after the last one.
     """
     pid = os.fork()
     if pid == 0:
@@ -124,9 +126,9 @@ def _fork_worker(control_socket: socket.socket, worker_descriptor: int, tasks: T
 
 
 def _become_worker(control_socket: socket.socket, worker_descriptor: int, tasks: TaskSet) -> None:
-    """Turn the process that was just forked into a worker that runs tasks, and exit. This call never returns.
+    """Run tasks in the process that was just forked, and exit. This call never returns.
 
-    The worker leads a session and a process group of its own, so that everything it starts can be ended with it.
+    The worker leads its own session and process group, so that all processes it starts can be ended with it.
     """
     exit_status = 1
     try:
@@ -138,19 +140,19 @@ def _become_worker(control_socket: socket.socket, worker_descriptor: int, tasks:
         run_worker(socket.socket(fileno=worker_descriptor), tasks)
         exit_status = 0
     finally:
-        # Exit at once: the worker must neither return into the loop of the fork server nor run its exit handlers.
+        # The worker must neither return to the loop of the fork server nor run its exit handlers.
         os._exit(exit_status)
 
 
 def _restore_signal_handling() -> None:
-    """Undo in a worker process what `_open_child_ended_pipe` has set up for the fork server."""
+    """Undo the signal handling of `_open_child_ended_pipe` in a worker process."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _discard_standard_output() -> None:
-    """Discard what the libraries print to standard output and standard error."""
+    """Discard everything that the libraries write to standard output and standard error."""
     null_device = os.open(os.devnull, os.O_RDWR)
     os.dup2(null_device, 1)
     os.dup2(null_device, 2)
@@ -172,7 +174,7 @@ def _report_ended_children(control_socket: socket.socket, child_pids: set[int]) 
 def _signal_child(pid: int, signal_number: int) -> None:
     """Send a signal to a child and to its process group.
 
-    The child itself is signalled first, because it creates its process group only a moment after the fork.
+    The child itself is signalled first, because it may not have created its process group yet.
     """
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal_number)

@@ -1,4 +1,4 @@
-"""The parent's side of a fork server: starting it, having it fork worker processes, and ending them."""
+"""The parent's side of a fork server: starting it, requesting worker processes, and ending them."""
 
 import asyncio
 import contextlib
@@ -25,20 +25,20 @@ from touchstone.jobs.execution.protocol import (
     WorkItem,
 )
 
-KILLED: Final = -signal.SIGKILL  # the exit status of a process whose end nobody has seen
+KILLED: Final = -signal.SIGKILL  # Used as the exit status if the actual status is unknown.
 CLOSE_TIMEOUT_SECONDS: Final = 5.0
 log = structlog.get_logger("touchstone.jobs")
 
 
 class ForkedProcess(NamedTuple):
-    """The id of a forked process, and a future that is resolved with its exit status when it ends."""
+    """The id of a forked process, and a future for its exit status."""
 
     pid: int
     exit_status: asyncio.Future[int]
 
 
 class ForkServer:
-    """A running fork server, as its parent sees it."""
+    """The parent's handle of a running fork server."""
 
     def __init__(self, process: Process, control_socket: socket.socket) -> None:
         self._process = process
@@ -53,7 +53,9 @@ class ForkServer:
     async def start(cls, command: Sequence[str], variables: Mapping[str, str]) -> "ForkServer":
         """Start a fork server and wait until it has loaded its libraries, which takes seconds.
 
-        `variables` is its whole environment, and that of the worker processes it forks.
+        Args:
+            command: the command that starts the fork server.
+            variables: the whole environment of the fork server and of its worker processes.
 
         Raises:
             ChannelClosed: the fork server ended before it was ready.
@@ -75,7 +77,7 @@ class ForkServer:
 
         try:
             await message_channel.receive_async(control_socket, ServerReady)
-        except BaseException:  # including cancellation: nobody else would end the process
+        except BaseException:  # including cancellation, because nobody else would end the process
             control_socket.close()
             process.kill()
             await process.wait()
@@ -83,7 +85,7 @@ class ForkServer:
         return cls(process, control_socket)
 
     async def fork(self) -> "WorkerHandle":
-        """Start a worker process, which then waits for its work item, and return a handle to it.
+        """Start a worker process that waits for its work item, and return a handle to it.
 
         Raises:
             ChannelClosed: the fork server is gone.
@@ -97,12 +99,12 @@ class ForkServer:
             channel.close()
             raise ChannelClosed from error
         except BaseException:
-            channel.close()  # A worker without a work item ends by itself when its socket closes.
+            channel.close()  # A worker without a work item ends when its socket closes.
             raise
         return WorkerHandle(self, channel, forked_process)
 
     async def _request_fork(self, worker_channel: socket.socket) -> ForkedProcess:
-        """Ask the fork server for a process that listens to `worker_channel`, and wait until it is forked.
+        """Request a process that listens to `worker_channel`, and wait until it is forked.
 
         Raises:
             ChannelClosed, OSError: the fork server is gone.
@@ -114,20 +116,20 @@ class ForkServer:
             self._pending_forks.append(fork)
             await message_channel.send_async(self._control_socket, ForkRequest(), [worker_channel.fileno()])
 
-        # Replies are matched to requests by their order. The shield keeps the future of a caller that was cancelled
-        # in its place, so that the reply to it is not taken for the reply to the next request.
+        # Replies are matched to requests by their order. Without the shield, the cancellation of a caller would cancel
+        # its future, which has to receive the reply to its request.
         return await asyncio.shield(fork)
 
     async def send_signal(self, pid: int, signal_number: int = signal.SIGKILL) -> None:
-        """Signal a worker process and its process group, if it is still alive."""
+        """Signal a worker process and its process group if it is still alive."""
         with contextlib.suppress(OSError):  # If the fork server is gone, so are its children.
             async with self._send_lock:
                 await message_channel.send_async(self._control_socket, SignalRequest(pid, signal_number))
 
     async def close(self) -> None:
-        """End the fork server, which ends its children, and wait until it has ended."""
+        """End the fork server and its children, and wait until it has ended."""
         self._listener.cancel()
-        # The event loop must have let go of the socket before its file descriptor can be reused.
+        # The event loop must stop using the socket before its file descriptor can be reused.
         await asyncio.gather(self._listener, return_exceptions=True)
         self._mark_closed()
 
@@ -141,7 +143,7 @@ class ForkServer:
             await self._process.wait()
 
     async def _listen(self) -> None:
-        """Receive the messages of the fork server and pass them to those who wait for them, until the server ends."""
+        """Receive the messages of the fork server until it ends, and resolve the futures that wait for them."""
         try:
             while True:
                 message = await message_channel.receive_async(self._control_socket, ChildForked | ChildExited)
@@ -154,7 +156,7 @@ class ForkServer:
             self._mark_closed()
 
     def _resolve_oldest_fork(self, pid: int) -> None:
-        """Give the process that was forked to the caller who has waited longest."""
+        """Pass a forked process to the caller that has waited longest."""
         exit_status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._exit_statuses[pid] = exit_status
 
@@ -163,13 +165,13 @@ class ForkServer:
             fork.set_result(ForkedProcess(pid, exit_status))
 
     def _resolve_exit_status(self, pid: int, status: int) -> None:
-        """Tell whoever waits for the end of a process that it has ended."""
+        """Resolve the future for the exit status of a process."""
         exit_status = self._exit_statuses.pop(pid)
         if not exit_status.done():
             exit_status.set_result(status)
 
     def _mark_closed(self) -> None:
-        """Record that the fork server has ended, and end every wait for a message from it.
+        """Mark the fork server as closed, and resolve all futures that wait for a message from it.
 
         Its worker processes count as killed, and requests for new ones fail.
         """
@@ -182,12 +184,13 @@ class ForkServer:
         for fork in self._pending_forks:
             if not fork.done():
                 fork.set_exception(ChannelClosed())
-                # If the caller was cancelled, nobody retrieves the exception, and asyncio would log an error.
+                # Retrieve the exception, because asyncio would log an error if the caller was cancelled and nobody
+                # does.
                 fork.exception()
 
 
 class WorkerHandle:
-    """The parent's handle of one worker process; `busy_seconds` is how long its tasks have taken so far."""
+    """The parent's handle of a worker process. `busy_seconds` is the total duration of its tasks so far."""
 
     def __init__(self, server: ForkServer, channel: socket.socket, forked_process: ForkedProcess) -> None:
         self._server = server
@@ -199,9 +202,12 @@ class WorkerHandle:
     async def run(
         self, work_item: WorkItem, descriptors: Sequence[int], on_progress: ProgressListener
     ) -> ExecutionOutcome:
-        """Send the work item with its opened files, and return the outcome of the task.
+        """Send the work item with its open files, and return the outcome of the task.
 
-        `on_progress` is called whenever the task reports progress.
+        Args:
+            work_item: the task to run.
+            descriptors: the file descriptors of the open files.
+            on_progress: a function that is called whenever the task reports progress.
         """
         started_at = time.monotonic()
         try:
@@ -214,20 +220,20 @@ class WorkerHandle:
                     return message
                 on_progress(message.progress)
         except (ChannelClosed, OSError):
-            # Shielded, because `kill` waits for the same future after this call was cancelled.
+            # If this call is cancelled, `kill` still has to wait for the same future.
             exit_status = await asyncio.shield(self._exit_status)
             return ProcessDied(status=exit_status)
         finally:
             self.busy_seconds += time.monotonic() - started_at
 
     async def terminate(self, grace_seconds: float) -> None:
-        """Ask the process to end, and give it some time to clean up what it has started on other machines."""
+        """Ask the process to end, and wait up to `grace_seconds` while it cleans up on other machines."""
         if grace_seconds > 0:
             await self._server.send_signal(self.pid, signal.SIGTERM)
             await asyncio.wait([self._exit_status], timeout=grace_seconds)
 
     async def kill(self) -> None:
-        """Kill the process and its process group, and return when the process has ended."""
+        """Kill the process and its process group, and wait until the process has ended."""
         await self._server.send_signal(self.pid, signal.SIGKILL)
         await asyncio.wait([self._exit_status])
         self._channel.close()

@@ -1,7 +1,7 @@
-"""Worker processes that wait for a further task, which finds loaded what earlier ones have loaded.
+"""Worker processes that wait for another task, which can reuse what earlier tasks have loaded.
 
-Such a worker costs memory, and what it has loaded may be damaged by a task that goes wrong. It is therefore ended after
-a task that fails without a reason, when no task has come for a while, and when its tasks have taken a minute in all.
+An idle worker costs memory, and a crashing task may corrupt its state. Therefore a worker is ended after a serious
+failure, after `MAX_IDLE_SECONDS` without a task, and when its tasks have taken more than `MAX_BUSY_SECONDS` in total.
 """
 
 import asyncio
@@ -11,26 +11,26 @@ from typing import Final
 from touchstone.jobs.execution.fork_server_client import WorkerHandle
 
 MAX_IDLE_SECONDS: Final = 300.0
-MAX_BUSY_SECONDS: Final = 60.0  # The limit on processor time applies to all tasks of a process together.
+MAX_BUSY_SECONDS: Final = 60.0  # Needed because the limit on processor time applies to all tasks of a process together.
 
 
 @dataclass(frozen=True, slots=True)
 class _IdleWorker:
-    """A worker that waits, and the timer that ends it."""
+    """An idle worker, and the timer that ends it."""
 
     worker: WorkerHandle
     timer: asyncio.TimerHandle
 
 
 class IdleWorkers:
-    """The workers of an executor that wait for a further task."""
+    """The idle workers of an executor."""
 
     def __init__(self) -> None:
         self._idle_workers: list[_IdleWorker] = []
-        self._endings: set[asyncio.Task[None]] = set()
+        self._end_tasks: set[asyncio.Task[None]] = set()
 
-    def take(self) -> WorkerHandle | None:
-        """Return the worker that has waited for the shortest time, which waits no longer, or None if there is none."""
+    def pop(self) -> WorkerHandle | None:
+        """Remove and return the worker with the shortest idle time, or return None if there is none."""
         if not self._idle_workers:
             return None
 
@@ -39,25 +39,25 @@ class IdleWorkers:
         return idle_worker.worker
 
     async def add(self, worker: WorkerHandle) -> None:
-        """Let a worker wait for a further task, or end it if its tasks have taken too long in all."""
+        """Let a worker wait for another task, or end it if its tasks have taken too long in total."""
         if worker.busy_seconds > MAX_BUSY_SECONDS:
             await worker.kill()
             return
 
         event_loop = asyncio.get_running_loop()
-        timer = event_loop.call_later(MAX_IDLE_SECONDS, self._end_unused_worker, worker)
+        timer = event_loop.call_later(MAX_IDLE_SECONDS, self._end_idle_worker, worker)
         self._idle_workers.append(_IdleWorker(worker, timer))
 
     async def close(self) -> None:
-        """End all workers that wait."""
-        while worker := self.take():
+        """End all idle workers."""
+        while worker := self.pop():
             await worker.kill()
-        if self._endings:
-            await asyncio.wait(self._endings)
+        if self._end_tasks:
+            await asyncio.wait(self._end_tasks)
 
-    def _end_unused_worker(self, worker: WorkerHandle) -> None:
-        """End a worker that has waited for too long."""
+    def _end_idle_worker(self, worker: WorkerHandle) -> None:
+        """End a worker that has been idle for too long."""
         self._idle_workers = [idle_worker for idle_worker in self._idle_workers if idle_worker.worker is not worker]
-        ending = asyncio.ensure_future(worker.kill())
-        self._endings.add(ending)
-        ending.add_done_callback(self._endings.discard)
+        end_task = asyncio.ensure_future(worker.kill())
+        self._end_tasks.add(end_task)
+        end_task.add_done_callback(self._end_tasks.discard)

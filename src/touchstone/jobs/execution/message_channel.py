@@ -1,7 +1,7 @@
-"""A channel for JSON messages and opened files over a Unix stream socket.
+"""A channel for JSON messages and open files over a Unix stream socket.
 
-Each message consists of a header of four bytes, which contains the length of the body, and a body of JSON. File
-descriptors are sent along with the header. Each operation exists twice: for blocking sockets, and for asyncio.
+Each message consists of a four-byte header with the length of the body, and a JSON body. File descriptors are sent
+along with the header. There are functions for blocking sockets and for asyncio.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ CHUNK_BYTES: Final = 2**20
 
 
 class ChannelClosed(Exception):
-    """The process at the other end of the channel has closed it or is gone."""
+    """The process at the other end has closed the channel or is gone."""
 
 
 def send(sock: socket.socket, message: object, descriptors: Sequence[int] = ()) -> None:
-    """Send a message with file descriptors, waiting until the other end has room for it.
+    """Send a message with file descriptors, and block until the socket has accepted it.
 
     Raises:
         OSError: the other end is gone.
@@ -34,9 +34,11 @@ def send(sock: socket.socket, message: object, descriptors: Sequence[int] = ()) 
 
 
 def receive(sock: socket.socket, message_type: Any) -> tuple[Any, list[int]]:
-    """Wait for the next message and return it with the file descriptors that were sent along.
+    """Wait for the next message and return it with its file descriptors.
 
-    `message_type` is the expected type, or a union of types.
+    Args:
+        sock: the blocking socket.
+        message_type: the expected type, or a union of types.
 
     Raises:
         ChannelClosed: the other end is gone.
@@ -45,7 +47,7 @@ def receive(sock: socket.socket, message_type: Any) -> tuple[Any, list[int]]:
     if not header:
         raise ChannelClosed
 
-    # A stream socket may deliver fewer bytes than were asked for.
+    # A stream socket may deliver fewer bytes than requested.
     header += _receive_exactly(sock, HEADER.size - len(header))
 
     body = _receive_exactly(sock, _body_size(header))
@@ -71,7 +73,7 @@ async def send_async(sock: socket.socket, message: object, descriptors: Sequence
         OSError: the other end is gone.
     """
     body = msgspec.json.encode(message)
-    # The socket always has room for four bytes: the other end has read the previous message before the next is sent.
+    # This does not block, because the other end has read the previous message before the next one is sent.
     socket.send_fds(sock, [HEADER.pack(len(body))], descriptors)
     await asyncio.get_running_loop().sock_sendall(sock, body)
 
@@ -79,7 +81,9 @@ async def send_async(sock: socket.socket, message: object, descriptors: Sequence
 async def receive_async(sock: socket.socket, message_type: Any) -> Any:
     """Wait for the next message on a non-blocking socket and return it.
 
-    `message_type` is the expected type, or a union of types.
+    Args:
+        sock: the non-blocking socket.
+        message_type: the expected type, or a union of types.
 
     Raises:
         ChannelClosed: the other end is gone.
@@ -111,8 +115,8 @@ async def _receive_exactly_async(sock: socket.socket, byte_count: int) -> bytes:
 
 
 def _body_size(header: bytes) -> int:
-    """Return the size of the body that a header announces, in bytes, or raise ChannelClosed if it is absurd."""
+    """Return the body size in bytes from a header, or raise ChannelClosed if it is too large."""
     size_in_bytes: int = HEADER.unpack(header)[0]
-    if size_in_bytes > MAX_BODY_BYTES:  # Only a broken process announces so much.
+    if size_in_bytes > MAX_BODY_BYTES:  # Only a broken process sends such a header.
         raise ChannelClosed
     return size_in_bytes

@@ -1,4 +1,4 @@
-"""The end of a worker process together with its parent, so that no worker is left behind when a service dies."""
+"""Ending worker processes together with their parent, so that none is left when a service dies."""
 
 import ctypes
 import os
@@ -13,17 +13,17 @@ _PR_SET_PDEATHSIG: Final = 1  # from <linux/prctl.h>
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends, however that happens (Linux only, see prctl(2))."""
+    """Make the kernel kill this process when its parent ends for any reason (Linux only, see prctl(2))."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def kill_group_when_parent_closes(sock: socket.socket) -> None:
-    """Start a thread that kills this process, and all processes it has started, when the parent closes the socket."""
+    """Start a thread that kills this process and its children when the parent closes the socket."""
 
     def wait_and_kill() -> None:
         """Wait for the end of the connection, then kill the process group of this process."""
-        # The end of a connection is always reported. The parent may still send messages, which are not.
+        # With an empty event mask, `poll` only reports the end of the connection and ignores messages.
         connection_end = select.poll()
         connection_end.register(sock, 0)
         connection_end.poll()

@@ -1,7 +1,7 @@
-"""The local executor: it runs tasks in processes that are forked by a fork server, which it starts when needed.
+"""The local executor, which runs tasks in processes forked by a fork server.
 
-A task has a process of its own, unless its work item keeps the process. Then the process may have run other such tasks
-before.
+Each task has its own process, unless its work item keeps the process. Such a task may run in the process of an earlier
+one.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from touchstone.jobs.execution.protocol import (
 FORK_SERVER_COMMAND: Final = (sys.executable, "-I", "-m", "touchstone.jobs.execution.fork_server_main")
 RAY_FORK_SERVER_COMMAND: Final = (sys.executable, "-I", "-m", "touchstone.jobs.execution.ray_fork_server_main")
 
-# After these failures, a process is not used again: a library may be left in a bad state, or the memory full.
+# After these failures, a process is not reused, because a library may be in a bad state or the memory may be full.
 _SERIOUS_FAILURES: Final = frozenset({"out_of_memory", "storage_failed", "work_failed"})
 _FIXED_VARIABLES: Final[Mapping[str, str]] = {
     "PATH": os.defpath,
@@ -38,7 +38,7 @@ _FIXED_VARIABLES: Final[Mapping[str, str]] = {
     "PYTHONHASHSEED": "0",
     "OMP_WAIT_POLICY": "passive",
 }
-# An operator may choose the kernels of the linear algebra library, so that different machines produce the same bytes.
+# Operators may select the kernels of the linear algebra library, so that different machines produce identical bytes.
 _INHERITED_VARIABLES: Final = ("OPENBLAS_CORETYPE",)
 _THREAD_COUNT_VARIABLES: Final = (
     "OMP_NUM_THREADS",
@@ -49,9 +49,12 @@ _THREAD_COUNT_VARIABLES: Final = (
 
 
 def worker_environment(*, thread_count: int) -> dict[str, str]:
-    """Return the environment variables of worker processes, which limit their libraries to `thread_count` threads.
+    """Return the environment variables of worker processes.
 
-    They contain none of the service's own variables, and so none of its settings and secrets.
+    They exclude the service's own variables, which contain its settings and secrets.
+
+    Args:
+        thread_count: the maximum number of threads for the numeric libraries.
     """
     inherited = {name: os.environ[name] for name in _INHERITED_VARIABLES if name in os.environ}
     thread_counts = dict.fromkeys(_THREAD_COUNT_VARIABLES, str(thread_count))
@@ -59,9 +62,9 @@ def worker_environment(*, thread_count: int) -> dict[str, str]:
 
 
 def task_thread_count() -> int:
-    """Return the number of threads that a task may use: all cores but one, and both cores of a machine with two.
+    """Return the number of threads per task, which leaves one core free if there are more than two.
 
-    Tasks run at a low priority, so the API gets a core whenever it needs one, even if tasks use all of them.
+    Tasks run at a low priority, so the API gets a core whenever it needs one, even if tasks use all cores.
     """
     core_count = os.cpu_count() or 1
     return min(core_count, max(2, core_count - 1))
@@ -69,7 +72,7 @@ def task_thread_count() -> int:
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:
-    """One run of a task: its work item, its opened files, and how its caller follows and bounds it."""
+    """One run of a task, with its work item, its open files, its progress listener and its time limit."""
 
     work_item: WorkItem
     descriptors: Sequence[int]
@@ -82,9 +85,9 @@ class ProcessExecutor:
 
     Attributes:
         command: the command that starts the fork server.
-        grace_seconds: the time between SIGTERM and SIGKILL when a task is cancelled; 0 unless the task has to clean up
-            on other machines.
-        limits_memory: False if the process only drives an engine that maps much memory.
+        grace_seconds: the time between SIGTERM and SIGKILL when a task is cancelled, or 0 if the task has nothing to
+            clean up on other machines.
+        limits_memory: whether to limit the memory of processes. Clients of Ray map more memory than they use.
         variables: the environment of the processes.
     """
 
@@ -96,7 +99,7 @@ class ProcessExecutor:
         limits_memory: bool = True,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        """Prepare an executor; its fork server is started by the first task or by `warm_up`."""
+        """Prepare an executor, whose fork server is started by the first task or by `warm_up`."""
         if variables is None:
             variables = worker_environment(thread_count=task_thread_count())
 
@@ -108,10 +111,10 @@ class ProcessExecutor:
         self._idle_workers = IdleWorkers()
 
     async def warm_up(self) -> None:
-        """Start the fork server and return when it has loaded its libraries.
+        """Start the fork server and wait until it has loaded its libraries.
 
         Raises:
-            ChannelClosed: it could not start.
+            ChannelClosed: the fork server could not start.
         """
         await self._running_server()
 
@@ -123,10 +126,10 @@ class ProcessExecutor:
         on_progress: ProgressListener,
         timeout_seconds: float,
     ) -> ExecutionOutcome:
-        """Run one task in a process of its own, or in one that an earlier task has left, and return how it ended.
+        """Run one task in a new or in an idle process, and return its outcome.
 
-        If the work item does not keep its process for later tasks, the process has ended when this returns or raises,
-        even if the caller is cancelled.
+        Unless the work item keeps its process for later tasks, the process has ended when this returns or raises, even
+        if the caller is cancelled.
         """
         if not self.limits_memory:
             limits = replace(work_item.limits, memory_bytes=resource.RLIM_INFINITY)
@@ -135,10 +138,10 @@ class ProcessExecutor:
         descriptors = [file.fileno() for file in files]
         task_run = TaskRun(work_item, descriptors, on_progress, timeout_seconds)
 
-        idle_worker = self._idle_workers.take() if work_item.keeps_process else None
+        idle_worker = self._idle_workers.pop() if work_item.keeps_process else None
         if idle_worker is not None:
             outcome = await self._run_in_worker(idle_worker, task_run)
-            # A task that fails in a process that was used before may succeed in a fresh one.
+            # A task that fails seriously in a reused process may succeed in a new one.
             if _leaves_process_intact(outcome):
                 return outcome
 
@@ -152,7 +155,7 @@ class ProcessExecutor:
     async def _run_in_worker(self, worker: WorkerHandle, task_run: TaskRun) -> ExecutionOutcome:
         """Run a task in a worker process, and then keep the process for later tasks or end it.
 
-        A process is only kept if the work item asks for it and the task has left the process in a good state.
+        The process is only kept if the work item requests it and the task has left the process in a good state.
         """
         outcome: ExecutionOutcome | None = None
         try:
@@ -170,7 +173,7 @@ class ProcessExecutor:
             if task_run.work_item.keeps_process and is_intact:
                 await self._idle_workers.add(worker)
             else:
-                # The shield lets the end be awaited even if the caller is cancelled again.
+                # Kill the process completely, even if the caller is cancelled again.
                 await asyncio.shield(worker.kill())
 
     async def close(self) -> None:
@@ -179,7 +182,7 @@ class ProcessExecutor:
             return
 
         await self._idle_workers.close()
-        self._server.cancel()  # This has an effect only while the server is starting.
+        self._server.cancel()  # This only has an effect while the server is starting.
         await asyncio.wait([self._server])
 
         has_started = not self._server.cancelled() and self._server.exception() is None
@@ -188,9 +191,9 @@ class ProcessExecutor:
         self._server = None
 
     async def _running_server(self) -> ForkServer:
-        """Return the fork server, after starting one if there is none or the last one was lost.
+        """Return the fork server, and start one if there is none or the last one was lost.
 
-        Callers that come while it is starting wait for the same start.
+        Concurrent callers wait for the same start.
 
         Raises:
             ChannelClosed: the fork server could not start.
@@ -201,11 +204,11 @@ class ProcessExecutor:
         if self._server is None:
             self._server = asyncio.ensure_future(ForkServer.start(self.command, self.variables))
 
-        # The shield lets the start go on for the other callers if this one is cancelled.
+        # If this caller is cancelled, the start has to continue for the others.
         return await asyncio.shield(self._server)
 
     def _is_server_lost(self) -> bool:
-        """Return whether the fork server was started, but could not start or has ended since."""
+        """Return whether the fork server has failed to start or has ended unexpectedly."""
         if self._server is None or not self._server.done():
             return False
 
@@ -214,7 +217,7 @@ class ProcessExecutor:
 
 
 def _leaves_process_intact(outcome: ExecutionOutcome) -> bool:
-    """Return whether a process can run further tasks after this outcome of its last one."""
+    """Return whether a process can run further tasks after this outcome."""
     if isinstance(outcome, TaskFailed):
         return outcome.code not in _SERIOUS_FAILURES
     return isinstance(outcome, TaskSucceeded)

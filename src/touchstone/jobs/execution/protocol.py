@@ -1,6 +1,6 @@
-"""What a task is, and the messages between the process that dispatches a task and the process that runs it.
+"""Tasks, and the messages between the process that dispatches a task and the process that runs it.
 
-Messages are encoded as JSON; opened files are sent along with them.
+Messages are encoded as JSON, and open files are sent along with them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from touchstone.learning.task_interface import Report
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True):
-    """The limits of one process: address space, size of its largest file, and processor time."""
+    """The limits of a process on its address space, on the size of each file, and on processor time."""
 
     memory_bytes: int
     file_bytes: int
@@ -23,10 +23,17 @@ class ResourceLimits(Struct, frozen=True, kw_only=True):
 
 
 class WorkItem(Struct, frozen=True, kw_only=True):
-    """One run of a task: its request, the folder that it may write to, and its limits.
+    """One run of a task.
 
-    `name` identifies the run wherever it is executed. The opened files are sent along, in the order of `file_roles`. If
-    `keeps_process` is true, the process waits for further work items afterwards, under the limits of the first one.
+    Attributes:
+        name: the identifier of the run, which is the same on every machine.
+        task: the name of the task.
+        request: the request for the task.
+        source: the description of the input files.
+        file_roles: the roles of the open files that are sent along, in the same order.
+        scratch_folder: the folder that the task may write to.
+        limits: the limits of the process.
+        keeps_process: whether the process waits for further work items, under the limits of the first one.
     """
 
     name: str
@@ -40,29 +47,33 @@ class WorkItem(Struct, frozen=True, kw_only=True):
 
 
 class ProgressMessage(Struct, frozen=True, tag="progress"):
-    """A report of how far a task has come."""
+    """A report of the progress of a task."""
 
     progress: JobProgress
 
 
 class OutputFile(Struct, frozen=True, kw_only=True):
-    """A file that a task has written into its scratch folder."""
+    """A file that a task has written to its scratch folder."""
 
     name: str
     media_type: str
 
 
 class TaskSucceeded(Struct, frozen=True, kw_only=True, tag="succeeded"):
-    """The outcome of a task that has finished: its result, and the files that it has written."""
+    """The outcome of a successful task: its result, and the files that it has written."""
 
     result: Any
     files: tuple[OutputFile, ...] = ()
 
 
 class TaskFailed(Struct, frozen=True, kw_only=True, tag="failed"):
-    """The outcome of a task that has failed and would fail again: the key of a sentence, with its facts.
+    """The outcome of a task that has failed and would fail again.
 
-    `detail` is for the log only.
+    Attributes:
+        code: the key of a sentence.
+        phase: the phase of the failure.
+        facts: the placeholder values of the sentence.
+        detail: the technical detail for the log.
     """
 
     code: str
@@ -72,15 +83,12 @@ class TaskFailed(Struct, frozen=True, kw_only=True, tag="failed"):
 
 
 class ProcessDied(Struct, frozen=True, kw_only=True, tag="died"):
-    """The end of a process that has not reported an outcome.
-
-    `status` is its exit status or, if negative, the number of the signal that ended it.
-    """
+    """The end of a process without an outcome. `status` is its exit status or a negative signal number."""
 
     status: int
 
 
-# What a task reports at its end, and what becomes of its process.
+# A task reports a `TaskOutcome`. The executor also detects the death of its process.
 TaskOutcome = TaskSucceeded | TaskFailed
 ExecutionOutcome = TaskSucceeded | TaskFailed | ProcessDied
 ProgressListener = Callable[[JobProgress], None]
@@ -88,7 +96,7 @@ ProgressListener = Callable[[JobProgress], None]
 
 @dataclass(frozen=True, slots=True)
 class TaskContext:
-    """What a task function works with: its request, its opened files by role, and a folder to write to."""
+    """The arguments of a task function. `files` contains its open files by role."""
 
     name: str
     request: Json
@@ -100,7 +108,7 @@ class TaskContext:
 
 @dataclass(frozen=True, slots=True)
 class WorkerTask:
-    """A function that worker processes can run, and the name by which work items refer to it."""
+    """A function that worker processes can run, and its name in work items."""
 
     name: str
     run: Callable[[TaskContext], TaskOutcome]
@@ -114,7 +122,7 @@ class TaskSet:
 
 
 class Executor(Protocol):
-    """Runs tasks in processes of their own. When `run` is cancelled, it ends the process before it returns."""
+    """Runs tasks in separate processes. When `run` is cancelled, it ends the process before it returns."""
 
     async def run(
         self,
@@ -124,13 +132,17 @@ class Executor(Protocol):
         on_progress: ProgressListener,
         timeout_seconds: float,
     ) -> ExecutionOutcome:
-        """Run one task and return how it ended, calling `on_progress` whenever it reports progress.
+        """Run one task and return its outcome.
 
-        A task that takes longer than `timeout_seconds` is ended, and fails.
+        Args:
+            work_item: the task to run.
+            files: the open files of the task, in the order of `work_item.file_roles`.
+            on_progress: a function that is called whenever the task reports progress.
+            timeout_seconds: the time after which the task is stopped and fails.
         """
 
     async def warm_up(self) -> None:
-        """Load the libraries now, so that the first task does not wait for them."""
+        """Load the libraries, so that the first task does not have to wait for them."""
 
     async def close(self) -> None:
         """End all processes."""

@@ -1,8 +1,8 @@
-"""Tasks on Ray: the local worker process of a job drives one detached actor, which runs the task on the cluster.
+"""Tasks on Ray, which the local worker process of a job delegates to a detached actor on the cluster.
 
-The actor is named after the job, so that the driver of a later attempt finds the work of a driver that was lost, and
-continues it. Losing Ray's head ends only the drivers, not the dispatcher. An actor that no driver has polled for a
-minute ends itself; otherwise a finished or forgotten actor would hold its processor forever.
+The actor is named after the job, so that the driver of a later attempt can find the actor of a lost driver and continue
+its work. The loss of Ray's head only ends the drivers, not the dispatcher. An actor ends itself if no driver has polled
+it for `ORPHAN_SECONDS`. Otherwise an abandoned actor would occupy its processor forever.
 """
 
 import os
@@ -30,7 +30,7 @@ FileContents = dict[str, bytes]
 
 
 class ActorStatus(Struct, frozen=True):
-    """The status of an actor; `outcome` and the contents of its output files are there once its task has ended."""
+    """The status of an actor. The outcome and the output files are set when its task has ended."""
 
     progress: JobProgress | None
     outcome: TaskOutcome | None
@@ -38,7 +38,7 @@ class ActorStatus(Struct, frozen=True):
 
 
 class TaskActor:
-    """A Ray actor that runs one task in a thread, so that drivers can ask for its status meanwhile."""
+    """A Ray actor that runs one task in a thread, so that drivers can poll its status at the same time."""
 
     def __init__(self, task: WorkerTask) -> None:
         self._task = task
@@ -48,19 +48,19 @@ class TaskActor:
         threading.Thread(target=self._exit_when_orphaned, daemon=True).start()
 
     def start(self, name: str, request: Json, source: JobSource, input_files: FileContents) -> None:
-        """Start the task in a thread, unless the driver of an earlier attempt has started it already."""
+        """Start the task in a thread, unless the driver of an earlier attempt has already started it."""
         if self._is_started:
             return
         self._is_started = True
         threading.Thread(target=self._run, args=(name, request, source, input_files), daemon=True).start()
 
     def poll(self) -> ActorStatus:
-        """Return the current status, and note that a driver still follows the task."""
+        """Return the current status, and record that a driver still follows the task."""
         self._polled_at = time.monotonic()
         return self._status
 
     def _run(self, name: str, request: Json, source: JobSource, input_files: FileContents) -> None:
-        """Run the task in a temporary folder, and keep its outcome and its output files for the driver."""
+        """Run the task in a temporary folder, and store its outcome and its output files for the driver."""
         with tempfile.TemporaryDirectory() as folder_name:
             scratch_folder = Path(folder_name)
             streams_by_role = {role: BytesIO(content) for role, content in input_files.items()}
@@ -81,32 +81,32 @@ class TaskActor:
         self._status = ActorStatus(progress=self._status.progress, outcome=outcome, output_files=output_files)
 
     def _report(self, percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
-        """Keep the progress that the task reports until a driver polls for it."""
+        """Store the progress of the task until a driver polls it."""
         progress = JobProgress(percent=percent, phase=phase, step=step, total_steps=total_steps, message=message)
         self._status = ActorStatus(progress=progress, outcome=None, output_files={})
 
     def _current_phase(self) -> str:
-        """Return the phase that the task has reported last."""
+        """Return the last phase that the task has reported."""
         progress = self._status.progress
         return "starting" if progress is None else progress.phase
 
     def _exit_when_orphaned(self) -> None:
-        """End the process of the actor once no driver has polled it for `ORPHAN_SECONDS`."""
+        """Exit the process of the actor once no driver has polled it for `ORPHAN_SECONDS`."""
         while time.monotonic() - self._polled_at < ORPHAN_SECONDS:
             time.sleep(1)
         os._exit(0)
 
 
 def tasks_on_ray(tasks: TaskSet, cluster_address: str) -> TaskSet:
-    """Return tasks with the same names, each of which is run by an actor on the cluster."""
+    """Return tasks with the same names that run in actors on the cluster."""
     driven_tasks = [WorkerTask(name, ActorDriver(task, cluster_address)) for name, task in tasks.by_name.items()]
     return TaskSet(*driven_tasks)
 
 
 class ActorDriver:
-    """A task function that has an actor do the work.
+    """A task function that delegates the work to an actor.
 
-    It runs in the local worker process of a job. It starts the actor of the job or finds it, follows it, and ends it.
+    It runs in the local worker process of a job, and finds or starts the actor of the job, follows it, and ends it.
     """
 
     def __init__(self, task: WorkerTask, cluster_address: str) -> None:
@@ -114,10 +114,10 @@ class ActorDriver:
         self._cluster_address = cluster_address
 
     def __call__(self, context: TaskContext) -> TaskOutcome:
-        """Run the task in an actor, and return its outcome with its output files in the scratch folder.
+        """Run the task in an actor, write its output files to the scratch folder, and return its outcome.
 
-        If the actor, its node or the head of the cluster is lost, this ends the worker process: the dispatcher sees
-        it die, and tries the job again. SIGTERM, which announces that the job was cancelled, kills the actor.
+        If the actor, its node or the head of the cluster is lost, this exits the worker process, and the dispatcher
+        tries the job again. SIGTERM means that the job was cancelled, and kills the actor.
         """
         ray.init(self._cluster_address, namespace=NAMESPACE, log_to_driver=False, configure_logging=False)
         actor = self._find_or_create_actor(context.name)
@@ -131,12 +131,12 @@ class ActorDriver:
             os._exit(1)
 
     def _find_or_create_actor(self, name: str) -> Any:
-        """Return the handle of the actor with this name, which outlives its driver and holds one processor."""
+        """Return the actor with this name, which outlives its driver and occupies one processor."""
         actor_class = ray.remote(TaskActor).options(name=name, get_if_exists=True, lifetime="detached", num_cpus=1)
         return actor_class.remote(self._task)
 
     def _follow(self, actor: Any, context: TaskContext) -> TaskOutcome:
-        """Poll an actor and pass its progress on until its task has ended; then fetch its files and kill it.
+        """Poll an actor and forward its progress until its task has ended, then fetch its files and kill it.
 
         Raises:
             RayError: the actor is lost, or does not reply in time.
@@ -147,7 +147,7 @@ class ActorDriver:
 
             if status.progress is not None and status.progress != last_progress:
                 last_progress = status.progress
-                _pass_on(last_progress, context)
+                _forward_progress(last_progress, context)
 
             if status.outcome is not None:
                 for name, content in status.output_files.items():
@@ -158,8 +158,8 @@ class ActorDriver:
             time.sleep(POLL_SECONDS)
 
 
-def _pass_on(progress: JobProgress, context: TaskContext) -> None:
-    """Report the progress of an actor as that of the local task."""
+def _forward_progress(progress: JobProgress, context: TaskContext) -> None:
+    """Report the progress of an actor as the progress of the local task."""
     context.report(
         progress.percent,
         progress.phase,
@@ -170,6 +170,6 @@ def _pass_on(progress: JobProgress, context: TaskContext) -> None:
 
 
 def _kill_actor_and_exit(actor: Any) -> None:
-    """End the actor and this worker process."""
+    """Kill the actor and exit this worker process."""
     ray.kill(actor)
     os._exit(1)

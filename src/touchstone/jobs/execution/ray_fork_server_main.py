@@ -1,6 +1,6 @@
-"""The program of the fork server for jobs on Ray, which also starts a Ray head if no cluster is named.
+"""The program of the fork server for jobs on Ray, which starts a Ray head if no cluster is configured.
 
-It is run as `python -m touchstone.jobs.execution.ray_fork_server_main <descriptor>` and configured by Ray's own
+It is run as `python -m touchstone.jobs.execution.ray_fork_server_main <descriptor>` and configured by Ray's
 environment variables: `RAY_ADDRESS`, `RAY_AUTH_MODE`, and `RAY_AUTH_TOKEN` or `RAY_AUTH_TOKEN_PATH`.
 """
 

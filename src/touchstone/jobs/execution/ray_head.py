@@ -1,4 +1,4 @@
-"""A Ray head on loopback, which asks for a token and ends together with the process that started it."""
+"""A Ray head on the loopback interface that requires a token and ends with its parent process."""
 
 import contextlib
 import os
@@ -25,27 +25,27 @@ HeadProcess = subprocess.Popen[bytes]
 
 
 def local_cluster_variables() -> dict[str, str]:
-    """Return the environment variables for a process that starts a Ray cluster of its own.
+    """Return the environment variables for a process that starts its own Ray cluster.
 
-    They contain a new secret token, without which nobody can use the cluster. Ray reads them when it is imported.
+    They contain a new secret token, which is required to use the cluster. Ray reads them when it is imported.
     """
     return {
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
-        # Ray's switch for machines that are not part of a cluster. Without it, Ray replaces the loopback address that
-        # it is given with the machine's outer address, and listens on every interface.
+        # Disable clusters of several machines. Otherwise Ray replaces the configured loopback address by the external
+        # address of the machine, and listens on every interface.
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     }
 
 
 @contextlib.contextmanager
 def existing_or_local_cluster(address: str | None) -> Iterator[str]:
-    """Yield the address of a Ray cluster, for a `with` block that runs tasks on it.
+    """Yield the address of a Ray cluster.
 
-    If no `address` is given, a cluster is started on this machine. It ends with the block, or with this process.
+    Without an `address`, a cluster is started on this machine, which ends with the block or with this process.
 
     Raises:
-        PermissionError: the environment lacks the `local_cluster_variables`. Without a token, everyone on the machine
+        PermissionError: the environment lacks the `local_cluster_variables`. Without a token, every user of the machine
             could run code in the cluster.
         TimeoutError, ChildProcessError: the cluster did not start.
     """
@@ -67,9 +67,9 @@ def existing_or_local_cluster(address: str | None) -> Iterator[str]:
 
 
 def _start_head(port: int, session_folder: str) -> HeadProcess:
-    """Start the head of a Ray cluster, the process through which the cluster is used, on a port of this machine.
+    """Start the head of a Ray cluster, which accepts connections from drivers on a port of this machine.
 
-    Ray creates sockets in `session_folder`, whose path must be short, because the paths of sockets are limited.
+    Ray creates sockets in `session_folder`, which must have a short path because the length of socket paths is limited.
     """
     command = [
         str(Path(sys.executable).with_name("ray")),
@@ -137,7 +137,7 @@ def _stop_head(head: HeadProcess) -> None:
 
 
 def _free_port() -> int:
-    """Return a port of the loopback interface on which nothing listens at the moment."""
+    """Return a currently unused port of the loopback interface."""
     with socket.create_server((LOOPBACK_HOST, 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

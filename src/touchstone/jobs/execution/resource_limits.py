@@ -13,9 +13,9 @@ HIGHEST_OOM_SCORE: Final = "1000"
 
 
 def limit_this_process(limits: ResourceLimits) -> None:
-    """Limit the memory, file sizes and processor time of this process for good, and give it a low priority.
+    """Limit the memory, file sizes and processor time of this process permanently, and lower its priority.
 
-    The process gets less processor time than the API, and the kernel kills it first when memory runs out.
+    The API takes precedence over the process, and the kernel kills the process first when memory runs out.
     """
     limit_by_resource = {
         resource.RLIMIT_AS: limits.memory_bytes,
@@ -24,9 +24,9 @@ def limit_this_process(limits: ResourceLimits) -> None:
         resource.RLIMIT_CORE: 0,
     }
     for limited_resource, limit in limit_by_resource.items():
-        # Lowering the hard limit as well keeps the process from raising the limit again.
+        # Also lower the hard limit, so that the process cannot raise the limit again.
         resource.setrlimit(limited_resource, (limit, limit))
 
     os.nice(NICENESS)
-    with contextlib.suppress(OSError):  # Where the kernel does not permit this, the default score applies.
+    with contextlib.suppress(OSError):  # If the kernel does not permit this, the default score applies.
         Path("/proc/self/oom_score_adj").write_text(HIGHEST_OOM_SCORE)

@@ -1,4 +1,7 @@
-"""The task functions of worker processes, which call the learning library; importing this loads heavy libraries."""
+"""The task functions of worker processes, which call the `learning` package.
+
+Importing this module loads heavy libraries, so only worker processes and the fork server import it.
+"""
 
 import base64
 import hashlib
@@ -21,14 +24,14 @@ MODEL_CACHE: Final = ModelCache()
 
 
 def train(context: TaskContext) -> TaskSucceeded:
-    """Train a model as a `TrainingRequest` asks, and return its evaluation with the model as an output file."""
+    """Run the training of a `TrainingRequest`."""
     request = msgspec.convert(context.request, TrainingRequest)
     outcome = training.run_training(request, _data_file(context), scratch=context.scratch_folder, report=context.report)
     return _succeeded(outcome)
 
 
 def explain(context: TaskContext) -> TaskSucceeded:
-    """Explain a model or a dataset as an `ExplanationRequest` asks."""
+    """Run the explanation of an `ExplanationRequest`."""
     request = msgspec.convert(context.request, ExplanationRequest)
     outcome = explanation_run.run_explanation(
         request, _data_file(context), _model_file(context), scratch=context.scratch_folder, report=context.report
@@ -37,7 +40,7 @@ def explain(context: TaskContext) -> TaskSucceeded:
 
 
 def predict_rows(context: TaskContext) -> TaskSucceeded:
-    """Predict the `rows` of the request with a trained model, which stays loaded if the process is kept."""
+    """Predict the `rows` of the request with a trained model, which stays cached if the process is kept."""
     model_file = _model_file(context)
     assert model_file is not None
     predictor = MODEL_CACHE.load(model_file)
@@ -45,31 +48,25 @@ def predict_rows(context: TaskContext) -> TaskSucceeded:
 
 
 def preflight_train(context: TaskContext) -> TaskSucceeded:
-    """Check a training request against its table, and return the dimensions and the digest of the table.
-
-    A training that cannot work is thus not queued.
-    """
+    """Check a training request against its table, and return the dimensions and the digest of the table."""
     request = msgspec.convert(context.request, TrainingRequest)
     return TaskSucceeded(result=training.preflight(request, _data_file(context)))
 
 
 def preview_train(context: TaskContext) -> TaskSucceeded:
-    """Check a training request like `preflight_train`, and also return how the rows of its table would be divided."""
+    """Check a training request like `preflight_train`, and also return the planned split of the rows."""
     request = msgspec.convert(context.request, TrainingRequest)
     return TaskSucceeded(result=training.preview(request, _data_file(context)))
 
 
 def preflight_explain(context: TaskContext) -> TaskSucceeded:
-    """Check an explanation request against its table and model, and return the table's dimensions and digest.
-
-    This does everything that an explanation does before it computes, so that one that cannot work is not queued.
-    """
+    """Check an explanation request against its files, and return the table's dimensions and digest."""
     request = msgspec.convert(context.request, ExplanationRequest)
     return TaskSucceeded(result=explanation_run.preflight(request, _data_file(context), _model_file(context)))
 
 
 def draw(context: TaskContext) -> TaskSucceeded:
-    """Render the Vega-Lite `spec` of the request as `png` or `svg`, and return the image in base64."""
+    """Render the Vega-Lite `spec` of the request as a PNG or SVG image, and return it in base64."""
     spec = context.request["spec"]
     image_format = context.request["format"]
     image = render_png(spec) if image_format == "png" else render_svg(spec).encode()
@@ -86,7 +83,7 @@ def _data_file(context: TaskContext) -> DataFile:
     source = context.source
 
     if source.sha256 is not None:
-        # Every binary stream has the method `readinto`, but typing.BinaryIO does not declare it.
+        # Every binary stream has the required method `readinto`, but `typing.BinaryIO` does not declare it.
         digest = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
         stream.seek(0)
         if digest != source.sha256:
@@ -97,7 +94,7 @@ def _data_file(context: TaskContext) -> DataFile:
 
 
 def _model_file(context: TaskContext) -> ModelFile | None:
-    """Return the model file of a task, with the digest that it must have, or None if the task has no model."""
+    """Return the model file of a task with its expected digest, or None if the task has no model."""
     if MODEL not in context.files:
         return None
 
@@ -106,7 +103,7 @@ def _model_file(context: TaskContext) -> ModelFile | None:
 
 
 def _succeeded(outcome: Outcome) -> TaskSucceeded:
-    """Return the outcome of a training or an explanation in the form in which it is sent to the parent process."""
+    """Convert the outcome of a training or an explanation to a message for the parent process."""
     output_files = tuple(OutputFile(name=file.name, media_type=file.media_type) for file in outcome.artifacts)
     return TaskSucceeded(result=outcome.result, files=output_files)
 

@@ -1,4 +1,4 @@
-"""The life of a worker process: it runs tasks within its limits, and reports to its parent over a socket."""
+"""The main function of a worker process, which runs tasks and reports to its parent over a socket."""
 
 import contextlib
 import errno
@@ -47,15 +47,14 @@ def run_worker(sock: socket.socket, tasks: TaskSet) -> None:
         sock: the connection to the parent.
         tasks: the tasks that a work item may name.
     """
-    # The process must not outlive its parent.
     die_with_parent()
     work_item, descriptors = message_channel.receive(sock, WorkItem)
 
-    # From here on, the process cannot exceed its limits, and ends when the parent closes the socket.
+    # From now on, the process cannot exceed its limits, and it ends when the parent closes the socket.
     limit_this_process(work_item.limits)
     kill_group_when_parent_closes(sock)
 
-    # If the parent is gone, nobody needs the outcome, and no further work item comes.
+    # If the parent is gone, nobody needs the outcome, and there will be no further work items.
     with contextlib.suppress(OSError, ChannelClosed):
         _run_work_item(sock, work_item, descriptors, tasks)
         while work_item.keeps_process:
@@ -64,7 +63,7 @@ def run_worker(sock: socket.socket, tasks: TaskSet) -> None:
 
 
 def _run_work_item(sock: socket.socket, work_item: WorkItem, descriptors: list[int], tasks: TaskSet) -> None:
-    """Run the task of a work item, send its outcome to the parent, and close the opened files.
+    """Run the task of a work item, close its files, and send the outcome to the parent.
 
     Raises:
         OSError: the parent is gone.
@@ -84,13 +83,17 @@ def _run_work_item(sock: socket.socket, work_item: WorkItem, descriptors: list[i
 def run_and_catch_errors(task: WorkerTask, context: TaskContext, current_phase: Callable[[], str]) -> TaskOutcome:
     """Run a task and return its outcome, which is a failure if the task raises an exception.
 
-    The result of a task that succeeds is returned as JSON. `current_phase` returns the phase that the task has
-    reported last; it becomes the phase of a failure for which the task itself names none.
+    The result of a successful task is encoded as JSON.
+
+    Args:
+        task: the task.
+        context: the arguments of the task.
+        current_phase: a function that returns the last reported phase, for failures without their own phase.
     """
     try:
         outcome = task.run(context)
         if isinstance(outcome, TaskSucceeded):
-            # Encoded inside the `try` block, because a result that JSON cannot represent is a failure of the task.
+            # A result that cannot be encoded is a failure of the task, so this belongs into the `try` block.
             encoded_result = msgspec.json.encode(outcome.result)
             return replace(outcome, result=Raw(encoded_result))
         return outcome
@@ -98,7 +101,7 @@ def run_and_catch_errors(task: WorkerTask, context: TaskContext, current_phase: 
         return TaskFailed(code=error.code, phase=error.phase, facts={**error.facts, "field": error.field})
     except MemoryError:
         return TaskFailed(code="out_of_memory", phase=current_phase())
-    except Exception as error:  # noqa: BLE001 - the job must end with a reason; the log gets the traceback
+    except Exception as error:  # noqa: BLE001 - the job must fail with a reason, and the log gets the traceback
         is_disk_full = isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS
         end_of_traceback = traceback.format_exc()[-MAX_TRACEBACK_CHARACTERS:]
         return TaskFailed(
@@ -109,10 +112,10 @@ def run_and_catch_errors(task: WorkerTask, context: TaskContext, current_phase: 
 
 
 class ProgressReporter:
-    """The callback by which a task reports its progress to the parent process.
+    """The callback for a task to report its progress to the parent process.
 
-    It sends at most ten reports a second, except that the first report of each phase is always sent. The percentage
-    never decreases, whatever the task reports.
+    It sends at most ten reports per second, but always the first report of each phase. The percentage never decreases,
+    even if the task reports a lower one.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -122,11 +125,11 @@ class ProgressReporter:
         self._sent_at = 0.0
 
     def current_phase(self) -> str:
-        """Return the phase that was reported last."""
+        """Return the last reported phase."""
         return self._phase
 
     def __call__(self, percent: float, phase: str, *, step: int, total_steps: int, message: str) -> None:
-        """Send the progress to the parent, unless a report of the same phase was sent a moment ago.
+        """Send the progress to the parent, unless a report of the same phase was sent very recently.
 
         Raises:
             OSError: the parent is gone.
@@ -147,9 +150,12 @@ class ProgressReporter:
 
 
 def _create_task_context(work_item: WorkItem, descriptors: list[int], report: Report) -> TaskContext:
-    """Return the context with which a task is called: its request, its opened files by role, and its scratch folder.
+    """Create the arguments of a task.
 
-    `descriptors` are the files that the parent has opened, in the order of `work_item.file_roles`.
+    Args:
+        work_item: the work item of the task.
+        descriptors: the open files, in the order of `work_item.file_roles`.
+        report: the callback for progress.
     """
     roles_and_descriptors = zip(work_item.file_roles, descriptors, strict=True)
     files = {role: os.fdopen(descriptor, "rb") for role, descriptor in roles_and_descriptors}

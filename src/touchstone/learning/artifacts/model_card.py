@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from touchstone.core.attributes import BY_NAME
 from touchstone.learning.artifacts.intended_use import CardSources, describe_intended_use
-from touchstone.learning.column_types import MANY_VALUES
+from touchstone.learning.column_types import CARDINALITY_THRESHOLD
 from touchstone.learning.fairness.groups import INTERSECTION
 from touchstone.learning.localized_text import LOCALES, format_fact, localize
 from touchstone.learning.request_choices import METRIC_BY_NAME
@@ -85,7 +85,7 @@ class _MarkdownCard:
             self.section("what", self.model()),
             self.section("intended_use", self.card["intended_use"][self.locale]),
             self.section("data", self.data()),
-            self.section("preparation", self.text("preparation_line", many=MANY_VALUES)),
+            self.section("preparation", self.text("preparation_line", many=CARDINALITY_THRESHOLD)),
             self.section("metrics", measured_quality),
         ]
         if self.card["group_metrics"]:

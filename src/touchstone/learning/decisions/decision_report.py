@@ -12,7 +12,7 @@ from touchstone.learning.decisions.threshold import Objective
 from touchstone.learning.evaluation import Predictions, compute_metric, concatenate, finite_or_none
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
-from touchstone.learning.localized_text import LocalizedText, format_apart, join_texts, localize
+from touchstone.learning.localized_text import LocalizedText, format_distinctly, join_texts, localize
 from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.learning.target import Target
 from touchstone.learning.task_interface import Json
@@ -126,7 +126,7 @@ def _decision_text(decision: Json, group_thresholds: GroupThresholds | None) -> 
 def _objective_sentence(decision: Json) -> LocalizedText:
     """Return the sentence about the effect of the chosen threshold on the test rows."""
     requested = decision["requested"]
-    value, default = format_apart([decision["test"]["value"], decision["test"]["at_default"]])
+    value, default = format_distinctly([decision["test"]["value"], decision["test"]["at_default"]])
     effect = {"value": value, "default": default, "default_threshold": decision["default_threshold"]}
     if "metric" in requested:
         metric_label = localize(METRIC_BY_NAME[requested["metric"]].label)
@@ -153,7 +153,7 @@ def _report_calibration(experiment: Experiment, search: SearchResult) -> Json:
         "base_rate": _compute_losses(concatenate(baseline)),
     }
 
-    log_losses = dict(zip(losses, format_apart([values["log_loss"] for values in losses.values()]), strict=True))
+    log_losses = dict(zip(losses, format_distinctly([values["log_loss"] for values in losses.values()]), strict=True))
     key = "losses_unchanged" if method == "none" else "losses"
     method_sentence = localize(CALIBRATION_SENTENCES[method])
     loss_sentence = localize(CALIBRATION_SENTENCES[key], **log_losses)

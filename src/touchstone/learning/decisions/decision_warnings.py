@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from touchstone.learning.decisions.calibration import MIN_ROWS_PER_CLASS
-from touchstone.learning.localized_text import format_apart, localize
+from touchstone.learning.localized_text import format_distinctly, localize
 from touchstone.learning.request_choices import METRIC_BY_NAME, Calibration
 from touchstone.learning.task_choice import TaskReason
 from touchstone.learning.task_interface import Json
@@ -51,7 +51,7 @@ def _base_rate_warning(metric: str, *, value: float, baseline: float) -> Json:
     """Return the warning that the base rate has a better log loss or Brier score than the model."""
     code = "probabilities_worse_than_base_rate"
     label = localize(METRIC_BY_NAME[metric].label)
-    value_text, baseline_text = format_apart([value, baseline])
+    value_text, baseline_text = format_distinctly([value, baseline])
     return {
         "code": code,
         "text": localize(WARNINGS[code], metric=label, value=value_text, baseline=baseline_text),

@@ -68,7 +68,7 @@ class LearnedDecisions:
         if predictions.class_count == 0:
             return predictions
         calibrated = predictions.with_probabilities(self.calibrator.calibrate(predictions.probabilities))
-        return calibrated.decided_by(rule.decide(calibrated.probabilities))
+        return calibrated.with_predicted(rule.decide(calibrated.probabilities))
 
 
 def learn_decisions(

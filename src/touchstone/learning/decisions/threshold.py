@@ -64,7 +64,7 @@ def choose_threshold(validation: Predictions, objective: Objective, *, default: 
 
 def _signed_value(validation: Predictions, objective: Objective, threshold: float) -> float:
     """Return the value of the objective at a threshold, with its sign adjusted so that higher is better."""
-    decided = validation.decided_by(DecisionRule(threshold).decide(validation.probabilities))
+    decided = validation.with_predicted(DecisionRule(threshold).decide(validation.probabilities))
     return objective.sign * objective.measure(decided)
 
 

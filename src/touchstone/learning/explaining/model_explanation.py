@@ -24,7 +24,7 @@ from touchstone.learning.explaining.permutation_importance import (
 from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, explain_row
 from touchstone.learning.observed_values import warn_of_unseen_values
 from touchstone.learning.request_choices import Scope
-from touchstone.learning.row_values import cell_as_text, cells_of
+from touchstone.learning.row_values import cell_as_text, cells_from_frame
 from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json, Phase, Report, StepwiseProgress
 
@@ -125,7 +125,7 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
     warnings = warn_of_unseen_values(
         context.explained.columns,
         context.model.observed_values,
-        cells_of(frame),
+        cells_from_frame(frame),
         row_count=len(frame),
         given_rows=request.instances.values,
     )

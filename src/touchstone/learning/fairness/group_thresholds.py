@@ -125,7 +125,7 @@ class _Candidates:
         thresholds = self.thresholds(rate)
         threshold_of_group = np.array([thresholds.by_group.get(name, thresholds.default) for name in self.group_names])
         is_selected = self.predictions.probabilities[:, POSITIVE] >= threshold_of_group[self.group_of_row]
-        return self.predictions.decided_by(is_selected.astype(np.intp))
+        return self.predictions.with_predicted(is_selected.astype(np.intp))
 
 
 def _sort_descending(scores: Floats) -> Floats:

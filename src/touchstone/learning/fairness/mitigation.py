@@ -88,7 +88,7 @@ def _decide_fold(
 ) -> FoldResult:
     """Return the result of a fold with its test rows decided by group thresholds."""
     frame = sensitive_frame(experiment, test_rows)
-    decided = result.predictions.decided_by(thresholds.decide(frame, result.predictions.probabilities))
+    decided = result.predictions.with_predicted(thresholds.decide(frame, result.predictions.probabilities))
     return replace(result, predictions=decided, unmitigated_predictions=result.predictions)
 
 

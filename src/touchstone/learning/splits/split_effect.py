@@ -9,7 +9,7 @@ from msgspec.structs import replace as replace_in_plan
 
 from touchstone.learning.algorithms import search_space
 from touchstone.learning.decisions.default_score import default_metric_label, default_score
-from touchstone.learning.ensembles import Ensemble, EnsembleMember, fit_ensemble_alone
+from touchstone.learning.ensembles import Ensemble, EnsembleMember, fit_ensemble_on_one_thread
 from touchstone.learning.evaluation import compute_metric, metric_sign
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.fairness.reweighing import training_data
@@ -161,7 +161,7 @@ def _promised_score(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan)
     scores = [_score_with_plan(experiment, experiment.data, model, plan) for model in (ensemble, forest_ensemble)]
 
     # The group column, such as a patient number, is not a feature, but may reveal more than all other columns.
-    group_data = experiment.data_of_group_column()
+    group_data = experiment.group_column_data()
     if group_data is not None:
         scores.append(_score_with_plan(experiment, group_data, forest_ensemble, plan))
 
@@ -187,6 +187,6 @@ def _score_with_plan(experiment: Experiment, data: TrainingData, ensemble: Ensem
 
     encoded = encode_fold(data, fold)
     weighted_data = replace(data, weights=training_data(experiment, fold.train).weights)
-    model = fit_ensemble_alone(weighted_data, ensemble, encoded)
+    model = fit_ensemble_on_one_thread(weighted_data, ensemble, encoded)
     score = compute_metric(data.metric, predict_fold(data, model, encoded))
     return score if np.isfinite(score) else None

@@ -52,7 +52,7 @@ def _is_notable(effect: SplitEffect, metrics: Mapping[str, Any]) -> bool:
     metric = METRIC_BY_NAME[effect.metric]
     promised_gain = metric_sign(effect.metric) * (effect.shuffled - effect.kept_apart)
     # Unbounded metrics have the unit of the target, so their difference is judged relative to their size.
-    scale = abs(effect.kept_apart) if math.isinf(metric.most) else 1.0
+    scale = abs(effect.kept_apart) if math.isinf(metric.upper_bound) else 1.0
     return promised_gain >= NOTABLE_EFFECT * scale and promised_gain > _margin_of_error(effect.metric, metrics)
 
 

@@ -13,7 +13,7 @@ import pyarrow.csv as arrow_csv
 from touchstone.core.column_names import unique_names
 from touchstone.core.delimited_text import TableLayout, detect_layout
 from touchstone.core.text_encoding import TextEncoding
-from touchstone.learning.column_types import from_arrow_texts
+from touchstone.learning.column_types import from_arrow_strings
 from touchstone.learning.fitting_pool import usable_core_count
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.limits import MAX_LINE_BYTES, check_size
@@ -39,7 +39,7 @@ def read_csv(stream: BinaryIO, delimiter: str | None = None) -> TableContent:
         names, cells = _resolve_extra_field(names, cells)
     check_size(columns=len(names), rows=len(cells[0]))
 
-    infer_type = partial(from_arrow_texts, delimiter=layout.delimiter)
+    infer_type = partial(from_arrow_strings, delimiter=layout.delimiter)
     typed_columns = type_columns(infer_type, unique_names(names), cells)
     return TableContent(names, typed_columns, encoding, layout.has_header)
 

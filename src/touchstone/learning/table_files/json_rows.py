@@ -19,7 +19,7 @@ from touchstone.learning.column_types import (
     TypedColumn,
     from_booleans,
     from_numbers,
-    from_texts,
+    from_strings,
     from_unsupported,
     json_as_text,
 )
@@ -136,4 +136,4 @@ def _typed_column(name: str, cells: list[Any]) -> TypedColumn:
     if types and types <= {int, float}:
         with suppress(OverflowError):  # JSON integers may be too large for a float.
             return from_numbers(name, np.array(cells, dtype=np.float64))
-    return from_texts(name, pd.Series([json_as_text(cell) for cell in cells], dtype=object))
+    return from_strings(name, pd.Series([json_as_text(cell) for cell in cells], dtype=object))

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from touchstone.core.column_names import unique_names
 from touchstone.learning.column_types import (
     TypedColumn,
-    from_arrow_texts,
+    from_arrow_strings,
     from_booleans,
     from_dates,
     from_numbers,
@@ -71,7 +71,7 @@ def _convert_strings(name: str, values: Any) -> TypedColumn:
         encoded_cells = values.cast(pa.large_binary()).to_pylist()
         cells = [None if cell is None else cell.decode(errors="replace") for cell in encoded_cells]
         values = pa.chunked_array([pa.array(cells, pa.large_string())])
-    return from_arrow_texts(name, values)
+    return from_arrow_strings(name, values)
 
 
 def _convert_numbers(name: str, values: Any) -> TypedColumn:

@@ -1,4 +1,4 @@
-"""Find who answers for a dataset: a contact, curator, maintainer or publisher who is named."""
+"""Find the named contact, curator, maintainer or publisher who is responsible for a dataset."""
 
 import re
 from typing import Final
@@ -37,15 +37,15 @@ _SILENT_HEADING: Final = re.compile(
     r"|supported tasks|leaderboard)",
     re.IGNORECASE,
 )
-# A person ("Ana de la Cruz", "J. Smith") or a body ("ACME Research", "the Unicode Consortium").
-_CAPITALISED: Final = r"[A-Z\u00c0-\u00de][\w'’.-]*"
+# The name of a person ("Ana de la Cruz", "J. Smith") or organization ("ACME Research", "the Unicode Consortium").
+_CAPITALIZED: Final = r"[A-Z\u00c0-\u00de][\w'’.-]*"
 _NAME: Final = re.compile(
-    rf"\b{_CAPITALISED}(?: (?:{_CAPITALISED}|of|de|la|van|von|der|den|di|el|al|bin|for|and|the)){{0,6}} {_CAPITALISED}"
-    rf"|{_CAPITALISED}, [A-Z\u00c0-\u00de]"  # the surname first
-    rf"|\bby (?:the )?{_CAPITALISED}"
+    rf"\b{_CAPITALIZED}(?: (?:{_CAPITALIZED}|of|de|la|van|von|der|den|di|el|al|bin|for|and|the)){{0,6}} {_CAPITALIZED}"
+    rf"|{_CAPITALIZED}, [A-Z\u00c0-\u00de]"  # the surname first
+    rf"|\bby (?:the )?{_CAPITALIZED}"
     r"|^\W*[A-Z\u00c0-\u00de][\w-]{2,}\W*$"  # a single word
 )
-_BODY: Final = re.compile(
+_ORGANIZATION: Final = re.compile(
     r"\b(?:universit\w+|institut\w*|laborator\w+|lab|group|team|department|ministry|agency|consortium|foundation|inc\.?"
     r"|ltd|gmbh|corporation|company|association|organi[sz]ation|cent(?:er|re)|bureau|office|council|google|microsoft"
     r"|facebook"
@@ -53,7 +53,7 @@ _BODY: Final = re.compile(
     r"|society|library|museum|hospital|college|school|project)\b",
     re.IGNORECASE,
 )
-_NOBODY: Final = re.compile(
+_NOT_A_NAME: Final = re.compile(
     r"^\W*(?:anonymous\w*|anonymi[sz]ed.*|hugging ?face\b.*|(?:the )?(?:\w+ )?community\b.*|crowd-?sourc\w+.*"
     r"|for [\w-]+|git ?hub\b.*|home ?page|website"
     r"|web ?page|paper|arxiv|author(?:s|\(s\))?(?: e-?mails?)?.{0,40}|(?:the )?(?:authors|maintainers|curators"
@@ -61,14 +61,16 @@ _NOBODY: Final = re.compile(
     r"|slack|twitter)\W*$",
     re.IGNORECASE,
 )
-_TAKES_CARE: Final = re.compile(
+_MAINTAINED_BY: Final = re.compile(
     r"\b(?:(?:is|are|was|were|been) (?:\w+ )?(?:maintained|curated|managed|published|hosted and maintained"
     r"|published and managed|administered|owned|supported) by"
     r"|(?:published|curated|maintained|managed)(?: and (?:\w+))? by)\s(?P<name>.{3,120})",
     re.IGNORECASE,
 )
-_WRITE_TO: Final = re.compile(
-    r"\b(?:contact|e-?mail|mail|questions?|inquir\w+|enquir\w+|feedback|reach(?: out)?|write to|get in touch|report"
+# "E-mail addresses" and the key of an example record (`"email": "a@b.org"`) ask nobody to write.
+_CONTACT_REQUEST: Final = re.compile(
+    r"\b(?:contact|(?:e-?)?mails?(?!\s?address(?:es\b|\s(?:such|like|was|were)\b)|[\"'`])|questions?|inquir\w+"
+    r"|enquir\w+|feedback|reach(?: out)?|write to|get in touch|report"
     r"|respond to queries|correspondence|requests?)\b",
     re.IGNORECASE,
 )
@@ -78,7 +80,7 @@ _THIS_DATASET: Final = re.compile(
     r"|resource)\b",
     re.IGNORECASE,
 )
-_NOBODY_ANSWERS: Final = re.compile(
+_NOBODY_RESPONSIBLE: Final = re.compile(
     r"\b(?:(?:nobody|no one|no-one|no person|no organi[sz]ation) (?:\w+ ){0,3}(?:maintains?|is responsible"
     r"|is accountable"
     r"|answers?|takes responsibility)|(?:has|have) no (?:maintainers?|curators?|owners?|contact)\b"
@@ -88,61 +90,66 @@ _NOBODY_ANSWERS: Final = re.compile(
 _NOT_MAINTAINED: Final = re.compile(
     r"\b(?:no longer|not|never)(?: \w+)? (?:maintained|updated|supported|curated)\b", re.IGNORECASE
 )
-# The hub's own organisation hosts the data of others.
+# The hub only hosts the data of others, so naming it names nobody.
 _HUB: Final = re.compile(r"\b(?:the )?hugging ?face(?: team)?\b", re.IGNORECASE)
 
 
 def accountability_claims(sentences: list[Sentence]) -> list[Claim]:
-    """Return a claim for each sentence that names who answers for the dataset, or says that nobody does."""
+    """Return a claim for each sentence that names a responsible party, or says that there is none."""
     claims = []
     for sentence in sentences:
-        denial = _NOBODY_ANSWERS.search(sentence.text)
+        denial = _NOBODY_RESPONSIBLE.search(sentence.text)
         if denial is not None and Objection.OTHER_DATASET not in objections_to(sentence.text, denial):
             claims.append(_claim(sentence, value=False, note="nobody maintains or answers for the data"))
             continue
 
-        note = _naming_note(sentence)
+        note = _responsibility_note(sentence)
         if note:
             claims.append(_claim(sentence, value=True, note=note))
     return claims
 
 
-def _naming_note(sentence: Sentence) -> str:
-    """Say how a sentence names who answers for the dataset, such as "a named contact"; empty if it names nobody.
+def _responsibility_note(sentence: Sentence) -> str:
+    """Return the note for a sentence that names a responsible party, such as "a named contact", or an empty string.
 
-    The wording becomes the note of the claim, and follows the codebook by which people annotate datasets.
+    The wording follows the codebook for annotators, because it becomes the note of the claim.
     """
     section = sentence.section
     if section.is_structured and any(_RESPONSIBLE_FIELD.match(key) for key in section.path[-3:]):
-        return "a named publisher, maintainer or contact" if _names_somebody(sentence.text, sentence.quote) else ""
+        return "a named publisher, maintainer or contact" if _is_named_contact(sentence.text, sentence.quote) else ""
 
-    # Here people are named for other reasons, for example as the authors of a paper.
+    # Sections such as citations name people for other reasons.
     if _SILENT_HEADING.search(sentence.headings) or sentence.kind is PassageKind.ABSTRACT:
         return ""
 
     label = _CONTACT_LABEL.match(sentence.text)
     if label:
-        return "a named contact" if _names_somebody(label["name"], sentence.quote) else ""
+        return "a named contact" if _is_named_contact(label["name"], sentence.quote) else ""
 
     if _RESPONSIBLE_HEADING.search(sentence.heading) and _names_curator(sentence):
         return "a named curator"
-    if _EMAIL.search(sentence.quote) and _WRITE_TO.search(sentence.text):
+    if _EMAIL.search(sentence.quote) and _CONTACT_REQUEST.search(sentence.text):
         return "an address for questions about the dataset"
-    return "a named maintainer or publisher" if _names_caretaker(sentence) else ""
+    return "a named maintainer or publisher" if _names_maintainer(sentence) else ""
 
 
-def _names_somebody(name: str, quote: str) -> bool:
-    """Return whether the words beside a label name a person or body, or give an address to write to."""
+def _is_named_contact(name: str, quote: str) -> bool:
+    """Return whether the value after a label such as "Contact:" is a name or an e-mail address.
+
+    Args:
+        name: the text after the label.
+        quote: the sentence in its source, whose markup may contain an address.
+    """
     if _EMAIL.search(quote) and "huggingface.co" not in quote.partition("@")[2]:
         return True
-    if states_nothing(name) or _NOBODY.match(name) or refers_elsewhere(name):
+    if states_nothing(name) or _NOT_A_NAME.match(name) or refers_elsewhere(name):
         return False
     return _has_name(name)
 
 
 def _names_curator(sentence: Sentence) -> bool:
-    """Return whether a sentence below a heading such as *Dataset Curators* names them."""
-    if refers_elsewhere(sentence.text) or _NOBODY.match(sentence.text) or _NOT_MAINTAINED.search(sentence.text):
+    """Return whether a sentence under a heading such as "Dataset Curators" names a curator."""
+    if refers_elsewhere(sentence.text) or _NOT_A_NAME.match(sentence.text) or _NOT_MAINTAINED.search(sentence.text):
         return False
     if _EMAIL.search(sentence.quote):
         return True
@@ -152,22 +159,24 @@ def _names_curator(sentence: Sentence) -> bool:
 
 
 def _has_name(words: str) -> bool:
-    """Return whether a person or body stands in `words`; an address of a page names nobody."""
+    """Return whether a string contains the name of a person or organization, ignoring web addresses."""
     words = _HUB.sub(" ", _WEB_ADDRESS.sub(" ", words))
-    return bool(_NAME.search(words) or _BODY.search(words))
+    return bool(_NAME.search(words) or _ORGANIZATION.search(words))
 
 
-def _names_caretaker(sentence: Sentence) -> bool:
-    """Return whether a sentence of any section names who maintains or publishes this dataset."""
-    care = _TAKES_CARE.search(sentence.text)
+def _names_maintainer(sentence: Sentence) -> bool:
+    """Return whether a sentence of any section names the maintainer or publisher of this dataset."""
+    care = _MAINTAINED_BY.search(sentence.text)
     if care is None or not _THIS_DATASET.search(sentence.text[: care.end()]):
         return False
     is_about_source = re.search(r"\bsourced?\b|\bderived\b|\boriginal\b", sentence.text[: care.start()], re.IGNORECASE)
     if is_about_source or objections_to(sentence.text, care):
         return False
-    return bool(_NAME.match(care["name"]) or _BODY.search(care["name"][:60])) and not _NOBODY.match(care["name"])
+    return bool(_NAME.match(care["name"]) or _ORGANIZATION.search(care["name"][:60])) and not _NOT_A_NAME.match(
+        care["name"]
+    )
 
 
 def _claim(sentence: Sentence, *, value: bool, note: str) -> Claim:
-    """Return the claim that a sentence shows."""
+    """Return a claim about accountability that quotes the sentence."""
     return Claim(ACCOUNTABILITY, value, quote=sentence.quote, place=sentence.place, note=note)

@@ -12,37 +12,37 @@ from touchstone.metadata.extraction.people_rules import ANONYMIZATION, EQUITY, I
 from touchstone.metadata.extraction.sentences import Sentence
 from touchstone.metadata.extraction.stewardship_rules import PURPOSE
 
-# Criteria that need several parts: how many different ones.
+# The number of different facets that a criterion needs.
 REQUIRED_FACETS: Final[Mapping[str, int]] = {TRANSPARENCY: 2, PURPOSE: 2}
-# Criteria about the people in the data, of whom annotators are only a part if they are the source of the data. For the
-# others it does not matter whom a sentence names: the agreement of annotators documents the quality of the data.
+# Criteria about the people in the data, so their claims state whether a sentence is about subjects or annotators. For
+# other criteria this makes no difference: agreement between annotators does document the quality of the data.
 CRITERIA_WITH_SCOPE: Final = frozenset({INFORMED_CONSENT, USER_CONTROL, ANONYMIZATION})
-# A skew counts against a dataset only if nothing was done about it.
-_ANSWERED_BY_TRUE: Final = frozenset({EQUITY})
+# Criteria whose positive findings prevail: a skew counts against a dataset only if nothing was done about it.
+_TRUE_PREVAILS: Final = frozenset({EQUITY})
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A rule together with the sentence in which its words are asserted."""
+    """A rule, and a sentence that asserts its pattern."""
 
     rule: CueRule
     sentence: Sentence
 
 
 def decide(criterion: str, findings: Iterable[Finding]) -> Claim | None:
-    """Decide between the findings of a document about one criterion; None if they show nothing.
+    """Combine the findings about one criterion into a claim, or return None if they are not sufficient.
 
-    Findings may contradict each other. False then beats true, because what limits or harms people counts more. The
-    exception is a criterion that asks whether something was done about a skew.
+    If findings contradict each other, false prevails, because a harm weighs more. The exception is fairness, where an
+    action against a skew prevails over the skew.
     """
     findings = list(findings)
     negative_findings = [finding for finding in findings if finding.rule.value is False]
     positive_findings = [finding for finding in findings if finding.rule.value is True and finding.rule.facet is None]
     partial_findings = [finding for finding in findings if finding.rule.facet is not None]
 
-    # One finding may be enough for true, or several that each show a different facet of the criterion.
+    # True needs one positive finding, or several findings with different facets.
     affirmation = _first_claim(criterion, positive_findings) or _faceted_claim(criterion, partial_findings)
-    affirmation_prevails = affirmation is not None and criterion in _ANSWERED_BY_TRUE
+    affirmation_prevails = affirmation is not None and criterion in _TRUE_PREVAILS
 
     if negative_findings and not affirmation_prevails:
         return _first_claim(criterion, negative_findings)
@@ -50,7 +50,7 @@ def decide(criterion: str, findings: Iterable[Finding]) -> Claim | None:
 
 
 def _first_claim(criterion: str, findings: list[Finding]) -> Claim | None:
-    """Return the claim of the first finding, or None if there is none."""
+    """Return the claim of the first finding, or None if the list is empty."""
     if not findings:
         return None
     finding = findings[0]
@@ -58,10 +58,9 @@ def _first_claim(criterion: str, findings: list[Finding]) -> Claim | None:
 
 
 def _faceted_claim(criterion: str, findings: list[Finding]) -> Claim | None:
-    """Claim a criterion of which a document shows enough facets; return None if it shows too few.
+    """Return a positive claim if the findings show enough facets of a criterion, or None.
 
-    Some criteria only hold if several things were described, which are their facets. The claim quotes the sentence
-    that shows most of them, and its note lists all that the document shows.
+    The claim quotes the sentence with the most facets, and its note lists all facets in the document.
     """
     shown_facets = {str(finding.rule.facet) for finding in findings}
     if criterion not in REQUIRED_FACETS or len(shown_facets) < REQUIRED_FACETS[criterion]:
@@ -78,6 +77,6 @@ def _faceted_claim(criterion: str, findings: list[Finding]) -> Claim | None:
 
 
 def _claim(criterion: str, value: bool, sentence: Sentence, note: str) -> Claim:
-    """Return the claim that a sentence shows."""
+    """Return a claim that quotes a sentence."""
     scope = scope_of(sentence.text) if criterion in CRITERIA_WITH_SCOPE else None
     return Claim(criterion, value, quote=sentence.quote, place=sentence.place, scope=scope, note=note)

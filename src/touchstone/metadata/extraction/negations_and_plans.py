@@ -1,4 +1,4 @@
-"""Judge whether a cue in a sentence is asserted of this dataset: not denied, planned, supposed or about another one."""
+"""Find objections to a cue: it may be negated, planned, hypothetical, or about another dataset."""
 
 import re
 from enum import StrEnum
@@ -8,7 +8,7 @@ from touchstone.metadata.documents import Scope
 
 
 class Objection(StrEnum):
-    """A reason why the words of a rule do not assert what the rule looks for."""
+    """A reason why a match of a rule may not assert its value."""
 
     QUESTION = "question"
     NEGATED = "negated"
@@ -18,16 +18,16 @@ class Objection(StrEnum):
     ANNOTATORS = "scope: annotators"
 
 
-# How far before a cue a word can stand and still govern it.
-_REACH: Final = 60
+# The number of characters before a cue in which a negation can apply to it.
+_MAX_NEGATION_DISTANCE: Final = 60
 
 _NEGATION: Final = re.compile(
     r"\b(?:not|no|never|cannot|without|none|neither|nor|nobody|nothing|hardly|lacks?|lacking|unable|failed to|free of"
     r"|instead of|rather than|impossible|yet to be)\b|n['’]t\b",
     re.IGNORECASE,
 )
-# Words that look like a negation and are none.
-_NO_NEGATION: Final = re.compile(
+# Phrases that contain a negation word, but negate nothing.
+_FALSE_NEGATION: Final = re.compile(
     r"\bnot only\b|\bno longer than\b|\bnot (?:just|merely|limited)\b|\bno\. ?\d|\bnon-|\bwhether or not\b",
     re.IGNORECASE,
 )
@@ -66,14 +66,19 @@ _SUBJECTS: Final = re.compile(
 
 
 def objections_to(text: str, cue: re.Match[str]) -> set[Objection]:
-    """Return every reason why the words of `cue` in the sentence `text` may not assert what they seem to."""
+    """Return the objections to a cue.
+
+    Args:
+        text: the sentence.
+        cue: the match of a rule in it.
+    """
     clause = _clause_before(text, cue.start())
-    reach = clause[-_REACH:] + cue.group()
+    reach = clause[-_MAX_NEGATION_DISTANCE:] + cue.group()
 
     objections = set()
     if text.rstrip("\"'”’)* ").endswith("?"):
         objections.add(Objection.QUESTION)
-    if _NEGATION.search(_NO_NEGATION.sub(" ", reach)):
+    if _NEGATION.search(_FALSE_NEGATION.sub(" ", reach)):
         objections.add(Objection.NEGATED)
     if _PLAN.search(clause + cue.group()):
         objections.add(Objection.PLANNED)
@@ -87,9 +92,9 @@ def objections_to(text: str, cue: re.Match[str]) -> set[Objection]:
 
 
 def scope_of(text: str) -> Scope | None:
-    """Return which people a sentence is about, or None if it names nobody.
+    """Return the group of people that a sentence mentions, or None.
 
-    Where both are named, the people in the data count: a rater whose own answers are the data is both.
+    If it mentions both, the subjects of the data count: raters whose own answers are the data belong to both groups.
     """
     if _SUBJECTS.search(text):
         return Scope.SUBJECTS
@@ -99,7 +104,7 @@ def scope_of(text: str) -> Scope | None:
 
 
 def _clause_before(text: str, position: int) -> str:
-    """Return what precedes `position` in the same clause, where a negation or a condition would stand."""
+    """Return the part of the clause before `position`, where negations and conditions are looked for."""
     before = text[:position]
     clause_start = 0
     for clause_break in _CLAUSE_BREAK.finditer(before):

@@ -1,4 +1,4 @@
-"""Rules for how the data came to be: where from, how, by whom, and what was done to them."""
+"""Rules for the origin of the data: source, procedure, makers and processing."""
 
 import re
 from typing import Final
@@ -8,7 +8,7 @@ from touchstone.metadata.extraction.cues import (
     ABOUT_DATA_NEGATIVE,
     SILENT_OR_LEGAL_HEADINGS,
     CueRule,
-    words,
+    cue_pattern,
 )
 from touchstone.metadata.extraction.negations_and_plans import Objection
 
@@ -19,16 +19,16 @@ PROCEDURE: Final = "procedure"
 MAKERS: Final = "makers"
 PROCESSING: Final = "processing"
 
-# Denied or planned origins are none; an earlier dataset often is the source of this one.
+# Other datasets do not void these rules, because an earlier dataset often is the source of this one.
 _STATED: Final = ABOUT_DATA - {Objection.OTHER_DATASET, Objection.SUPPOSED}
-# The names and types of fields say what is in the data, not how it got there.
+# Descriptions of fields say what the data contain, but not where they come from.
 _SILENT: Final = re.compile(rf"{SILENT_OR_LEGAL_HEADINGS.pattern}|\bdata fields\b", re.IGNORECASE)
-# A line of figures, or the link to a page.
-_LABELLED_FACT: Final = words(
+# Lines with figures or links, such as "Homepage: …".
+_LABELLED_FACT: Final = cue_pattern(
     r"(?:size of|total amount|homepage|repository|paper|point of contact|leaderboard)\b.{0,40}:"
 )
 _DONE: Final = r"(?:is|are|was|were|been|being|we|have|has|they|authors|and|then|by|first|also|it)"
-# Something with a name, or a kind of source that tells a reader where to look.
+# A proper name, or a kind of source.
 _ORIGIN: Final = (
     r"(?:[\w'’.,()*-]+ ){0,7}?(?:(?-i:[A-Z])\w|(?:web)?sites?|web|internet|articles?|news\w*|tweets?|reviews?|books?"
     r"|documents?|forums?|corpus|corpora|data ?sets?|databases?|archives?|reports?|records?|papers?|blogs?|magazines?"
@@ -51,7 +51,7 @@ ORIGIN_RULES: Final = (
     CueRule(
         TRANSPARENCY,
         True,
-        words(
+        cue_pattern(
             r"(?:(?:collected|gathered|scraped|crawled|downloaded|extracted|retrieved|sourced|obtained|taken|derived"
             r"|sampled|drawn|compiled|mined|harvested|originat\w+|comes?|came|adapted|constructed|built|created"
             r"|generated|selected|acquired|assembled|curated|translated|recorded|digiti[sz]ed|pulled|produced"
@@ -75,7 +75,7 @@ ORIGIN_RULES: Final = (
     CueRule(
         TRANSPARENCY,
         True,
-        words(
+        cue_pattern(
             rf"(?:{_DONE} (?:\w+ ){{0,3}}?(?:scraped|crawled|queried|selected|sampled|filtered|chosen|choose|chose"
             rf"|select"
             r"|employ|interviewed|recorded|aligned|paired|matched|prompted|instructed|shown|presented|simulated"
@@ -101,7 +101,7 @@ ORIGIN_RULES: Final = (
     CueRule(
         TRANSPARENCY,
         True,
-        words(
+        cue_pattern(
             r"(?:(?:annotated|labell?ed|created|developed|collected|compiled|written|produced|translated|curated|built"
             r"|made(?: available)?|constructed|recorded|gathered|prepared|transcribed|designed|provided|published"
             r"|assembled|contributed|tagged|performed|conducted|done|generated|judged|rated|put together|crowdsourced)"
@@ -125,7 +125,7 @@ ORIGIN_RULES: Final = (
     CueRule(
         TRANSPARENCY,
         True,
-        words(
+        cue_pattern(
             rf"(?:{_DONE} (?:\w+ ){{0,4}}?(?:removed?|tokeni[sz]ed?|normali[sz]ed?|lower-?cased?|cleaned?"
             rf"|de-?duplicated?"
             r"|pre-?process(?:ed)?|masked?|merged?|converted?|filtered?|segmented?|replaced?|discarded?|excluded?"
@@ -143,7 +143,7 @@ ORIGIN_RULES: Final = (
     CueRule(
         TRANSPARENCY,
         False,
-        words(
+        cue_pattern(
             r"(?:(?:origin|source|sources|provenance|collection (?:process|procedure|method\w*))(?: of (?:the|this"
             r"|these)"
             r" (?:\w+ ){0,2}(?:data|data ?set|corpus|collection|images|texts|records))? (?:is|are|was|were|has|have)"

@@ -1,4 +1,4 @@
-"""Split Markdown into passages of plain text that remember where each character stands in the source."""
+"""Split Markdown into passages of plain text with the source offset of each character."""
 
 import re
 from array import array
@@ -12,7 +12,7 @@ from markdown_it.token import Token
 
 from touchstone.metadata.comments import blank_comments
 
-# A longer passage is read up to this length: no card, datasheet or field comes near it, and work stays bounded.
+# The rest of a longer section is ignored to bound the work. Real cards, datasheets and fields are much shorter.
 MAX_SECTION_CHARACTERS: Final = 400_000
 
 _LINE_BREAK: Final = re.compile(r"\r\n?|\n")
@@ -33,7 +33,7 @@ _TABLE_RULE: Final = re.compile(r"^[\s|:+=-]*$")
 
 
 class PassageKind(StrEnum):
-    """The form in which a passage stands in a document."""
+    """The form of a passage in its document."""
 
     PROSE = "prose"
     LIST_ITEM = "list item"
@@ -46,9 +46,9 @@ class Passage:
     """A paragraph, list item, table row or abstract without its markup.
 
     Attributes:
-        kind: the form in which it stands in the document.
+        kind: the form of the passage in the document.
         text: the words, with single spaces between them.
-        offsets: the place of each character of `text` in the source.
+        offsets: the offset in the source of each character of `text`.
     """
 
     kind: PassageKind
@@ -59,8 +59,8 @@ class Passage:
 def read_passages(source: str) -> list[Passage]:
     """Return the passages of Markdown or plain text, without comments, code and markup.
 
-    Code is an example, and an example states nothing about the dataset. The one exception is the abstract inside
-    a citation, which authors write about their own data.
+    Code is skipped because examples state nothing about the dataset. The one exception is an abstract inside a
+    citation, where authors describe their own data.
     """
     visible = blank_comments(source[:MAX_SECTION_CHARACTERS])
     line_starts = [0, *(line_break.end() for line_break in _LINE_BREAK.finditer(visible)), len(visible)]
@@ -76,7 +76,7 @@ def read_passages(source: str) -> list[Passage]:
 
 
 def _blocks(visible: str) -> Iterator[tuple[PassageKind, int, int]]:
-    """Yield the kind, the first line and the line after the last one of each block with words."""
+    """Yield the kind, first line and end line (exclusive) of each block of text."""
     tokens = _block_parser().parse(visible)
     list_depth = 0
     for token in tokens:
@@ -85,13 +85,13 @@ def _blocks(visible: str) -> Iterator[tuple[PassageKind, int, int]]:
         elif token.type == "list_item_close":
             list_depth -= 1
         elif token.map is not None:
-            kind = _kind_of(token, in_list=list_depth > 0)
+            kind = _passage_kind(token, in_list=list_depth > 0)
             if kind is not None:
                 yield kind, token.map[0], token.map[1]
 
 
-def _kind_of(token: Token, *, in_list: bool) -> PassageKind | None:
-    """Return the kind of passage that begins with `token`, or None if it has no words of its own."""
+def _passage_kind(token: Token, *, in_list: bool) -> PassageKind | None:
+    """Return the kind of the passage that starts with a token, or None if the token starts no passage."""
     if token.type in ("fence", "code_block"):
         return PassageKind.ABSTRACT
     if token.type == "tr_open":
@@ -102,14 +102,14 @@ def _kind_of(token: Token, *, in_list: bool) -> PassageKind | None:
 
 
 def _block_parser() -> MarkdownIt:
-    """Return a parser for the block structure alone: inline markup is removed here, because offsets are needed."""
+    """Return a parser for block structure only, because the inline parser does not report offsets."""
     parser = MarkdownIt("commonmark").enable("table").disable(["reference", "lheading"])
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 
 
 def _abstract_span(visible: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return where the abstract of a citation in a block of code begins and ends, or None if there is none."""
+    """Return the start and end of the abstract in a BibTeX entry, or None if the block has no abstract."""
     opening = _ABSTRACT.search(visible, start, end)
     if opening is None:
         return None
@@ -126,7 +126,7 @@ def _abstract_span(visible: str, start: int, end: int) -> tuple[int, int] | None
 
 
 def _plain_passage(kind: PassageKind, visible: str, start: int, end: int) -> Passage:
-    """Remove the markup between `start` and `end`, and remember where each remaining character stands."""
+    """Remove the markup between two offsets, and record the offset of each remaining character."""
     if kind is PassageKind.TABLE_ROW and _TABLE_RULE.match(visible[start:end]):
         return Passage(kind, "", array("I"))
 
@@ -154,7 +154,7 @@ def _plain_passage(kind: PassageKind, visible: str, start: int, end: int) -> Pas
 
 
 def _trimmed(passage: Passage) -> Passage:
-    """Return a passage without the bullet and the spaces around its words."""
+    """Strip the bullet and the surrounding spaces from a passage."""
     bullet = re.match(r"[\s>]*(?:[-+*•]\s+|\d{1,3}[.)]\s+)?\s*", passage.text)
     first = bullet.end() if bullet else 0
     last = len(passage.text.rstrip())

@@ -1,4 +1,4 @@
-"""Rules for what concerns the people in the data: consent, control, fairness and anonymisation."""
+"""Rules about the people in the data: consent, control, fairness and anonymization."""
 
 from typing import Final
 
@@ -8,8 +8,9 @@ from touchstone.metadata.extraction.cues import (
     STANDING_RULE,
     UNLESS_UNCERTAIN,
     CueRule,
-    words,
+    cue_pattern,
 )
+from touchstone.metadata.extraction.negations_and_plans import Objection
 
 _PEOPLE: Final = (
     r"(?:speakers?|patients?|users?|authors?|writers?|participants?|subjects?|individuals?|people|persons?"
@@ -25,28 +26,75 @@ _GROUP: Final = (
     r"|identity groups?|social groups?|stereotyp\w+|dialect groups?|young(?:er)? \w+|older people|elderly"
     r"|low-income|muslims?|immigrants?)"
 )
+# A bare "names" means names of people only after such a word: "variable names" and "city names" identify nobody.
+_BARE_NAMES: Final = (
+    r"(?<!-)(?:(?<![\w-] )|(?<=\bthe )|(?<=\ball )|(?<=\bany )|(?<=\btheir )|(?<=\bno )|(?<=\band )|(?<=\bor )"
+    r"|(?<=\bof )|(?<=\bas )|(?<=\blike )|(?<=\bwith )|(?<=['’]s )|(?<=ed )|(?<=ing ))names"
+    rf"(?! of (?!(?:\w+ ){{0,3}}(?:{_PEOPLE}|children|employees|reviewers|victims|judges|doctors|clients)\b))"
+)
+_PERSON_NAMES: Final = (
+    r"(?:customer|client|employee|student|pupil|teacher|child|doctor|physician|nurse|reviewer|individual|family|given"
+    r"|middle|maiden|member|player|witness|victim|sender|respondent|donor|contributor|people|human|real|legal|private)"
+    r"[ _-]?names?"
+)
 _IDENTIFIER: Final = (
     r"(?:(?:personal and sensitive information|personal(?:ly)?(?: |-)?(?:identif\w+ |sensitive )?(?:information|data"
     r"|details|identifiers?)|pii|phi"
     r"|identifying (?:information|details|features|data)|identifiable (?:information|data|details)"
     r"|(?:user|screen|account|nick|first|last|sur|full|patient|person|people's|speaker|author|participant)"
     r"[ _-]?(?:names?|ids?|handles?|mentions?)|usernames?|user ?handles?|handles|surnames?|mentions of (?:the )?users?"
-    r"|twitter (?:handles|mentions)|e-?mail addresses|e-?mails|(?:tele)?phone numbers|ip addresses|names|proper names"
+    r"|twitter (?:handles|mentions)|e-?mail addresses|e-?mails|(?:tele)?phone numbers|ip addresses|proper names"
+    rf"|{_PERSON_NAMES}|{_BARE_NAMES}"
     r"|named entities|personal names|faces|licen[cs]e plates|social security numbers|addresses|identit(?:y|ies)"
     r"|dates? of birth|birth ?dates|number plates|voices|@-?mentions|identifiers))"
 )
+# A word between a verb and the identifiers that it removes ("removed comments but kept identifiers" removes none).
+_OBJECT: Final = r"(?:(?!but\b|kept\b)\w+ )"
+_RESAMPLED: Final = r"(?:(?:over|up|down|under|re)-?sampled|re-?weighted|recruited more|added more)"
 _REMOVED: Final = (
     r"(?:removed|replaced|masked|hashed|blurred|obfuscated|redacted|scrubbed|stripped|anonymi[sz]ed|pseudonymi[sz]ed"
     r"|de-?identified|aggregated|deleted|discarded|eliminated|encoded|encrypted|withheld|hidden|substituted|dropped"
     r"|re-?mapped|swapped|randomi[sz]ed|blacked out"
     r"|filtered out|excluded|truncated|shifted|generali[sz]ed|coarsened|distorted|bleeped)"
 )
-_CONSENT_OF_A_FIELD: Final = words(
+# Consent to a single field, by a part of the people, or with a reservation does not show consent to the release.
+_LIMITED_CONSENT: Final = cue_pattern(
     r"(?:optional(?:ly)?|field|column|narratives?|terms (?:of (?:service|use)|and conditions)|privacy policy"
-    r"|cookies?|minimum requirement)"
+    r"|cookies?|minimum requirement"
+    r"|(?:only|just|fewer than|less than) (?:\d+|a few|some|half|one|two|part)\b"
+    rf"|(?:some|few|several|many|most)(?: of)?(?: the| our)? (?:\w+ )?{_PEOPLE}\b"
+    rf"|(?:\d+|half|part|none|a minority) (?:out )?of (?:the |our )?(?:\d+ )?(?:\w+ )?{_PEOPLE}\b"
+    r"|(?:others|the (?:rest|others)) (?:did|do|had|have|were|was)(?: not|n['’]t)"
+    r"|(?:but|though|although|yet|however),? not\b|not (?:for|to) (?:the |its |their |any )?"
+    r"(?:publication|release|public|publish|sharing|distribution))"
+)
+# People without consent whose data were left out.
+_EXCLUDED: Final = (
+    r"(?:(?:excluded|dropped|removed|discarded|omitted|deleted|left out|filtered out|withheld)\b"
+    r"|(?:not|n['’]t) (?:\w+ )?(?:included|used|recorded|recruited|released|published|enrolled)\b"
+    r"|not (?:\w+ )?part of\b)"
+)
+_EXCLUDED_WITHOUT_CONSENT: Final = (
+    r"(?:\b(?:who|that|which|whose|without)\b.{0,40}\b(?:consent|permission|agree)\w*\b.{0,60}"
+    rf"\b(?:is|are|was|were|been|being)(?:n['’]t)? (?:\w+ )?{_EXCLUDED}"
+    r"|(?:exclud|dropp|remov|discard|omitt|delet|filter)(?:e|ed|ing)\b.{0,60}\b(?:who|that|which|whose|without)\b.{0,40}"
+    r"\b(?:consent|permission|agree)\w*)"
+)
+# Requests of people to have removed what concerns them, and the verbs of a refusal.
+_REMOVAL: Final = r"(?:remov\w+|delet\w+|withdraw\w*|eras\w+|take-?down|opt(?:ing)?[ -]out|correct(?:ion|ions|ing)?)"
+_REMOVAL_REQUESTS: Final = (
+    rf"(?:requests? (?:for|to|of|about) (?:\w+ ){{0,3}}?{_REMOVAL}(?: \w+){{0,5}}?"
+    r"|(?:removal|deletion|withdrawal|erasure|take-?down|opt-?out|correction) requests?)"
+)
+_REFUSED: Final = (
+    r"(?:(?:(?:is|are|was|were|will|can|could|do|does|have|has)(?: not|n['’]t)|cannot|can['’]t|won['’]t)"
+    r" (?:be |been )?(?:\w+ )?(?:accept|honou?r|possible|process|consider|grant|support|answer|handle|fulfil"
+    r"|accommodat|permit|allow|offer)\w*"
+    r"|(?:is|are|was|were|will be|have been|has been) (?:\w+ )?(?:refused|ignored|rejected|denied|declined|impossible"
+    r"|disregarded))"
 )
 
-_DESCRIBED_FIELD: Final = words(r"(?:string|integer|int|float|label|class|field|feature|tokens?|0 =|1 =)\b")
+_DESCRIBED_FIELD: Final = cue_pattern(r"(?:string|integer|int|float|label|class|field|feature|tokens?|0 =|1 =)\b")
 
 INFORMED_CONSENT: Final = "informed_consent"
 USER_CONTROL: Final = "user_control"
@@ -57,7 +105,7 @@ CONSENT_RULES: Final = (
     CueRule(
         INFORMED_CONSENT,
         True,
-        words(
+        cue_pattern(
             r"(?:(?:informed|written|verbal|oral|explicit|signed|parental|express) consent.{0,60}\b(?:was|were|is|been)"
             r" (?:\w+ ){0,2}(?:obtained|given|collected|sought|received|acquired|signed|granted|secured|provided)"
             r"|(?:obtained|collected|received|acquired|secured|gave|given|giving|provided|signed|with|granted|sought)"
@@ -66,34 +114,34 @@ CONSENT_RULES: Final = (
             r"(?:obtained|given|collected|sought|received|acquired|signed|granted|secured))"
         ),
         "the people in the data gave their consent",
-        unless=_CONSENT_OF_A_FIELD,
+        unless=_LIMITED_CONSENT,
     ),
     CueRule(
         INFORMED_CONSENT,
         True,
-        words(
+        cue_pattern(
             rf"{_PEOPLE} (?:\w+ ){{0,8}}?(?:consented|opted[ -]in|agreed)(?: \w+){{0,2}} (?:to|in|for|that)\b"
             r".{0,80}\b(?:record\w*|collect\w*|publish\w*|publication|releas\w+|shar\w+|distribut\w+|stud(?:y|ies)"
             r"|used?|data|public|donat\w+|research)\b"
         ),
         "the people in the data agreed to its collection or release",
-        unless=_CONSENT_OF_A_FIELD,
+        unless=_LIMITED_CONSENT,
     ),
     CueRule(
         INFORMED_CONSENT,
         True,
-        words(
+        cue_pattern(
             rf"(?:{_PEOPLE} (?:\w+ ){{0,6}}?(?:donat\w+|contribut\w+|submitt?\w*)|(?:donated|contributed) by {_PEOPLE})"
             r".{0,80}\b(?:for (?:publication|release|public use)|to the public domain|to be (?:published|released"
             r"|shared))"
         ),
         "contributors gave their data for publication",
-        unless=_CONSENT_OF_A_FIELD,
+        unless=_LIMITED_CONSENT,
     ),
     CueRule(
         INFORMED_CONSENT,
         False,
-        words(
+        cue_pattern(
             r"(?:without (?:[\w']+ ){0,6}consent\b|without their (?:\w+ ){0,3}(?:knowledge|permission)\b"
             rf"|without the (?:knowledge|permission) of (?:\w+ ){{0,3}}{_PEOPLE}\b"
             r"|(?:no|not) (?:[\w']+ ){0,5}(?:consent|permission)\b"
@@ -106,7 +154,10 @@ CONSENT_RULES: Final = (
         ),
         "the people in the data were not asked",
         UNLESS_UNCERTAIN,
-        unless=words(r"(?:may not be|must not|prohibited|not allowed|not required|redistribut\w+|waived?|not needed)"),
+        unless=cue_pattern(
+            r"(?:may not be|must not|prohibited|not allowed|not required|redistribut\w+|waived?|not needed"
+            rf"|{_EXCLUDED_WITHOUT_CONSENT})"
+        ),
     ),
 )
 
@@ -114,7 +165,7 @@ CONTROL_RULES: Final = (
     CueRule(
         USER_CONTROL,
         True,
-        words(
+        cue_pattern(
             r"(?:(?:request|requests|ask|apply|contact|e-?mail|write to|fill in|fill out|submit|reach out|opt-?out"
             r"|opt out"
             r"|(?:web|google|online|removal|request|opt-out|take-?down|a|this|the following) form)\b"
@@ -126,15 +177,16 @@ CONTROL_RULES: Final = (
         ),
         "people can have what concerns them removed, and how is named",
         STANDING_RULE,
-        unless=words(
-            r"(?:pull requests?|issue tracker|open an issue|errors|bugs|turkers?|we (?:removed|deleted)|were removed)"
+        unless=cue_pattern(
+            r"(?:pull requests?|issue tracker|open an issue|errors|bugs|turkers?|we (?:removed|deleted)|were removed"
+            rf"|requests?\b.{{0,60}}\b{_REFUSED})"
         ),
         silent_under=SILENT_HEADINGS,
     ),
     CueRule(
         USER_CONTROL,
         False,
-        words(
+        cue_pattern(
             r"(?:(?:no|not any) (?:\w+ ){0,3}(?:way|mechanism|means|possibility|option|procedure|process)\b.{0,80}\b"
             r"(?:remov\w+|delet\w+|withdraw\w*|opt(?:ing)?[ -]out|revok\w+|contact\w*)"
             r"|(?:cannot|can not|can['’]t|unable to|impossible to|not possible to) (?:\w+ ){0,4}"
@@ -143,13 +195,31 @@ CONTROL_RULES: Final = (
         "people have no way to withdraw or correct what concerns them",
         UNLESS_UNCERTAIN,
     ),
+    CueRule(
+        USER_CONTROL,
+        False,
+        cue_pattern(
+            rf"(?:{_REMOVAL_REQUESTS} {_REFUSED}"
+            r"|(?:(?:do|does|did|will|can|could)(?: not|n['’]t)|cannot|can['’]t|won['’]t|never) (?:\w+ )?(?:accept"
+            r"|honou?r|process|consider|grant|support|answer|handle|fulfil|accommodate|permit|allow)\w*"
+            rf" (?:\w+ ){{0,2}}{_REMOVAL_REQUESTS})"
+        ),
+        "requests for removal are refused",
+        # "Will be ignored" is a rule in force, and "not possible" is no supposition.
+        UNLESS_UNCERTAIN - {Objection.PLANNED, Objection.SUPPOSED},
+        # If only some requests are refused, such as those without a reason, people still have a way.
+        unless=cue_pattern(
+            r"(?:unless|without|once|after|before|until|incomplete|if|whether|may|might|should|pull requests?|errors"
+            r"|bugs|some|most|whose|articles?|wikipedia)\b"
+        ),
+    ),
 )
 
 EQUITY_RULES: Final = (
     CueRule(
         EQUITY,
         True,
-        words(
+        cue_pattern(
             r"(?:balanced|balancing|gender-balanced|equal (?:number|numbers|share|proportions?|amount)|evenly (?:split"
             rf"|distributed)|stratified|equal representation)\b.{{0,80}}\b{_GROUP}\b"
             rf"|{_GROUP}\b.{{0,40}}\b(?:is|are|was|were) (?:\w+ )?(?:balanced|equally|evenly)"
@@ -161,7 +231,7 @@ EQUITY_RULES: Final = (
     CueRule(
         EQUITY,
         True,
-        words(
+        cue_pattern(
             r"(?:found|finds?|shows?|showed|revealed|report(?:ed|s)?|observed|indicates?|measured)\b.{0,60}"
             r"\b(?:data ?set|corpus|data|annotations|labels|collection)\b.{0,80}"
             rf"\b(?:{_GROUP}[ -](?:bias\w*|disparit\w+|fairness|imbalance)|bias\w* (?:against"
@@ -172,12 +242,12 @@ EQUITY_RULES: Final = (
         ),
         "an audit of fairness with its result",
         ABOUT_DATA,
-        unless=words(r"(?:in (?:language )?models|word embeddings? (?:show|contain|reflect))"),
+        unless=cue_pattern(r"(?:in (?:language )?models|word embeddings? (?:show|contain|reflect))"),
     ),
     CueRule(
         EQUITY,
         True,
-        words(
+        cue_pattern(
             r"(?:removed?|removing|filter(?:ed)?(?: out)?|exclud(?:e|ed|ing)|discarded|eliminated)\b (?:[\w-]+,? ){0,5}"
             r"(?<!non-)(?:hate(?:ful)?|slurs?|offensive|racist|sexist|discriminat\w+|stereotyp\w+|toxic|derogatory)\b"
             r"|(?<!non-)(?:hateful?|slurs?|offensive|racist|sexist|discriminatory|stereotypical|toxic"
@@ -190,7 +260,7 @@ EQUITY_RULES: Final = (
     CueRule(
         EQUITY,
         True,
-        words(
+        cue_pattern(
             r"(?:\d{1,3}(?:\.\d+)? ?%|\d+)\)? (?:of (?:\w+ ){0,4}(?:are|were|is) )?(?:\w+ ){0,2}(?:female|women|males?"
             r"|men)\b"
             r".{0,80}\b\d+.{0,40}\b(?:females?|males?|women|men)\b"
@@ -201,7 +271,7 @@ EQUITY_RULES: Final = (
     CueRule(
         EQUITY,
         True,
-        words(
+        cue_pattern(
             r"(?:\A(?:male|female|man|men|woman|women|non-?binary|masculine|feminine)\w*\b[^.]{0,60}\d"
             r"|\A(?:gender|sex|ethnicity|race|age)\b:? .{0,40}\d+(?:\.\d+)? ?%)"
         ),
@@ -212,19 +282,31 @@ EQUITY_RULES: Final = (
     CueRule(
         EQUITY,
         True,
-        words(
+        cue_pattern(
             r"(?:ensur\w+|designed to|deliberately|purposely|made sure|efforts? to|strived to) (?:[\w-]+,? ){0,6}"
             r"(?:includ\w+|represent\w*|cover\w*|divers\w+|recruit\w*)\b.{0,60}"
             rf"\b(?:{_GROUP}|marginali[sz]ed|under-?represented (?:groups?|communit\w+|people|speakers))\b"
         ),
         "groups of people are covered by design",
         ABOUT_DATA,
-        unless=words(r"(?:languages?|models?|tasks?|stereotyp\w+)"),
+        unless=cue_pattern(r"(?:languages?|models?|tasks?|stereotyp\w+)"),
+    ),
+    CueRule(
+        EQUITY,
+        True,
+        cue_pattern(
+            r"(?:(?:we|therefore|hence|thus|deliberately|purposely|to (?:compensate|correct|account|adjust|balance"
+            rf"|offset)\b.{{0,40}}) (?:\w+ ){{0,3}}?{_RESAMPLED} (?:\w+ ){{0,4}}?{_GROUP}\b"
+            rf"|{_GROUP}\b.{{0,40}}\b(?:was|were) (?:therefore|hence|thus|deliberately|purposely) {_RESAMPLED})"
+        ),
+        "the sample was adjusted for groups of people",
+        ABOUT_DATA,
+        unless=cue_pattern(r"(?:models?|recommend\w*|classifiers?)\b"),
     ),
     CueRule(
         EQUITY,
         False,
-        words(
+        cue_pattern(
             r"(?:(?:skewed|biased|bias|imbalanced?|unbalanced)\b(?: \w+){0,2} "
             rf"(?:towards?|in favou?r of|against|with respect to|in terms of|regarding)\b.{{0,80}}\b{_GROUP}\b"
             rf"|(?:over|under)-?represent\w*\b.{{0,80}}\b{_GROUP}\b"
@@ -235,7 +317,7 @@ EQUITY_RULES: Final = (
         ),
         "the data are skewed with respect to groups of people",
         ABOUT_DATA,
-        unless=words(r"\A(?:\w+ ){0,3}models? (?:trained|are|is|have)\b"),
+        unless=cue_pattern(r"\A(?:\w+ ){0,3}models? (?:trained|are|is|have)\b"),
     ),
 )
 
@@ -243,24 +325,24 @@ ANONYMIZATION_RULES: Final = (
     CueRule(
         ANONYMIZATION,
         True,
-        words(
+        cue_pattern(
             rf"{_IDENTIFIER}\b.{{0,100}}\b(?:was|were|is|are|been|being) (?:\w+ ){{0,3}}{_REMOVED}\b"
-            rf"|{_REMOVED} (?:\w+ ){{0,4}}?{_IDENTIFIER}\b|{_IDENTIFIER} (?:removed|replaced|masked|hashed|blurred"
+            rf"|{_REMOVED} {_OBJECT}{{0,4}}?{_IDENTIFIER}\b|{_IDENTIFIER} (?:removed|replaced|masked|hashed|blurred"
             rf"|redacted)\b"
             r"|(?:removing|replacing|masking|hashing|blurring|anonymi[sz]ing|stripping|deleting|redacting)"
-            rf" (?:[\w-]+,? ){{0,8}}?{_IDENTIFIER}\b"
-            rf"|(?:we|they|authors) (?:\w+ ){{0,2}}(?:remove|replace|mask|anonymi[sz]e|hash|blur)d? (?:\w+ ){{0,4}}?"
+            rf" (?:(?!but\b|kept\b)[\w-]+,? ){{0,8}}?{_IDENTIFIER}\b"
+            rf"|(?:we|they|authors) (?:\w+ ){{0,2}}(?:remove|replace|mask|anonymi[sz]e|hash|blur)d? {_OBJECT}{{0,4}}?"
             rf"{_IDENTIFIER}\b"
         ),
         "identifiers were removed or replaced",
-        unless=words(
+        unless=cue_pattern(
             r"(?:version \d.{0,20} not|non-anonymi[sz]ed|file ?names?|column names?|class names?|only in the case)"
         ),
     ),
     CueRule(
         ANONYMIZATION,
         True,
-        words(
+        cue_pattern(
             r"(?:(?:data|dataset|data ?set|corpus|records?|tweets?|posts?|reviews?|recordings?|images?|messages|texts?"
             rf"|comments|conversations|documents|reports|notes|users?|{_PEOPLE}|transcripts|entries|samples|information"
             r"|all|it|this|everything) (?:\w+ ){0,3}?(?:is|are|was|were|been|being) (?:\w+ ){0,3}?"
@@ -274,12 +356,12 @@ ANONYMIZATION_RULES: Final = (
             r"|(?:steps?|pre-?processing|process\w*|pipeline)\b.{0,60}\b(?:de-?identification|anonymi[sz]ation)\b)"
         ),
         "the data were anonymised",
-        unless=words(r"(?:non-anonymi[sz]ed|anonymous (?:review|submission)|double-blind)"),
+        unless=cue_pattern(r"(?:non-anonymi[sz]ed|anonymous (?:review|submission)|double-blind)"),
     ),
     CueRule(
         ANONYMIZATION,
         False,
-        words(
+        cue_pattern(
             r"(?:(?:is|are|was|were|been)(?: not|n['’]t) (?:\w+ )?(?:anonymi[sz]ed|de-?identified|pseudonymi[sz]ed)"
             r"|not (?:been )?(?:anonymi[sz]ed|de-?identified)|non-anonymi[sz]ed version"
             r"|no (?:\w+ )?(?:anonymi[sz]ation|de-?identification)\b"
@@ -288,12 +370,29 @@ ANONYMIZATION_RULES: Final = (
         ),
         "the data are not anonymised",
         UNLESS_UNCERTAIN,
-        unless=words(r"(?:an updated version of the code|scripts?)"),
+        unless=cue_pattern(r"(?:an updated version of the code|scripts?)"),
     ),
     CueRule(
         ANONYMIZATION,
         False,
-        words(
+        cue_pattern(
+            rf"(?:{_REMOVED} (?:\w+ ){{0,4}}?{_IDENTIFIER}|{_IDENTIFIER}\b.{{0,60}}\b{_REMOVED})\b.{{0,60}}\b"
+            r"(?:but|though|although|while|whereas|however),? (?:\w+ ){0,3}?"
+            rf"(?:(?:kept|keeps?|retain(?:ed|s)?|left|preserved?) (?:\w+ ){{0,3}}?{_IDENTIFIER}\b"
+            rf"|{_IDENTIFIER} (?:was|were|is|are) (?:all |still )?(?:kept|retained|left|preserved"
+            r"|not (?:removed|masked|replaced|blurred|hashed|anonymi[sz]ed)))"
+        ),
+        "some identifiers were kept",
+        UNLESS_UNCERTAIN,
+        unless=cue_pattern(
+            r"(?:confidential\w*|secret|private(?:ly)?|separate(?:ly)?|secure(?:ly)?|hash\w*|encrypt\w*|pseudonym\w*"
+            r"|anonymous|random\w*|public figures|celebrit\w+|fictional)\b"
+        ),
+    ),
+    CueRule(
+        ANONYMIZATION,
+        False,
+        cue_pattern(
             r"(?:contains?|includes?|including|include|provides?|reveals?|retains?|disclos\w+|comes? with|have|has)\b"
             r"(?: [\w'’,/()-]+){0,8}? (?:(?:user|screen|real|full|personal|person|people's|individuals?['’]s?"
             r"|authors?['’]?s?"
@@ -308,7 +407,9 @@ ANONYMIZATION_RULES: Final = (
             r"|visible|included|kept|mentioned|identifiable|not (?:removed|masked|blurred)))"
         ),
         "identifiers of people are in the data",
-        unless=words(r"(?:public figures|celebrit\w+|politicians|fictional|annotators?|entity types?|categor\w+ of)"),
+        unless=cue_pattern(
+            r"(?:public figures|celebrit\w+|politicians|fictional|annotators?|entity types?|categor\w+ of)"
+        ),
     ),
 )
 

@@ -20,10 +20,10 @@ RULES: Final = (*PEOPLE_RULES, *STEWARDSHIP_RULES, *ORIGIN_RULES)
 
 
 def propose_claims(sections: Iterable[Section]) -> list[Claim]:
-    """Propose a value for each ethical criterion that a document clearly answers, in the order of the criteria.
+    """Propose values for the ethical criteria that a document clearly answers, in the order of the criteria.
 
-    There is at most one proposal for each criterion, and none where the document is silent or leaves the reader in
-    doubt. Every quote stands verbatim in the text of its section.
+    There is at most one proposal for each criterion, and none if the document is silent or ambiguous. Every quote
+    appears verbatim in the text of its section.
     """
     sentences = read_sentences(sections)
     findings = list(_findings(sentences))
@@ -44,7 +44,7 @@ def propose_claims(sections: Iterable[Section]) -> list[Claim]:
 
 
 def _findings(sentences: list[Sentence]) -> Iterator[Finding]:
-    """Yield every rule with each sentence that asserts its words."""
+    """Yield a finding for each pair of a rule and a sentence that asserts it."""
     for sentence in sentences:
         if refers_elsewhere(sentence.text):
             continue
@@ -54,12 +54,12 @@ def _findings(sentences: list[Sentence]) -> Iterator[Finding]:
 
 
 def _asserts(sentence: Sentence, rule: CueRule) -> bool:
-    """Return whether a sentence really says about this dataset what a rule looks for.
+    """Return whether a sentence asserts the value of a rule about this dataset.
 
-    The words of the rule are not enough: they may stand under a heading where they mean something else, or they may be
-    negated, planned, or about another dataset.
+    A match of the pattern is not enough: its heading can change the meaning, and it may be negated, planned, or about
+    another dataset.
     """
-    # The headings above a citation say nothing about the abstract inside it.
+    # The heading "Citation" does not apply to the abstract inside a citation.
     if sentence.kind is not PassageKind.ABSTRACT and rule.silent_under.search(sentence.headings):
         return False
     if rule.under is not None and not rule.under.search(sentence.headings):

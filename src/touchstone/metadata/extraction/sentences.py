@@ -1,4 +1,4 @@
-"""Split passages into sentences whose quotes stand verbatim in the source."""
+"""Split passages into sentences with verbatim quotes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from touchstone.metadata.extraction.passages import Passage, PassageKind, read_p
 from touchstone.metadata.extraction.uninformative_sentences import states_nothing
 from touchstone.metadata.placeholders import BRACKETED_PLACEHOLDER
 
-# A sentence of this length is no sentence; cutting it keeps the work of every pattern small.
+# Longer "sentences" are cut into pieces, which bounds the work of every pattern.
 MAX_SENTENCE_CHARACTERS: Final = 1_500
 
 _SENTENCE_END: Final = re.compile(r"[.!?…][\"'”’)\]]{0,3}(?= |$)|[。！？]")
@@ -28,11 +28,11 @@ class Sentence:
     """One sentence of a document.
 
     Attributes:
-        text: the words without markup, in which cues are looked for.
-        quote: the same sentence as it stands in the document.
-        section: the section in which it stands.
-        kind: the form of the passage.
-        position: its place among the sentences of the document.
+        text: the sentence without markup, which the rules are applied to.
+        quote: the sentence with markup, verbatim.
+        section: the section that contains it.
+        kind: the form of its passage.
+        position: its index among the sentences of the document.
     """
 
     text: str
@@ -43,17 +43,17 @@ class Sentence:
 
     @property
     def heading(self) -> str:
-        """Return the innermost heading, or the name of the field."""
+        """The innermost heading, or the name of the field."""
         return self.section.path[-1] if self.section.path else ""
 
     @property
     def headings(self) -> str:
-        """Return all headings in one text, in which patterns are looked for."""
+        """All headings from the outermost to the innermost, joined by " > "."""
         return " > ".join(self.section.path)
 
     @property
     def place(self) -> str:
-        """Return where the sentence stands: its headings, or a JSON pointer to its field."""
+        """The location of the sentence: its headings, or a JSON pointer to its field."""
         if not self.section.is_structured:
             return self.headings
         escaped_keys = (key.replace("~", "~0").replace("/", "~1") for key in self.section.path)
@@ -61,7 +61,7 @@ class Sentence:
 
 
 def read_sentences(sections: Iterable[Section]) -> list[Sentence]:
-    """Return the sentences of a document that state something, in their order."""
+    """Return the informative sentences of a document in their order."""
     sentences: list[Sentence] = []
     for section in sections:
         for passage in read_passages(section.text):
@@ -74,7 +74,7 @@ def read_sentences(sections: Iterable[Section]) -> list[Sentence]:
 
 
 def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each sentence of a passage begins and ends, without the placeholders between sentences."""
+    """Yield the start and end of each sentence in a passage, excluding placeholders."""
     start = 0
     for placeholder in BRACKETED_PLACEHOLDER.finditer(text):
         yield from _spans_between(text, start, placeholder.start())
@@ -83,7 +83,7 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _spans_between(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of a piece of text without placeholders."""
+    """Yield the start and end of each sentence between two offsets."""
     for sentence_end in _SENTENCE_END.finditer(text, start, end):
         if _ends_sentence(text, sentence_end.end()) or sentence_end.end() - start > MAX_SENTENCE_CHARACTERS:
             yield from _bounded_spans(text, start, sentence_end.end())
@@ -92,7 +92,7 @@ def _spans_between(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
 
 
 def _ends_sentence(text: str, position: int) -> bool:
-    """Return whether the sentence ends at `position`, which follows a full stop or another closing mark."""
+    """Return whether a sentence ends at `position`, directly after a full stop or other end mark."""
     if _ABBREVIATION.search(text[max(0, position - 12) : position]):
         return False
     following = text[position : position + 2].strip()
@@ -100,7 +100,7 @@ def _ends_sentence(text: str, position: int) -> bool:
 
 
 def _bounded_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield a sentence without the spaces around it, in pieces if it is too long to be one."""
+    """Yield the span of a sentence without surrounding spaces, split into pieces if it is too long."""
     while start < end and text[start] == " ":
         start += 1
     while end > start and text[end - 1] == " ":
@@ -110,7 +110,7 @@ def _bounded_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
 
 
 def _quote(source: str, passage: Passage, start: int, end: int) -> str:
-    """Return a sentence as it stands in the source, with the markup that belongs to its first and last word."""
+    """Return a sentence verbatim from the source, including the markup around its first and last word."""
     first, last = passage.offsets[start], passage.offsets[end - 1] + 1
     while first > 0 and source[first - 1] in _MARKUP_BEFORE:
         first -= 1

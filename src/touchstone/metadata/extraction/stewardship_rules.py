@@ -1,4 +1,4 @@
-"""Rules for how the data are kept: security, quality, record keeping and purpose."""
+"""Rules about the stewardship of the data: security, quality, record keeping and purpose."""
 
 import re
 from typing import Final
@@ -10,7 +10,7 @@ from touchstone.metadata.extraction.cues import (
     SILENT_OR_LEGAL_HEADINGS,
     STANDING_RULE,
     CueRule,
-    words,
+    cue_pattern,
 )
 from touchstone.metadata.extraction.negations_and_plans import Objection
 
@@ -34,9 +34,9 @@ _FAULTY: Final = (
     r"|false positives?|html(?: tags?| markup)?|broken|irrelevant|outliers?|empty|non-english|typos|errors?|artifacts?"
     r"|garbage|misaligned)"
 )
-# A check for personal information is no check of quality.
+# A check for personal information is not a quality check.
 _NOT_ABOUT_QUALITY: Final = re.compile(rf"{SILENT_OR_LEGAL_HEADINGS.pattern}|personal|sensitive", re.IGNORECASE)
-# What is wrong with the items that a filter removes.
+# The beginning of a clause that describes the removed items ("files without a label").
 _DEFECT: Final = r"(?:that|which|with|without|shorter|longer|containing|where|whose|having|not in|less than|fewer)\b"
 _STANDING_AGREEMENT: Final = STANDING_RULE - {Objection.OTHER_DATASET}
 
@@ -44,7 +44,7 @@ SECURITY_RULES: Final = (
     CueRule(
         SECURITY,
         True,
-        words(
+        cue_pattern(
             r"(?:access (?:to (?:\w+ ){0,6})?(?:is|are|was|has been) (?:\w+ )?(?:restricted|controlled|limited to"
             r"|granted"
             r" (?:only|after|upon|on)|gated|password)"
@@ -60,13 +60,18 @@ SECURITY_RULES: Final = (
         ),
         "access is under control or needs an agreement",
         _STANDING_AGREEMENT,
-        unless=words(r"(?:inter-annotator|counting|statistics only)"),
+        unless=cue_pattern(
+            r"(?:inter-annotator|counting|statistics only"
+            r"|(?:unlike|in contrast (?:to|with)|as opposed to|compared (?:to|with)) [^,;]{0,80}"
+            r"(?:, (?:which|whose|where)\b[^,;]{0,80})?"
+            r"\b(?:requir\w+|agreements?|restricted|controlled|credentialed|gated|encrypted))"
+        ),
         silent_under=SILENT_HEADINGS,
     ),
     CueRule(
         SECURITY,
         True,
-        words(
+        cue_pattern(
             r"(?:agree(?:s|d|ing)?|undertake|promise|commit|forbidden|prohibited|not allowed|must not|may not"
             r"|shall not)\b"
             r".{0,80}\b(?:re-?identify|re-?identification|determine the identity|identify (?:any |the )?(?:individuals?"
@@ -79,7 +84,7 @@ SECURITY_RULES: Final = (
     CueRule(
         SECURITY,
         False,
-        words(
+        cue_pattern(
             r"(?:(?:sensitive|personal|confidential|private) (?:data|information|records?)\b.{0,80}\b(?:without"
             r"|no|not under|unprotected)\b.{0,40}\b(?:protection|access control|encryption|restrictions?|safeguards?)"
             r"|no (?:\w+ ){0,2}(?:security|access|protection) (?:measures?|controls?|safeguards?)\b)"
@@ -93,7 +98,7 @@ QUALITY_RULES: Final = (
     CueRule(
         QUALITY,
         True,
-        words(
+        cue_pattern(
             r"(?:(?:kappa|[κα]|k-?alpha|krippendorff['’]?s?|fleiss['’]?|cohen['’]?s?|inter-?(?:annotator|rater|coder"
             r"|labell?er)"
             r"|annotators?['’]? agreement|agreement (?:rate|score|of|between|among|was|is)|iaa)\b.{0,120}"
@@ -106,12 +111,12 @@ QUALITY_RULES: Final = (
         ),
         "agreement between annotators was measured",
         ABOUT_DATA,
-        unless=words(r"(?:agreement (?:with the|to the) (?:licen|terms))"),
+        unless=cue_pattern(r"(?:agreement (?:with the|to the) (?:licen|terms))"),
     ),
     CueRule(
         QUALITY,
         True,
-        words(
+        cue_pattern(
             r"(?:(?:were|was|are|is|been|being|we|and|then|also) (?:\w+ ){0,3}?"
             r"(?:verif(?:y|ied)|validated?|checked|double[- ]check(?:ed)?|proof-?read|cross-?checked|corrected|cleaned"
             r"|sanity[- ]checked|re-?annotated|re-?labell?ed|deduplicated|de-duplicated|manually"
@@ -126,7 +131,7 @@ QUALITY_RULES: Final = (
         "the data were checked or corrected",
         ABOUT_DATA,
         silent_under=_NOT_ABOUT_QUALITY,
-        unless=words(
+        unless=cue_pattern(
             r"(?:personal|sensitive|offensive|licen[cs]\w+|cross-validation|(?-i:Cleaned)|train(?:ed)? and validat\w+"
             r"|validated on"
             r"|checksums?|models? (?:was|were|is|are) |annotators were|next (?:release|version)"
@@ -136,7 +141,7 @@ QUALITY_RULES: Final = (
     CueRule(
         QUALITY,
         True,
-        words(
+        cue_pattern(
             rf"(?:(?:remov(?:e|ed|ing)|filter(?:ed|ing)?(?: out)?|discard(?:ed|ing)?|exclud(?:e|ed|ing)|drop(?:ped)?"
             rf"|cleaned|cleaning|eliminat(?:e|ed|ing)|prun(?:e|ed)|fix(?:ed|ing)|correct(?:ed|ing)|strip(?:ped)?)\b"
             rf".{{0,80}}\b{_FAULTY}\b"
@@ -152,7 +157,7 @@ QUALITY_RULES: Final = (
         ),
         "cleaning changed the data",
         ABOUT_DATA,
-        unless=words(
+        unless=cue_pattern(
             r"(?:grammatical error correction|error correction (?:task|system|model)|participants|required to"
             r"|next (?:release|version)|(?:errors|issues|mistakes) (?:\w+ ){0,4}reported"
             r"|fixed (?:set|list|number|length|size|vocabulary)\b)"
@@ -161,7 +166,7 @@ QUALITY_RULES: Final = (
     CueRule(
         QUALITY,
         True,
-        words(
+        cue_pattern(
             rf"(?:{_DATA} (?:\w+ ){{0,4}}?(?:contains?|includes?|has|have|suffers? from)\b.{{0,60}}\b(?:noise|noisy"
             rf"|errors?"
             r"|mistakes|mislabel\w+|typos|inaccura\w+|duplicates?|inconsisten\w+|missing (?:values?|data|labels?)"
@@ -184,7 +189,7 @@ QUALITY_RULES: Final = (
         ),
         "errors or gaps of the data are named",
         ABOUT_DATA,
-        unless=words(
+        unless=cue_pattern(
             r"(?:error correction|errors? (?:detection|analysis|types?)|grammatical errors?|spelling errors?"
             r"|less noisy|participants (?:are|were|have) (?:asked|required))"
         ),
@@ -192,32 +197,32 @@ QUALITY_RULES: Final = (
     CueRule(
         QUALITY,
         True,
-        words(
+        cue_pattern(
             rf"{_DATA} (?:\w+ ){{0,3}}(?:do|does|are|is|was|were)(?: not|n['’]t) (?:\w+ )?(?:encode|cover|include"
             rf"|capture"
             r"|contain|exhaustive|complete|always (?:correct|accurate)|fully)\b"
         ),
         "gaps of the data are named",
         ABOUT_DATA_NEGATIVE,
-        unless=words(r"(?:personal|sensitive|offensive|annotations?|private|confidential|patient|identif\w+)"),
-        under=words(r"(?:.{0,200}(?:limitation|quality|known (?:errors|issues|gaps)))"),
+        unless=cue_pattern(r"(?:personal|sensitive|offensive|annotations?|private|confidential|patient|identif\w+)"),
+        under=cue_pattern(r"(?:.{0,200}(?:limitation|quality|known (?:errors|issues|gaps)))"),
     ),
     CueRule(
         QUALITY,
         True,
-        words(
+        cue_pattern(
             r"(?:devoid of|free (?:of|from)|reduces?|without) (?:\w+ ){0,3}(?:statistical irregularities|spurious"
             r"|annotation artifacts|artifacts|duplicates|errors|noise)\b"
         ),
         "a check with its result",
         frozenset({Objection.PLANNED, Objection.SUPPOSED, Objection.QUESTION, Objection.OTHER_DATASET}),
-        under=words(r"(?:.{0,200}(?:citation|quality|annotation|source|collection|creation|limitation))"),
+        under=cue_pattern(r"(?:.{0,200}(?:citation|quality|annotation|source|collection|creation|limitation))"),
         silent_under=SILENT_HEADINGS,
     ),
     CueRule(
         QUALITY,
         False,
-        words(
+        cue_pattern(
             r"(?:quality|accuracy|correctness) (?:\w+ ){0,6}(?:was|were|is|has|have)(?: not|n['’]t)(?: been)? (?:\w+ )?"
             r"(?:checked|verified|assessed|validated|evaluated|controlled|guaranteed)\b"
             r"|(?:were|was|are|is|been)(?: not|n['’]t)(?: been)? (?:manually |further |systematically )?"
@@ -228,7 +233,7 @@ QUALITY_RULES: Final = (
         ),
         "the quality was not checked",
         ABOUT_DATA_NEGATIVE,
-        unless=words(r"(?:remaining|rest of|some|other|that were|which were|those)\b"),
+        unless=cue_pattern(r"(?:remaining|rest of|some|other|that were|which were|those)\b"),
     ),
 )
 
@@ -236,7 +241,7 @@ RECORD_RULES: Final = (
     CueRule(
         RECORD_KEEPING,
         True,
-        words(
+        cue_pattern(
             r"(?:(?:data ?set|data ?base|data|corpus|dump|list|version|releases?|updates?|snapshots?)\b.{0,60}\b(?:is"
             r"|are"
             r"|gets?|will be|was|were) (?:\w+ )?(?:updated|released|published|refreshed|issued|versioned"
@@ -260,12 +265,12 @@ RECORD_RULES: Final = (
         ),
         "a rule for versions, maintenance, retention or deletion",
         _STANDING_AGREEMENT,
-        unless=words(r"(?:models?|leaderboards?|websites?|wikipedia is|may be|if)"),
+        unless=cue_pattern(r"(?:models?|leaderboards?|websites?|wikipedia is|may be|if)"),
     ),
     CueRule(
         RECORD_KEEPING,
         False,
-        words(
+        cue_pattern(
             r"(?:(?:no longer|not|never|isn['’]t|n['’]t)(?: be| being| actively| currently| been| regularly)*"
             r" (?:maintained|supported|updated)\b"
             r"|no (?:further|more|future|new) (?:releases?|updates?|versions?) (?:is|are|will|planned)\b"
@@ -277,7 +282,7 @@ RECORD_RULES: Final = (
         ),
         "the data are not maintained, or old versions not kept",
         ABOUT_DATA_NEGATIVE - {Objection.PLANNED},
-        unless=words(r"(?:technical support|websites?|code|repository|paper|leaderboard)"),
+        unless=cue_pattern(r"(?:technical support|websites?|code|repository|paper|leaderboard)"),
     ),
 )
 
@@ -285,7 +290,7 @@ PURPOSE_RULES: Final = (
     CueRule(
         PURPOSE,
         True,
-        words(
+        cue_pattern(
             r"(?:(?:is|are|was|were) (?:\w+ )?(?:intended|meant|designed|suitable) (?:only |solely |primarily "
             r"|to be used )?"
             r"(?:for|to)\b|intended (?:use|purpose|usage|uses)\b|(?:should|must|may|can|is to"
@@ -302,7 +307,7 @@ PURPOSE_RULES: Final = (
     CueRule(
         PURPOSE,
         True,
-        words(
+        cue_pattern(
             r"(?:(?:should|must|may|shall|can|do|are|is|be)(?: not|not|n['’]t) (?:\w+ ){0,3}?(?:be )?"
             r"(?:used?|employed|deployed|applied|relied) (?:as|for|to|in|by|on|on as)\b"
             r"|cannot be used (?:for|to|in|as)\b|not (?:intended|meant|suitable|appropriate) (?:for|to)\b"
@@ -313,13 +318,13 @@ PURPOSE_RULES: Final = (
         ),
         "what the data must not be used for",
         ABOUT_DATA_NEGATIVE - {Objection.SUPPOSED},
-        unless=words(r"(?:training set|for training|test set|as evidence|considered)"),
+        unless=cue_pattern(r"(?:training set|for training|test set|as evidence|considered)"),
         facet=EXCLUDED_USE,
     ),
     CueRule(
         PURPOSE,
         True,
-        words(
+        cue_pattern(
             r"(?:agree(?:s|d|ing)?|agreement|undertakes?|sign(?:s|ed|ing)?|accept(?:s|ing)?)\b.{0,80}\b"
             r"(?:only|solely|exclusively|restricted to|limited to)\b.{0,60}\b(?:purposes?|research|use|uses)\b"
             r"|(?:agree(?:s|d|ing)?|agreement)\b.{0,60}\b(?:use|used)\b.{0,40}\b(?:only|solely|exclusively) (?:for"
@@ -327,19 +332,19 @@ PURPOSE_RULES: Final = (
         ),
         "an agreement ties the use to purposes",
         _STANDING_AGREEMENT,
-        unless=words(r"(?:licen[cs]e|creative commons|cc[ -]by)"),
+        unless=cue_pattern(r"(?:licen[cs]e|creative commons|cc[ -]by)"),
     ),
     CueRule(
         PURPOSE,
         False,
-        words(
+        cue_pattern(
             r"(?:(?:(?:can|may) be used|use(?:d)?|free to use) (?:\w+ ){0,4}for (?:any(?: \w+)? purposes?|whatever)\b"
             r"|(?:originally|initially) (?:collected|gathered|created|produced) for (?:another|a different"
             r"|other) purposes?)"
         ),
         "any purpose is allowed, or data of another purpose are reused",
         ABOUT_DATA - {Objection.SUPPOSED},
-        unless=words(r"(?:licen[cs]\w*|public domain|copyright|cc0|compatib\w+|consent|waive\w*)"),
+        unless=cue_pattern(r"(?:licen[cs]\w*|public domain|copyright|cc0|compatib\w+|consent|waive\w*)"),
     ),
 )
 

@@ -1,11 +1,11 @@
-"""Recognise sentences that state nothing about a dataset: template instructions, and references to other pages."""
+"""Recognition of sentences that state nothing about a dataset: template instructions and references."""
 
 import re
 from typing import Final
 
 from touchstone.metadata.placeholders import is_placeholder
 
-# The openings of the instructions in the templates of dataset cards and datasheets.
+# How instructions and questions begin in templates of dataset cards and datasheets.
 _INSTRUCTION: Final = re.compile(
     r"^\W*(?:"
     r"(?:briefly )?(?:describe|summari[sz]e|explain|provide|state|list|specify|discuss|indicate|mention|identify) "
@@ -28,11 +28,11 @@ _REFERENCE_ELSEWHERE: Final = re.compile(
 
 
 def states_nothing(sentence: str) -> bool:
-    """Return whether a sentence is a placeholder or an instruction of a template, or has no words."""
+    """Return whether a sentence is a placeholder, a template instruction, or has no letters."""
     has_letters = any(character.isalpha() for character in sentence)
     return not has_letters or is_placeholder(sentence) or _INSTRUCTION.match(sentence) is not None
 
 
 def refers_elsewhere(sentence: str) -> bool:
-    """Return whether a sentence only sends the reader to a paper or page."""
+    """Return whether a sentence begins by referring the reader to a paper or page."""
     return _REFERENCE_ELSEWHERE.match(sentence) is not None

@@ -1,4 +1,4 @@
-"""Assembling a `DatasetDocument`: the helpers that all readers share."""
+"""The builder of a `DatasetDocument`, and further helpers that all readers share."""
 
 import math
 from collections.abc import Callable, Container, Iterable, Mapping
@@ -12,16 +12,19 @@ from touchstone.metadata.exact_values import POINTER as EXACT_VALUES
 from touchstone.metadata.licences import Licence, combine_licences
 from touchstone.metadata.parsing import DocumentError, escape_pointer
 from touchstone.metadata.placeholders import is_placeholder
-from touchstone.metadata.prose import shorten, summarise, tidy_name
+from touchstone.metadata.prose import shorten, summarize, tidy_name
 
-# Loaders of the Hugging Face hub, which read files of any content. They have cards, but are no datasets.
+# File loaders of the Hugging Face hub, such as `csv`. They have cards but are not datasets.
 LOADER_NAMES: Final = frozenset(
     {"arrow", "audiofolder", "csv", "generator", "imagefolder", "json", "pandas", "parquet", "sql", "text",
      "videofolder", "webdataset", "xml"}
 )  # fmt: skip
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2100
-# What the record of a dataset holds.
+# No dataset has a single instance: the number is that of a file or a default. UCI lists one such dataset, which is how
+# its form reads when nobody has filled it in.
+MIN_INSTANCES: Final = 2
+# Limits for the lists and strings of a record.
 MAX_TERMS: Final = 200
 MAX_TERM_LENGTH: Final = 200
 MAX_LICENCE_LENGTH: Final = 200
@@ -31,7 +34,7 @@ MAX_LICENCE_LENGTH: Final = 200
 class DocumentBuilder:
     """A `DatasetDocument` under construction.
 
-    Every number and flag of the record is also a claim, with the words of the document that show it.
+    Every number and flag in the record is supported by a claim with a quote from the document.
     """
 
     standard: str
@@ -44,34 +47,35 @@ class DocumentBuilder:
     unmapped: dict[str, Any] = field(default_factory=dict)
     rejected: list[RejectedPart] = field(default_factory=list)
 
-    def name(self, *candidates: Any) -> None:
-        """Set the name of the dataset to the first candidate that says something."""
+    def set_name(self, *candidates: Any) -> None:
+        """Set the name of the dataset to the first candidate that is a string and not a placeholder."""
         for candidate in candidates:
             if isinstance(candidate, str) and not is_placeholder(candidate):
                 self.record["dataset_name"] = tidy_name(candidate)
                 return
 
-    def describe(self, text: Any) -> None:
-        """Set the description to a text, and the objective to its first sentences, unless it is a placeholder."""
+    def set_description(self, text: Any) -> None:
+        """Set the description, and the objective to its first sentences, unless it is a placeholder."""
         if not isinstance(text, str) or is_placeholder(text):
             return
         self.record["description"] = text.strip()
-        objective = summarise(text)
+        objective = summarize(text)
         if objective:
             self.record["objective"] = objective
 
-    def words(self, attribute: str, values: list[str]) -> None:
-        """Set an attribute that is a list of terms, unless the list is empty."""
+    def set_terms(self, attribute: str, values: list[str]) -> None:
+        """Set an attribute to a list of terms, unless the list is empty. Terms beyond the limits are dropped."""
         terms = [value for value in values if len(value) <= MAX_TERM_LENGTH][:MAX_TERMS]
         if len(terms) < len(values):
             self.reject(attribute, "too_many_terms", terms=len(values), kept=len(terms))
         if terms:
             self.record[attribute] = terms
 
-    def claim(self, claim: Claim) -> None:
-        """Add a claim and set the attribute in the record, if the value is one that the attribute can have.
+    def add_claim(self, claim: Claim) -> None:
+        """Add a claim and set its attribute in the record, or reject it if the value is impossible.
 
-        The first claim on an attribute decides the record's value; readers add the most specific one first.
+        The first claim about an attribute determines the value of the record, so readers add the most specific one
+        first.
         """
         value = claim.value
         if value is None or not is_possible(claim.attribute, value):
@@ -80,29 +84,29 @@ class DocumentBuilder:
         self.claims.append(claim)
         self.record.setdefault(claim.attribute, value)
 
-    def licence(self, texts: Iterable[Any]) -> Licence | None:
-        """Keep the licence in `metadata.licence`, as an SPDX expression where certain, and its original words."""
+    def set_licence(self, texts: Iterable[Any]) -> Licence | None:
+        """Set the licence in the metadata, as an SPDX expression if it is unambiguous, and its original wording."""
         licence = combine_licences(text for text in texts if isinstance(text, str))
         if licence is not None:
-            # Some catalogs put the text of a whole agreement here. It stays among the fields without a place.
+            # Some catalogs put a whole agreement here. The complete text is still available in the unmapped fields.
             words = shorten(licence.text, MAX_LICENCE_LENGTH)
             self.metadata["licence"] = licence.spdx or words
             self.metadata["licence_text"] = words
         return licence
 
-    def remember(self, name: str, value: Any) -> None:
-        """Keep a text or a list of texts in the record's `metadata`, unless it is empty or a placeholder."""
+    def set_metadata(self, name: str, value: Any) -> None:
+        """Set a member of the metadata to a string or list of strings, unless it is empty or a placeholder."""
         if isinstance(value, str) and is_placeholder(value):
             return
         if isinstance(value, str | list) and value:
             self.metadata[name] = value
 
-    def warn(self, text: str) -> None:
-        """Keep a warning about the dataset, which a reader of the record must see."""
+    def add_warning(self, text: str) -> None:
+        """Add a warning about the dataset, which is shown with the record."""
         self.metadata.setdefault("warnings", []).append(" ".join(text.split()))
 
-    def prose(self, path: tuple[str, ...], text: Any) -> None:
-        """Add the value of a named field as a passage for the extractor, unless it is a placeholder."""
+    def add_prose(self, path: tuple[str, ...], text: Any) -> None:
+        """Add the value of a field as a section for the extractor, or reject it if it is a placeholder."""
         if not isinstance(text, str) or not text.strip():
             return
         if is_placeholder(text):
@@ -110,10 +114,13 @@ class DocumentBuilder:
         else:
             self.sections.append(Section(path, text, is_structured=True))
 
-    def keep_rest(self, members: Mapping[str, Any], represented: Container[str] = (), place: str = "") -> None:
-        """Keep all members of an object by their JSON pointers, for an export that loses nothing.
+    def keep_unmapped(self, members: Mapping[str, Any], represented: Container[str] = (), place: str = "") -> None:
+        """Store the members of an object as unmapped fields, for a lossless export.
 
-        Only a member that is `represented`, and whose exact value stands in the record, is left out.
+        Args:
+            members: the members of the object.
+            represented: the names of members that are left out if the record has their exact values.
+            place: the JSON pointer of the object.
         """
         texts = (self.key, *self.record.values(), *self.metadata.values())
         for name, value in members.items():
@@ -121,20 +128,24 @@ class DocumentBuilder:
                 self.unmapped[f"{place}/{escape_pointer(str(name))}"] = value
 
     def keep_context(self, context: Any) -> None:
-        """Keep the context of a JSON-LD document, without which the names of a dataset inside a graph mean nothing."""
+        """Store the context of a JSON-LD document, which defines the names in the unmapped fields."""
         if context is not None:
             self.unmapped.setdefault("/@context", context)
 
     def reject(self, place: str, code: str, **facts: Any) -> None:
-        """Note a part of the document that was skipped."""
+        """Record a part of the document that was skipped."""
         self.rejected.append(RejectedPart(place, code, facts))
 
     def build(self) -> DatasetDocument:
-        """Return the finished document, or raise a DocumentError if nothing names the dataset."""
+        """Return the finished document.
+
+        Raises:
+            DocumentError: the dataset has no name.
+        """
         if "dataset_name" not in self.record:
             if EXACT_VALUES not in self.unmapped:
                 raise DocumentError("no_name", key=self.key)
-            # The exact values, which replace it, may contain a name that this reader would not take from a source.
+            # The exact values replace this name later. They may contain one that readers would reject as a placeholder.
             self.record["dataset_name"] = self.key
         if self.metadata:
             self.record["metadata"] = self.metadata
@@ -151,13 +162,13 @@ class DocumentBuilder:
 
 
 def is_possible(attribute: str, value: bool | int | float) -> bool:
-    """Return whether an attribute can have this value: of its type, finite and within its bounds."""
+    """Return whether a value is finite, within the bounds of an attribute, and of its type."""
     if attribute in FLAGS:
         return isinstance(value, bool)
     if attribute not in NUMBERS or isinstance(value, bool) or not math.isfinite(value):
         return False
     if attribute == "year":
-        # Announced datasets are dated ahead.
+        # Announced datasets may be dated in the next year.
         return isinstance(value, int) and FIRST_YEAR <= value <= datetime.now(UTC).year + 1
 
     bounds = BY_NAME[attribute]
@@ -168,8 +179,8 @@ def is_possible(attribute: str, value: bool | int | float) -> bool:
     return is_large_enough and is_small_enough
 
 
-def attempt(place: str, read: Callable[[], DatasetDocument]) -> DatasetDocument | RejectedPart:
-    """Return one of several datasets of a document, or why it cannot be used, so that the others can be."""
+def read_or_reject(place: str, read: Callable[[], DatasetDocument]) -> DatasetDocument | RejectedPart:
+    """Read one of several datasets, and convert a DocumentError to a rejection so that the others can still be read."""
     try:
         return read()
     except DocumentError as error:
@@ -177,28 +188,28 @@ def attempt(place: str, read: Callable[[], DatasetDocument]) -> DatasetDocument 
 
 
 def pointer(*steps: str | int) -> str:
-    """Return the JSON pointer of a value (RFC 6901)."""
+    """Join steps to a JSON pointer (RFC 6901)."""
     return "".join(f"/{escape_pointer(str(step))}" for step in steps)
 
 
-def list_of_texts(value: Any) -> list[str]:
-    """Return a value that may be one text, a list of texts or a mapping of lists as a list of texts."""
+def list_of_strings(value: Any) -> list[str]:
+    """Return the non-blank strings in a value, which may be a string, a list or a mapping of lists."""
     if isinstance(value, str):
         return [value] if value.strip() else []
     if isinstance(value, Mapping):
-        value = [member for members in value.values() for member in list_of_texts(members)]
+        value = [member for members in value.values() for member in list_of_strings(members)]
     if not isinstance(value, list):
         return []
     return [member for member in value if isinstance(member, str) and member.strip()]
 
 
 def objects_of(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects among the members of a list; none if the value is no list."""
+    """Return the objects in a list, or an empty list if the value is not a list."""
     return [member for member in value if isinstance(member, Mapping)] if isinstance(value, list) else []
 
 
-def number_of(value: Any) -> int | float | None:
-    """Return a number that may be written as a text (`"32561.0"`), as an integer if it is whole; else None."""
+def parse_number(value: Any) -> int | float | None:
+    """Convert a value such as `"32561.0"` to a number, an integer if possible, or return None."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -212,8 +223,8 @@ def number_of(value: Any) -> int | float | None:
     return int(number) if number.is_integer() else number
 
 
-def year_of(value: Any) -> int | None:
-    """Return the year that a date begins or ends with (`2014-04-06`, `6/30/1988`), or None."""
+def parse_year(value: Any) -> int | None:
+    """Return the year at the start or end of a date (`2014-04-06`, `6/30/1988`), or None."""
     text = str(value).strip()
     for digits in (text[:4], text[-4:]):
         if digits.isdigit() and len(digits) == 4 and FIRST_YEAR <= int(digits) <= LAST_YEAR:

@@ -7,10 +7,10 @@ from typing import Any, Final
 from touchstone.core.vocabulary import fold_domains, known_domains
 from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
-from touchstone.metadata.licences import normalise_licence
+from touchstone.metadata.licences import normalize_licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.placeholders import is_placeholder
-from touchstone.metadata.readers.builder import DocumentBuilder, attempt, year_of
+from touchstone.metadata.readers.builder import DocumentBuilder, parse_year, read_or_reject
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "ckan"
@@ -22,7 +22,7 @@ OWN_FIELDS: Final = frozenset(
 
 
 def detect(source: SourceDocument) -> bool:
-    """Return whether a document is a reply of CKAN with packages."""
+    """Return whether a document is a CKAN reply with packages, or an error reply."""
     return bool(find_packages(source.data)) or is_error(source)
 
 
@@ -32,9 +32,9 @@ def is_error(source: SourceDocument) -> bool:
 
 
 def find_packages(data: Any) -> list[tuple[Mapping[str, Any], str]]:
-    """Find the packages in a reply of CKAN, and return each with its place in the document.
+    """Return the packages in a CKAN reply with their JSON pointers.
 
-    A package is what CKAN calls a dataset. A reply holds a single one, a list of them, or the results of a search.
+    CKAN calls a dataset a package. A reply contains a single package, a list of packages, or search results.
     """
     place = ""
     if isinstance(data, Mapping) and "result" in data:
@@ -50,7 +50,7 @@ def find_packages(data: Any) -> list[tuple[Mapping[str, Any], str]]:
 
 
 def is_package(entry: Any) -> bool:
-    """Return whether an object is a package of CKAN: it has resources, and fields that only CKAN has."""
+    """Return whether an object is a CKAN package: it has resources and fields specific to CKAN."""
     return isinstance(entry, Mapping) and set(entry) >= PACKAGE_FIELDS and bool(OWN_FIELDS & set(entry))
 
 
@@ -59,27 +59,27 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     if is_error(source):
         raise DocumentError("error_reply")
     for package, place in find_packages(source.data):
-        yield attempt(place, partial(read_package, source, package, place))
+        yield read_or_reject(place, partial(read_package, source, package, place))
 
 
 def read_package(source: SourceDocument, package: Mapping[str, Any], place: str) -> DatasetDocument:
-    """Read the dataset that a package of CKAN describes; `place` is where the package stands in the document."""
+    """Read the dataset of a CKAN package. `place` is the JSON pointer of the package."""
     key = str(package.get("id") or package["name"])
     builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
 
-    builder.name(package.get("title"), package.get("name"))
-    builder.describe(package.get("notes"))
-    builder.prose(("notes",), package.get("notes"))
-    builder.remember("url", package.get("url"))
-    builder.remember("version", package.get("version"))
+    builder.set_name(package.get("title"), package.get("name"))
+    builder.set_description(package.get("notes"))
+    builder.add_prose(("notes",), package.get("notes"))
+    builder.set_metadata("url", package.get("url"))
+    builder.set_metadata("version", package.get("version"))
     language = package.get("language")
     if isinstance(language, str):
-        builder.remember("language", language)
+        builder.set_metadata("language", language)
 
     tags = names_of(package.get("tags"))
     groups = names_of(package.get("groups"))
-    builder.remember("tags", tags)
-    builder.words("domain", fold_domains(groups) or known_domains(tags))
+    builder.set_metadata("tags", tags)
+    builder.set_terms("domain", fold_domains(groups) or known_domains(tags))
 
     add_licence_and_access(builder, package, place)
     add_year(builder, package, place)
@@ -87,15 +87,15 @@ def read_package(source: SourceDocument, package: Mapping[str, Any], place: str)
     add_documentation(builder, package, place)
     add_extras(builder, package)
     if package.get("state") not in (None, "active"):
-        builder.warn(f"CKAN state: {package['state']}")
+        builder.add_warning(f"CKAN state: {package['state']}")
 
     # Keep everything else as it is, so that an export can repeat it.
-    builder.keep_rest(package, REPRESENTED)
+    builder.keep_unmapped(package, REPRESENTED)
     return builder.build()
 
 
 def names_of(entries: Any) -> list[str]:
-    """Return the names for people of tags or groups."""
+    """Return the display names of tags or groups."""
     names = []
     for entry in entries if isinstance(entries, list) else []:
         candidates = (
@@ -107,37 +107,37 @@ def names_of(entries: Any) -> list[str]:
 
 def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
     """Add the licence, and whether everybody gets the data."""
-    licence = builder.licence(licence_words(package))
+    licence = builder.set_licence(licence_words(package))
     restriction = find_access_restriction(str(package.get("notes") or ""))
     if package.get("private") is True:
-        builder.claim(Claim("is_public", False, "true", f"{place}/private", field="private"))
+        builder.add_claim(Claim("is_public", False, "true", f"{place}/private", field="private"))
     elif restriction is not None:
-        builder.claim(Claim("is_public", False, restriction, f"{place}/notes", field="notes"))
+        builder.add_claim(Claim("is_public", False, restriction, f"{place}/notes", field="notes"))
     elif licence is not None and licence.is_open:
         quote = licence_words(package)[0]
-        builder.claim(Claim("is_public", True, quote, place, field="license", note="an open licence"))
+        builder.add_claim(Claim("is_public", True, quote, place, field="license", note="an open licence"))
 
 
 def licence_words(package: Mapping[str, Any]) -> list[str]:
-    """Return the words that name the licence best: those with a certain SPDX expression, else the title."""
+    """Return the best name of the licence: one with an SPDX expression, or else its title."""
     values = [package.get(name) for name in ("license_id", "license_title", "license_url")]
     stated = [value for value in values if isinstance(value, str) and not is_placeholder(value)]
-    certain = [value for value in stated if normalise_licence(value).spdx is not None]
+    certain = [value for value in stated if normalize_licence(value).spdx is not None]
     return certain[:1] or stated[1:2] or stated[:1]
 
 
 def add_year(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
     """Add the year in which the package was created."""
     date = package.get("metadata_created")
-    year = year_of(date[:4]) if isinstance(date, str) else None
+    year = parse_year(date[:4]) if isinstance(date, str) else None
     if isinstance(date, str) and year is not None:
-        builder.claim(Claim("year", year, date, f"{place}/metadata_created", field="metadata_created"))
+        builder.add_claim(Claim("year", year, date, f"{place}/metadata_created", field="metadata_created"))
 
 
 def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
-    """Claim that somebody answers for the dataset if a maintainer or a publishing organisation is named.
+    """Claim accountability if a maintainer or a publishing organization is named.
 
-    An author is not enough, because authors need not look after their data.
+    An author is not enough, because authors do not necessarily maintain their data.
     """
     publisher = None
     organization = package.get("organization")
@@ -153,7 +153,7 @@ def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], pla
         if isinstance(responsible, str) and responsible.strip() and not is_placeholder(responsible):
             note = f"a named {field}"
             claim = Claim("accountability_defined", True, responsible, f"{place}/{field}", field=field, note=note)
-            builder.claim(claim)
+            builder.add_claim(claim)
             return
 
 
@@ -161,25 +161,22 @@ def add_documentation(builder: DocumentBuilder, package: Mapping[str, Any], plac
     """Claim external documentation from the address of the dataset's own page."""
     address = package.get("url")
     if isinstance(address, str) and address.startswith(("http://", "https://")):
-        builder.claim(Claim("external_documentation_available", True, address, f"{place}/url", field="url"))
+        builder.add_claim(Claim("external_documentation_available", True, address, f"{place}/url", field="url"))
 
 
 def add_extras(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
-    """Add the prose in a portal's additional fields and in the descriptions of the files.
-
-    Statements about the dataset are searched in it later.
-    """
+    """Add the prose in the portal's additional fields and file descriptions for the extractor."""
     extras = package.get("extras")
     if isinstance(extras, list):
         for extra in extras:
             text = extra.get("value") if isinstance(extra, Mapping) else None
             has_several_words = isinstance(text, str) and " " in text.strip()
             if has_several_words:
-                builder.prose(("extras", str(extra.get("key"))), text)
+                builder.add_prose(("extras", str(extra.get("key"))), text)
 
     resources = package.get("resources")
     if isinstance(resources, list):
         for index, resource in enumerate(resources):
             if isinstance(resource, Mapping):
                 name = str(resource.get("name") or index)
-                builder.prose(("resources", name), resource.get("description"))
+                builder.add_prose(("resources", name), resource.get("description"))

@@ -16,12 +16,12 @@ from touchstone.metadata.markdown import read_markdown
 from touchstone.metadata.parsing import DocumentError, unescape_pointer
 from touchstone.metadata.readers.builder import (
     DocumentBuilder,
-    attempt,
-    list_of_texts,
-    number_of,
+    list_of_strings,
     objects_of,
+    parse_number,
+    parse_year,
     pointer,
-    year_of,
+    read_or_reject,
 )
 from touchstone.metadata.readers.source_document import SourceDocument
 
@@ -36,7 +36,7 @@ _RESOURCE_POINTER: Final = re.compile(r"/resources/\d+/([^/]+)")
 
 
 def detect(source: SourceDocument) -> bool:
-    """Return whether a document is a Data Package: a list of resources with a path or data each."""
+    """Return whether a document is a Data Package: it lists resources with paths or data."""
     resources = source.members.get("resources")
     if not isinstance(resources, list) or "license_id" in source.members:
         return False
@@ -46,12 +46,12 @@ def detect(source: SourceDocument) -> bool:
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
-    """Yield the dataset of a package, or those of a collection."""
+    """Yield the dataset of a package, or all datasets of a collection."""
     resources = objects_of(source.members.get("resources"))
     described = [resource for resource in resources if resource.get("description") or resource.get("title")]
     if len(resources) > 1 and len(described) > len(resources) / 2:
         for index, resource in enumerate(resources):
-            yield attempt(pointer("resources", index), partial(read_resource, source, resource, index))
+            yield read_or_reject(pointer("resources", index), partial(read_resource, source, resource, index))
     else:
         yield read_package(source, resources)
 
@@ -65,30 +65,30 @@ def key_of(source: SourceDocument) -> str:
 
 
 def read_package(source: SourceDocument, resources: list[Mapping[str, Any]]) -> DatasetDocument:
-    """Read a package as one dataset. Its rows and columns are known only if it has a single resource, or table."""
+    """Read a package as one dataset. Rows and columns are only added if it has a single resource."""
     package = source.members
     builder = DocumentBuilder(STANDARD, key=key_of(source), rejected=list(source.rejected))
 
-    builder.name(package.get("title"), builder.key)
-    builder.describe(package.get("description"))
-    builder.prose(("description",), package.get("description"))
-    builder.remember("url", package.get("homepage"))
-    builder.remember("version", package.get("version"))
+    builder.set_name(package.get("title"), builder.key)
+    builder.set_description(package.get("description"))
+    builder.add_prose(("description",), package.get("description"))
+    builder.set_metadata("url", package.get("homepage"))
+    builder.set_metadata("version", package.get("version"))
     add_readme(builder, source)
 
-    licence = builder.licence(licence_texts(package))
+    licence = builder.set_licence(licence_texts(package))
     add_shared_values(builder, package, licence, "")
     if len(resources) == 1:
         add_table(builder, resources[0], "/resources/0")
     add_accountability(builder, package)
 
     # Keep everything else as it is, so that an export can repeat it.
-    builder.keep_rest(package, REPRESENTED)
+    builder.keep_unmapped(package, REPRESENTED)
     return builder.build()
 
 
 def add_readme(builder: DocumentBuilder, source: SourceDocument) -> None:
-    """Add the prose of a README beside the package."""
+    """Add the prose of the README in the same folder."""
     readme = source.companion(README)
     if readme is not None:
         try:
@@ -100,7 +100,7 @@ def add_readme(builder: DocumentBuilder, source: SourceDocument) -> None:
 
 
 def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: int) -> DatasetDocument:
-    """Read one resource of a package as a dataset of its own; the package is then a collection of datasets.
+    """Read one resource of a collection as a separate dataset.
 
     The licence of a collection may cover only its code, so only a licence of the resource itself counts.
     """
@@ -108,21 +108,21 @@ def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: in
     name = str(resource.get("name") or resource.get("path") or index)
     builder = DocumentBuilder(STANDARD, key=f"{key_of(source)}/{name}")
     if index == 0:
-        builder.rejected.extend(source.rejected)  # Faults of the document are listed once, with its first dataset.
+        builder.rejected.extend(source.rejected)  # Errors of the document are listed once, with its first dataset.
 
-    builder.name(resource.get("title"), name)
-    builder.describe(resource.get("description"))
-    builder.prose(resource_path(name), resource.get("description"))
-    builder.remember("url", source.members.get("homepage"))
-    builder.remember("part_of", key_of(source))
+    builder.set_name(resource.get("title"), name)
+    builder.set_description(resource.get("description"))
+    builder.add_prose(resource_path(name), resource.get("description"))
+    builder.set_metadata("url", source.members.get("homepage"))
+    builder.set_metadata("part_of", key_of(source))
 
-    licence = builder.licence(licence_texts(resource))
+    licence = builder.set_licence(licence_texts(resource))
     add_shared_values(builder, resource, licence, place)
     add_table(builder, resource, place)
 
     members_of_collection = {name: value for name, value in source.members.items() if name != "resources"}
-    builder.keep_rest(members_of_collection)
-    builder.keep_rest(resource, place=place)
+    builder.keep_unmapped(members_of_collection)
+    builder.keep_unmapped(resource, place=place)
     return builder.build()
 
 
@@ -132,16 +132,20 @@ def resource_path(name: str) -> tuple[str, ...]:
 
 
 def imported_resource(unmapped: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of the resource that was imported as one dataset of a collection; else an empty object."""
+    """Return the members of the resource if the dataset was imported from a collection, or an empty dictionary."""
     matches = [(_RESOURCE_POINTER.fullmatch(pointer), value) for pointer, value in unmapped.items()]
     return {unescape_pointer(match.group(1)): value for match, value in matches if match is not None}
 
 
 def imported_sections(sections: tuple[Section, ...], unmapped: Mapping[str, Any]) -> tuple[Section, ...]:
-    """Return the prose of an exported document as it was when its fields were imported.
+    """Return the prose of an exported package as it was when its fields were imported.
 
-    In a package that was made from one dataset of a collection, the description is about the whole collection; and the
-    README that was imported beside a package stands among its fields.
+    If the dataset was one resource of a collection, only the description of the resource counts, because the package's
+    own description is about the collection. A README is restored from the unmapped fields.
+
+    Args:
+        sections: the prose of the exported document.
+        unmapped: the unmapped fields of the dataset by their paths.
     """
     resource = imported_resource(unmapped)
     if resource:
@@ -157,9 +161,9 @@ def imported_sections(sections: tuple[Section, ...], unmapped: Mapping[str, Any]
 
 
 def licence_texts(members: Mapping[str, Any]) -> list[Any]:
-    """Return a text for each licence: its name, or else its address.
+    """Return the name of each licence, or else its address.
 
-    Packages of early versions have a single licence, under `license`.
+    Early versions of the standard have a single licence under `license`.
     """
     entries = members.get("licenses") or members.get("license")
     if not isinstance(entries, list):
@@ -178,35 +182,37 @@ def licence_texts(members: Mapping[str, Any]) -> list[Any]:
 def add_shared_values(
     builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str
 ) -> None:
-    """Add tags, domain, access, year and documentation from the fields that packages and resources have in common."""
-    keywords = list_of_texts(members.get("keywords"))
-    builder.remember("tags", keywords)
-    builder.words("domain", known_domains(keywords))
+    """Add tags, domain, access, year and documentation from the common fields of packages and resources."""
+    keywords = list_of_strings(members.get("keywords"))
+    builder.set_metadata("tags", keywords)
+    builder.set_terms("domain", known_domains(keywords))
     if licence is not None and licence.is_open:
         quote = licence.text.split("; ")[0]
-        builder.claim(Claim("is_public", True, quote, f"{place}/licenses", field="licenses", note="an open licence"))
+        builder.add_claim(
+            Claim("is_public", True, quote, f"{place}/licenses", field="licenses", note="an open licence")
+        )
 
     date = members.get("created")
-    year = year_of(date[:4]) if isinstance(date, str) else None
+    year = parse_year(date[:4]) if isinstance(date, str) else None
     if isinstance(date, str) and year is not None:
-        builder.claim(Claim("year", year, date, f"{place}/created", field="created"))
+        builder.add_claim(Claim("year", year, date, f"{place}/created", field="created"))
 
     for source in objects_of(members.get("sources")):
         address = source.get("path") or source.get("url") or source.get("web")
         if isinstance(address, str) and address.startswith("http"):
             claim = Claim("external_documentation_available", True, address, f"{place}/sources", field="sources")
-            builder.claim(claim)
+            builder.add_claim(claim)
             return
 
 
 def add_table(builder: DocumentBuilder, resource: Mapping[str, Any], place: str) -> None:
-    """Add the numbers of rows and columns of a table, and whether one of the columns is a time.
+    """Add the number of rows and columns of a table, and its first temporal column.
 
-    A schema does not say which column is to be predicted, so all of them count as features.
+    A schema does not name a target column, so all columns count as features.
     """
-    rows = number_of(resource.get("rows") or resource.get("count_of_rows"))
+    rows = parse_number(resource.get("rows") or resource.get("count_of_rows"))
     if isinstance(rows, int) and rows > 0:
-        builder.claim(Claim("instances_number", rows, str(rows), f"{place}/rows", field="rows"))
+        builder.add_claim(Claim("instances_number", rows, str(rows), f"{place}/rows", field="rows"))
 
     schema = resource.get("schema")
     columns = objects_of(schema.get("fields")) if isinstance(schema, Mapping) else []
@@ -216,22 +222,24 @@ def add_table(builder: DocumentBuilder, resource: Mapping[str, Any], place: str)
     quote = str(columns[0].get("name"))
     place = f"{place}/schema/fields"
     note = "no target is named"
-    builder.claim(Claim("features_number", len(columns), quote, place, field="schema.fields", note=note))
-    builder.claim(Claim("metadata_provided_with_dataset", True, quote, place, field="schema.fields"))
+    builder.add_claim(Claim("features_number", len(columns), quote, place, field="schema.fields", note=note))
+    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, place, field="schema.fields"))
 
     for column in columns:
         if column.get("type") in TEMPORAL_TYPES:
-            builder.claim(Claim("has_temporal_factors", True, str(column["type"]), place, field="schema.fields.type"))
+            builder.add_claim(
+                Claim("has_temporal_factors", True, str(column["type"]), place, field="schema.fields.type")
+            )
             return
 
 
 def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
-    """Claim that somebody answers for the dataset if a contributor maintains or publishes it.
+    """Claim accountability if a contributor has a role such as maintainer or publisher.
 
     An author or a creator is not enough.
     """
     for contributor in objects_of(package.get("contributors")):
-        stated_roles = list_of_texts(contributor.get("role") or contributor.get("roles"))
+        stated_roles = list_of_strings(contributor.get("role") or contributor.get("roles"))
         roles = [role.lower() for role in stated_roles]
         is_accountable = not set(roles).isdisjoint(ACCOUNTABLE_ROLES)
 
@@ -239,5 +247,5 @@ def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> 
         if isinstance(name, str) and is_accountable:
             note = f"a contributor in the role {roles[0]}"
             claim = Claim("accountability_defined", True, name, "/contributors", field="contributors", note=note)
-            builder.claim(claim)
+            builder.add_claim(claim)
             return

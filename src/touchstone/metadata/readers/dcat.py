@@ -9,9 +9,9 @@ from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.readers.builder import DocumentBuilder, attempt, year_of
-from touchstone.metadata.readers.json_ld import FlatGraph, Names, context_of, text_of, texts_of
-from touchstone.metadata.readers.schema_org import accountable_body
+from touchstone.metadata.readers.builder import DocumentBuilder, parse_year, read_or_reject
+from touchstone.metadata.readers.json_ld import FlatGraph, NameResolver, context_of, text_of, texts_of
+from touchstone.metadata.readers.schema_org import responsible_party
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "dcat"
@@ -29,7 +29,7 @@ DOCUMENTATION_FIELDS: Final = ("landingPage", "describedBy", "references", "page
 # The three levels of access of DCAT-US, and the last steps of the addresses of DCAT-AP's access rights.
 OPEN_LEVELS: Final = frozenset({"public", "open"})
 CLOSED_LEVELS: Final = frozenset({"restricted public", "non-public", "restricted", "confidential", "non_public"})
-# The last steps of the addresses of the European Union's data themes, and what they mean.
+# The European Union's data themes, by the last steps of their addresses.
 DATA_THEMES: Final[Mapping[str, str]] = {
     "AGRI": "agriculture",
     "ECON": "economics",
@@ -50,7 +50,7 @@ def detect(source: SourceDocument) -> bool:
     if "$schema" in source.members:
         return False
 
-    names = Names(context_of(source.data))
+    names = NameResolver(context_of(source.data))
     members = names.members(source.members)
     is_called_catalog = "Catalog" in names.types(members)
     has_datasets = isinstance(members.get("dataset"), list | dict)
@@ -63,27 +63,27 @@ def detect(source: SourceDocument) -> bool:
     return any(is_dcat_dataset(names, node) for node, _place in nodes_with_places)
 
 
-def is_dcat_dataset(names: Names, node: Mapping[str, Any]) -> bool:
-    """Return whether an object is a dataset of DCAT, which has a title where schema.org has a name."""
+def is_dcat_dataset(names: NameResolver, node: Mapping[str, Any]) -> bool:
+    """Return whether an object is a DCAT dataset, which has a title instead of the name of schema.org."""
     return "title" in names.members(node)
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
-    """Yield the datasets of a catalog, of the catalogs and series in it, or of a graph."""
-    names = Names(context_of(source.data))
+    """Yield the datasets of a catalog, including nested catalogs and series, or of a graph."""
+    names = NameResolver(context_of(source.data))
     graph = FlatGraph(source.data)
     for node, place in find_datasets(source, names):
         dataset = graph.embed_parts(node, lambda part: not _stands_alone(names, part))
-        yield attempt(place, partial(read_dataset, source, names, dataset, place))
+        yield read_or_reject(place, partial(read_dataset, source, names, dataset, place))
 
 
-def _stands_alone(names: Names, node: Mapping[str, Any]) -> bool:
-    """Return whether a node is a resource of its own, and not a part of the dataset that refers to it."""
+def _stands_alone(names: NameResolver, node: Mapping[str, Any]) -> bool:
+    """Return whether a node is an independent resource instead of a part of the dataset that refers to it."""
     return not STANDALONE_TYPES.isdisjoint(names.types(node))
 
 
-def find_datasets(source: SourceDocument, names: Names) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield the datasets of a document with their places."""
+def find_datasets(source: SourceDocument, names: NameResolver) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Yield the datasets of a document with their JSON pointers."""
     members = names.members(source.members)
     if "dataset" in members or "datasetSeries" in members:
         yield from catalog_datasets(names, members, "", 0)
@@ -95,18 +95,22 @@ def find_datasets(source: SourceDocument, names: Names) -> Iterator[tuple[Mappin
 
 
 def catalog_datasets(
-    names: Names, catalog: Mapping[str, Any], place: str, depth: int
+    names: NameResolver, catalog: Mapping[str, Any], place: str, depth: int
 ) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Yield the datasets of a catalog, of its series, and of the catalogs nested in it, each with its place.
+    """Yield the datasets of a catalog, its series and its nested catalogs, with their JSON pointers.
 
-    `place` is that of the catalog in the document, and `depth` says in how many other catalogs it is nested.
+    Args:
+        names: the resolver for the names in the document.
+        catalog: the members of the catalog.
+        place: the JSON pointer of the catalog.
+        depth: the number of catalogs and series that contain it.
     """
     for name in ("dataset", "datasetSeries", "seriesMember"):
         for index, node in enumerate(as_list(catalog.get(name))):
             if not isinstance(node, Mapping):
                 continue
 
-            # A series is no dataset itself, but contains some.
+            # A series contains datasets, but is not one itself.
             node_place = f"{place}/{name}/{index}"
             if name != "datasetSeries":
                 yield node, node_place
@@ -122,19 +126,19 @@ def catalog_datasets(
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a value that may be one or several as a list."""
+    """Return a list as it is, None as an empty list, and any other value as a list of one."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
-def read_dataset(source: SourceDocument, names: Names, node: Mapping[str, Any], place: str) -> DatasetDocument:
-    """Return one dataset."""
+def read_dataset(source: SourceDocument, names: NameResolver, node: Mapping[str, Any], place: str) -> DatasetDocument:
+    """Read the dataset of a node. `place` is the JSON pointer of the node."""
     members = names.tree(node)
     title = text_of(members.get("title"))
     address = text_of(members.get("@id"))
     if address is not None and address.startswith("_:"):
-        address = None  # the name of a blank node means nothing outside the document
+        address = None  # the name of a blank node is only valid inside the document
     key = text_of(members.get("identifier")) or address or title
     if not key:
         raise DocumentError("no_identifier", place=place)
@@ -143,31 +147,31 @@ def read_dataset(source: SourceDocument, names: Names, node: Mapping[str, Any], 
     builder.rejected.extend([*source.rejected, *names.rejected] if place in ("", "/dataset/0") else [])
     if text_of(members.get("identifier")) is None:
         builder.rejected.append(RejectedPart(f"{place}/identifier", "missing_identifier", {"used_instead": key}))
-    builder.name(title, key)
-    builder.describe(text_of(members.get("description")))
-    builder.remember("url", address_of(members.get("landingPage")) or address)
-    builder.remember("language", [last_step(text) for text in texts_of(members.get("language"))])
-    builder.remember("version", text_of(members.get("version")))
+    builder.set_name(title, key)
+    builder.set_description(text_of(members.get("description")))
+    builder.set_metadata("url", address_of(members.get("landingPage")) or address)
+    builder.set_metadata("language", [last_step(text) for text in texts_of(members.get("language"))])
+    builder.set_metadata("version", text_of(members.get("version")))
 
     keywords = texts_of(members.get("keyword"))
-    builder.remember("tags", keywords)
+    builder.set_metadata("tags", keywords)
     themes = theme_words(members.get("theme"))
-    builder.words("domain", fold_domains(themes) or known_domains(keywords))
-    licence = builder.licence(licence_texts(members))
+    builder.set_terms("domain", fold_domains(themes) or known_domains(keywords))
+    licence = builder.set_licence(licence_texts(members))
     add_access(builder, members, licence, place)
     add_year(builder, members, place)
     add_documentation(builder, members, place)
     add_accountability(builder, members, place)
     for name in PROSE_FIELDS:
-        builder.prose((name,), text_of(members.get(name)))
-    unchanged = [name for name in REPRESENTED if isinstance(node.get(name), str) and names.normalise(name) == name]
-    builder.keep_rest(node, unchanged)
+        builder.add_prose((name,), text_of(members.get(name)))
+    unchanged = [name for name in REPRESENTED if isinstance(node.get(name), str) and names.normalize(name) == name]
+    builder.keep_unmapped(node, unchanged)
     builder.keep_context(context_of(source.data))
     return builder.build()
 
 
-def find_version(names: Names, source: SourceDocument) -> str | None:
-    """Return the version of DCAT-US that the catalog conforms to, if it names one."""
+def find_version(names: NameResolver, source: SourceDocument) -> str | None:
+    """Return the version of DCAT-US that the catalog conforms to, or None if it states none."""
     stated = text_of(names.members(source.members).get("conformsTo")) or ""
     for version in ("1.1", "3.0"):
         if version in stated:
@@ -176,18 +180,18 @@ def find_version(names: Names, source: SourceDocument) -> str | None:
 
 
 def theme_words(value: Any) -> list[str]:
-    """Return the subjects of a dataset: words, labels of concepts, and the data themes of the European Union."""
+    """Return the themes of a dataset as words, with the European Union's data themes translated."""
     themes = [DATA_THEMES.get(last_step(text), text) for text in texts_of(value)]
     return [theme for theme in themes if "://" not in theme]
 
 
 def last_step(text: str) -> str:
-    """Return the last step of an address, which is the code of a concept in a vocabulary; a text as it is."""
+    """Return the last step of an address, usually the code of a concept, or any other string unchanged."""
     return text.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1] if "://" in text else text
 
 
 def licence_texts(members: Mapping[str, Any]) -> list[str]:
-    """Return the licence of a dataset, or those of its distributions, where DCAT-AP puts them."""
+    """Return the licences of a dataset, or else of its distributions, where DCAT-AP puts them."""
     licences = texts_of(members.get("license"))
     if licences:
         return licences
@@ -196,52 +200,52 @@ def licence_texts(members: Mapping[str, Any]) -> list[str]:
 
 
 def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str) -> None:
-    """Claim whether everybody gets the data.
+    """Claim whether the data are public.
 
-    The stated level of access decides, or else a condition for access, or else an open licence.
+    The stated access level takes precedence over a condition for access, and the condition over an open licence.
     """
     for name in ("accessLevel", "accessRights"):
         for level in texts_of(members.get(name)):
             code = last_step(level).strip().lower()
             if code in OPEN_LEVELS or code in CLOSED_LEVELS:
-                builder.claim(Claim("is_public", code in OPEN_LEVELS, level, f"{place}/{name}", field=name))
+                builder.add_claim(Claim("is_public", code in OPEN_LEVELS, level, f"{place}/{name}", field=name))
                 return
 
     for name in ("rights", "description"):
         restriction = find_access_restriction(text_of(members.get(name)) or "")
         if restriction is not None:
-            builder.claim(Claim("is_public", False, restriction, f"{place}/{name}", field=name))
+            builder.add_claim(Claim("is_public", False, restriction, f"{place}/{name}", field=name))
             return
 
     if licence is not None and licence.is_open and texts_of(members.get("license")):
         quote = texts_of(members["license"])[0]
-        builder.claim(Claim("is_public", True, quote, f"{place}/license", field="license", note="an open licence"))
+        builder.add_claim(Claim("is_public", True, quote, f"{place}/license", field="license", note="an open licence"))
 
 
 def add_year(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
-    """Add the year of issue, or else of the last change."""
+    """Add the year of publication, or else of the last change."""
     for name in ("issued", "modified"):
         date = text_of(members.get(name))
-        year = year_of(date[:4]) if date else None
+        year = parse_year(date[:4]) if date else None
         if date is not None and year is not None:
-            builder.claim(Claim("year", year, date, f"{place}/{name}", field=name))
+            builder.add_claim(Claim("year", year, date, f"{place}/{name}", field=name))
             return
 
 
 def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
-    """Claim documentation from the address of a page, and metadata from a data dictionary."""
+    """Claim external documentation from the address of a page, and provided metadata from a data dictionary."""
     for name in DOCUMENTATION_FIELDS:
         address = address_of(members.get(name))
         if address is None:
             continue
         if "external_documentation_available" not in builder.record:
-            builder.claim(Claim("external_documentation_available", True, address, f"{place}/{name}", field=name))
+            builder.add_claim(Claim("external_documentation_available", True, address, f"{place}/{name}", field=name))
         if name == "describedBy":
-            builder.claim(Claim("metadata_provided_with_dataset", True, address, f"{place}/{name}", field=name))
+            builder.add_claim(Claim("metadata_provided_with_dataset", True, address, f"{place}/{name}", field=name))
 
 
 def address_of(value: Any) -> str | None:
-    """Return the first web address in a value: a text, or a member of a described page."""
+    """Return the first web address in a value, which may be a string, an object or a list, or None."""
     for member in as_list(value):
         candidates: list[Any] = [member] if isinstance(member, str) else []
         if isinstance(member, Mapping):
@@ -255,8 +259,8 @@ def address_of(value: Any) -> str | None:
 def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
     """Claim accountability from a named publisher or contact."""
     for name in ("publisher", "contactPoint"):
-        body = accountable_body(members.get(name))
+        body = responsible_party(members.get(name))
         if body is not None and not body.startswith(("http://", "https://")):
             note = f"a named {name}"
-            builder.claim(Claim("accountability_defined", True, body, f"{place}/{name}", field=name, note=note))
+            builder.add_claim(Claim("accountability_defined", True, body, f"{place}/{name}", field=name, note=note))
             return

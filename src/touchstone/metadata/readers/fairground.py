@@ -1,7 +1,7 @@
-"""FairGround: annotations of datasets for research on fairness, as CSV or as JSON with measured facts.
+"""FairGround: annotations of datasets for fairness research, as CSV or as JSON with measurements.
 
-Its warnings ("no longer recommended") are kept. Its share of missing values counts only cells that were read as NaN,
-so a share of zero does not show that nothing is missing: many of these tables write `?`.
+Its share of missing values only counts cells that were parsed as NaN. A share of zero does not mean that the table is
+complete, because many tables mark missing values with `?`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from typing import Any, Final
 from touchstone.core.vocabulary import fold_domains
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.readers.builder import DocumentBuilder, attempt, number_of, pointer, year_of
+from touchstone.metadata.readers.builder import DocumentBuilder, parse_number, parse_year, pointer, read_or_reject
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "fairground"
@@ -22,12 +22,12 @@ CLOSED_ACCESS: Final = ("no", "restricted", "on request", "upon request", "not p
 
 
 def detect(source: SourceDocument) -> bool:
-    """Return whether a document holds annotations of FairGround."""
+    """Return whether a document contains FairGround annotations."""
     return IDENTIFIER in source.columns or bool(json_annotations(source))
 
 
 def json_annotations(source: SourceDocument) -> list[Mapping[str, Any]]:
-    """Return the annotations in a JSON document, which is an array of them or a single one."""
+    """Return the annotations in a JSON document, which may be a single one or an array."""
     entries = source.data if isinstance(source.data, list) else [source.data]
     return [entry for entry in entries if isinstance(entry, Mapping) and IDENTIFIER in entry]
 
@@ -36,11 +36,11 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the annotated datasets."""
     annotations: list[Any] = list(source.rows()) if source.columns else list(json_annotations(source))
     for index, annotation in enumerate(annotations):
-        yield attempt(pointer(index), partial(read_annotation, source, annotation))
+        yield read_or_reject(pointer(index), partial(read_annotation, source, annotation))
 
 
 def read_annotation(source: SourceDocument, annotation: Mapping[str, Any]) -> DatasetDocument:
-    """Read the dataset that an annotation of FairGround describes.
+    """Read the dataset of a FairGround annotation.
 
     Raises:
         DocumentError: the annotation does not identify its dataset.
@@ -50,94 +50,99 @@ def read_annotation(source: SourceDocument, annotation: Mapping[str, Any]) -> Da
         raise DocumentError("no_identifier")
 
     builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
-    builder.name(annotation.get("ann_dataset_name"), key)
-    builder.describe(annotation.get("ann_description_public"))
+    builder.set_name(annotation.get("ann_dataset_name"), key)
+    builder.set_description(annotation.get("ann_description_public"))
     for name in ("ann_description_public", "ann_notes_public"):
-        builder.prose((name,), annotation.get(name))
-    builder.remember("url", annotation.get("ann_main_url"))
-    builder.remember("variant_of", annotation.get("ann_base_dataset_name"))
-    builder.licence([annotation.get("ann_license")])
+        builder.add_prose((name,), annotation.get(name))
+    builder.set_metadata("url", annotation.get("ann_main_url"))
+    builder.set_metadata("variant_of", annotation.get("ann_base_dataset_name"))
+    builder.set_licence([annotation.get("ann_license")])
 
     warning = annotation.get("ann_warning")
     if isinstance(warning, str) and warning.strip():
-        builder.warn(warning)
+        builder.add_warning(warning)
 
     domains = annotation.get("ann_domain_class_multi") or annotation.get("ann_domain_class")
-    builder.words("domain", fold_domains(split_list(domains)))
+    builder.set_terms("domain", fold_domains(split_list(domains)))
 
     predicts_classes = annotation.get("ann_typical_col_target") and annotation.get("ann_target_lvl_good")
     if predicts_classes:
-        builder.words("task", ["classification"])
+        builder.set_terms("task", ["classification"])
 
     add_access(builder, annotation)
     add_year_and_documentation(builder, annotation)
     add_measurements(builder, annotation)
-    builder.keep_rest(annotation, REPRESENTED)
+    builder.keep_unmapped(annotation, REPRESENTED)
     return builder.build()
 
 
 def split_list(value: Any) -> list[str]:
-    """Return the parts of a text with semicolons."""
+    """Split a string at semicolons. The result is empty for anything but a string."""
     return [part.strip() for part in value.split(";") if part.strip()] if isinstance(value, str) else []
 
 
 def add_access(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
-    """Add whether everybody gets the data, where the annotation says it in words that are known."""
+    """Add whether the data are public, if the annotation uses one of the known terms."""
     answer = annotation.get("ann_is_accessible")
     simple = answer.strip().lower() if isinstance(answer, str) else ""
     if simple in OPEN_ACCESS or simple in CLOSED_ACCESS:
         is_public = simple in OPEN_ACCESS
-        builder.claim(Claim("is_public", is_public, str(answer), "ann_is_accessible", field="ann_is_accessible"))
+        builder.add_claim(Claim("is_public", is_public, str(answer), "ann_is_accessible", field="ann_is_accessible"))
 
 
 def add_year_and_documentation(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
-    """Add the year of the last change, and claims that the dataset is described here and on other pages."""
-    name = "ann_year_last_updated"
-    stated_dates = str(annotation.get(name) or "")
+    """Add the year of the last change, and claims about provided metadata and external documentation."""
+    year_field = "ann_year_last_updated"
+    stated_dates = str(annotation.get(year_field) or "")
     date = date_of_variant(stated_dates, str(annotation.get("ann_dataset_name")))
-    year = year_of(date[:4])
+    year = parse_year(date[:4])
     if year is not None:
-        builder.claim(Claim("year", year, str(year), name, field=name))
+        builder.add_claim(Claim("year", year, str(year), year_field, field=year_field))
 
-    name = "ann_typical_col_target"
-    target_column = annotation.get(name)
+    # An annotation that names the usual target column describes the columns of the dataset.
+    target_field = "ann_typical_col_target"
+    target_column = annotation.get(target_field)
     if isinstance(target_column, str) and target_column.strip():
-        builder.claim(Claim("metadata_provided_with_dataset", True, target_column, name, field=name))
+        builder.add_claim(
+            Claim("metadata_provided_with_dataset", True, target_column, target_field, field=target_field)
+        )
 
     for name in ("ann_related_urls", "ann_main_url"):
         addresses = split_list(annotation.get(name))
         if addresses and addresses[0].startswith("http"):
-            builder.claim(Claim("external_documentation_available", True, addresses[0], name, field=name))
+            builder.add_claim(Claim("external_documentation_available", True, addresses[0], name, field=name))
             return
 
 
 def date_of_variant(dates: str, dataset_name: str) -> str:
-    """Return the date of one variant, where the dates of several stand in one text.
+    """Return the date of one variant from a field that lists the dates of several variants.
 
-    For South German Credit, that is 2020 in `1994 (German Credit); 2020 (South German Credit)`.
+    In `1994 (German Credit); 2020 (South German Credit)`, South German Credit has the date 2020.
     """
     parts = split_list(dates)
     return next((part for part in parts if part.endswith(f"({dataset_name})")), dates)
 
 
 def add_measurements(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
-    """Add rows, features without the target, and missing values as FairGround measured them."""
-    rows = number_of(annotation.get("meta_pretrans_n_rows"))
+    """Add FairGround's measurements: rows, features without the target, and missing values."""
+    rows = parse_number(annotation.get("meta_pretrans_n_rows"))
     if isinstance(rows, int):
         name = "meta_pretrans_n_rows"
-        builder.claim(Claim("instances_number", rows, str(rows), name, field=name))
+        builder.add_claim(Claim("instances_number", rows, str(rows), name, field=name))
 
-    columns = number_of(annotation.get("meta_pretrans_n_cols"))
+    columns = parse_number(annotation.get("meta_pretrans_n_cols"))
     if isinstance(columns, int) and columns > 1:
         name = "meta_pretrans_n_cols"
-        builder.claim(Claim("features_number", columns - 1, str(columns), name, field=name, note="without the target"))
+        builder.add_claim(
+            Claim("features_number", columns - 1, str(columns), name, field=name, note="without the target")
+        )
 
     name = "meta_pretrans_prop_NA_cells"
     stated_share = annotation.get(name)
-    share = number_of(stated_share)
+    share = parse_number(stated_share)
     if share is not None and 0 < share <= 1:
         percentage = round(100 * share, 6)
-        builder.claim(Claim("missing_values_percentage", percentage, str(stated_share), name, field=name))
-        builder.claim(Claim("has_missing_values", True, str(stated_share), name, field=name))
+        builder.add_claim(Claim("missing_values_percentage", percentage, str(stated_share), name, field=name))
+        builder.add_claim(Claim("has_missing_values", True, str(stated_share), name, field=name))
     elif share == 0:
         builder.reject(name, "counts_only_nan", value=share)

@@ -1,7 +1,7 @@
-"""Hugging Face dataset cards: a YAML head, Markdown below it, and `dataset_infos.json` beside it.
+"""Hugging Face dataset cards: Markdown with a YAML head, and `dataset_infos.json` in the same folder.
 
-Sizes, splits and columns come from `dataset_infos.json` or from `dataset_info` in the head. What the card says in prose
-is passed on as sections.
+Sizes, splits and columns come from `dataset_infos.json` or from `dataset_info` in the head. The prose of the card is
+returned as sections for the extractor.
 """
 
 import re
@@ -15,13 +15,20 @@ from touchstone.metadata.exact_values import stated_key
 from touchstone.metadata.licences import combine_licences
 from touchstone.metadata.parsing import DocumentError, parse_yaml
 from touchstone.metadata.prose import find_citation_year, plain_text
-from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder, list_of_texts, number_of, pointer
+from touchstone.metadata.readers.builder import (
+    LOADER_NAMES,
+    MIN_INSTANCES,
+    DocumentBuilder,
+    list_of_strings,
+    parse_number,
+    pointer,
+)
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "hf_card"
 REPRESENTED: Final = ("pretty_name",)
 INFOS_FILE: Final = "dataset_infos.json"
-# The parts of a card outside the fields of its head, which have names that no JSON pointer can have.
+# Keys for the parts of a card outside its head. No JSON pointer starts with "#".
 BODY: Final = "#body"
 # The heading of the claims in cards that this product has written.
 EVIDENCE_HEADING: Final = "Evidence"
@@ -37,11 +44,15 @@ HOME_LINKS: Final = ("Homepage", "Repository", "Paper")
 MANUAL_DOWNLOAD: Final = re.compile(
     r"\bdownload(?:ed)? (?:\w+ ){0,3}manually\b|\bmanual(?:ly)? download", re.IGNORECASE
 )
+# The words of a split's name, such as `validation_matched` or `test2019`, that show that it is held out.
+HELD_OUT_WORDS: Final = frozenset(
+    {"dev", "development", "devtest", "eval", "evaluation", "test", "testing", "tests", "val", "valid", "validation"}
+)  # fmt: skip
 TEMPORAL_TYPES: Final = ("timestamp", "date32", "date64", "time32", "time64")
 
 
 def detect(source: SourceDocument) -> bool:
-    """Return whether a document is a dataset card: Markdown with the fields or the title of one."""
+    """Return whether a document is Markdown with the usual fields or title of a dataset card."""
     if source.suffix not in (".md", ".markdown"):
         return False
 
@@ -51,20 +62,19 @@ def detect(source: SourceDocument) -> bool:
 
 
 def describes_loader(source: SourceDocument) -> bool:
-    """Return whether a card describes a loader of files, such as `csv`, instead of a dataset."""
+    """Return whether a card describes a file loader, such as `csv`, instead of a dataset."""
     return source.path.name.lower() == "readme.md" and source.folder in LOADER_NAMES
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument]:
-    """Yield the dataset that a card describes: a single one, although documents of other standards have several.
+    """Yield the single dataset that a card describes.
 
     Raises:
-        DocumentError: the card describes a loader of files instead of a dataset, or it does not name the dataset.
+        DocumentError: the card describes a file loader instead of a dataset, or does not name the dataset.
     """
     if describes_loader(source):
         raise DocumentError("loader_name", name=source.folder)
 
-    # Each step adds what it finds in the card to the builder.
     head, builder = read_head(source)
     add_names(builder, source, head)
     add_licence_and_access(builder, source, head)
@@ -73,8 +83,8 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     add_documentation(builder, source)
     add_year(builder, source)
 
-    # Keep everything else as it is, so that an export can repeat it.
-    builder.keep_rest(head, REPRESENTED)
+    # An export repeats all other fields unchanged.
+    builder.keep_unmapped(head, REPRESENTED)
     builder.unmapped[BODY] = source.markdown.body
     yield builder.build()
 
@@ -82,7 +92,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
 def read_head(source: SourceDocument) -> tuple[dict[str, Any], DocumentBuilder]:
     """Return the fields of the YAML head, and a builder with the card's sections.
 
-    A head that cannot be parsed is listed as rejected; the prose below it is used nevertheless.
+    If the head cannot be parsed, it is rejected, but the prose below it is still used.
     """
     builder = DocumentBuilder(STANDARD, key=source.folder)
     builder.sections.extend(source.markdown.sections)
@@ -106,7 +116,7 @@ def add_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[st
     title = TITLE_PREFIX.sub("", source.markdown.title or "")
     is_template_title = title.startswith("[") or title in HOME_LINKS
     own_title = None if is_template_title else title
-    builder.name(head.get("pretty_name"), own_title, source.folder)
+    builder.set_name(head.get("pretty_name"), own_title, source.folder)
 
     if not builder.key:
         key = head.get("paperswithcode_id") or builder.record.get("dataset_name") or stated_key(head)
@@ -114,19 +124,19 @@ def add_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[st
     if not builder.key:
         raise DocumentError("no_identifier")
 
-    builder.describe(section_text(source, "Dataset Summary"))
+    builder.set_description(section_text(source, "Dataset Summary"))
     if "description" not in builder.record:
         descriptions = info_values(source, head, "description")
-        builder.describe(next(iter(descriptions), None))
+        builder.set_description(next(iter(descriptions), None))
 
-    builder.remember("language", list_of_texts(head.get("language") or head.get("languages")))
-    builder.remember("tags", list_of_texts(head.get("tags")))
+    builder.set_metadata("language", list_of_strings(head.get("language") or head.get("languages")))
+    builder.set_metadata("tags", list_of_strings(head.get("tags")))
     if source.folder:
-        builder.remember("url", f"https://huggingface.co/datasets/{source.folder}")
+        builder.set_metadata("url", f"https://huggingface.co/datasets/{source.folder}")
 
 
 def section_text(source: SourceDocument, heading: str) -> str | None:
-    """Return the text below the first heading of this name."""
+    """Return the text under the first heading with this name, or None."""
     for section in source.markdown.sections:
         if section.path and section.path[-1].casefold() == heading.casefold():
             return section.text
@@ -134,37 +144,39 @@ def section_text(source: SourceDocument, heading: str) -> str | None:
 
 
 def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
-    """Add the licence, and whether everybody gets the data: by a condition in the card, or by an open licence."""
-    licence_texts = list_of_texts(head.get("license"))
-    details = list_of_texts(head.get("license_details"))
+    """Add the licence, and whether the data are public, from access conditions or an open licence."""
+    licence_texts = list_of_strings(head.get("license"))
+    details = list_of_strings(head.get("license_details"))
     named_licences = [text for text in licence_texts if not (details and text == "other")]
-    licence = builder.licence([*named_licences, *details])
+    licence = builder.set_licence([*named_licences, *details])
     named_licence = combine_licences(licence_texts)
 
     consent_claim = claim_about_consent(head)
     if consent_claim is not None:
-        builder.claim(consent_claim)
+        builder.add_claim(consent_claim)
         return
 
     restriction = find_access_restriction(source.text)
     if restriction is not None:
-        builder.claim(Claim("is_public", False, quote=restriction, note="a condition for access is stated"))
+        builder.add_claim(Claim("is_public", False, quote=restriction, note="a condition for access is stated"))
     elif MANUAL_DOWNLOAD.search(source.text):
         builder.reject("is_public", "access_unclear", reason="the files have to be downloaded by hand")
     elif licence is not None and named_licence is not None and named_licence.is_open:
         quote = licence_texts[0]
         note = "an open licence, and no condition for access"
-        builder.claim(Claim("is_public", True, quote=quote, place="/license", field="license", note=note))
+        builder.add_claim(Claim("is_public", True, quote=quote, place="/license", field="license", note=note))
     else:
         address = download_address(source, head)
         if address is not None:
             note = "a public download address, and no condition for access"
             place = INFOS_FILE
-            builder.claim(Claim("is_public", True, quote=address, place=place, field="download_checksums", note=note))
+            builder.add_claim(
+                Claim("is_public", True, quote=address, place=place, field="download_checksums", note=note)
+            )
 
 
 def claim_about_consent(head: Mapping[str, Any]) -> Claim | None:
-    """Return the claim that not everybody gets the data, if the head says that the hub asks users for their consent."""
+    """Return the claim that the data are not public if the hub asks users for consent, or None."""
     for name in ("extra_gated_prompt", "gated", "extra_gated_fields"):
         value = head.get(name)
         if value:
@@ -175,7 +187,7 @@ def claim_about_consent(head: Mapping[str, Any]) -> Claim | None:
 
 
 def download_address(source: SourceDocument, head: Mapping[str, Any]) -> str | None:
-    """Return the first address from which the files were downloaded."""
+    """Return the first download address of the files, or None."""
     for checksums in info_values(source, head, "download_checksums"):
         for address in checksums if isinstance(checksums, Mapping) else ():
             if str(address).startswith(("http://", "https://", "ftp://")):
@@ -184,20 +196,20 @@ def download_address(source: SourceDocument, head: Mapping[str, Any]) -> str | N
 
 
 def add_tasks(builder: DocumentBuilder, head: Mapping[str, Any]) -> None:
-    """Add the tasks from the categories and their finer identifiers, and domains that the tags name."""
-    tasks = [*list_of_texts(head.get("task_categories")), *list_of_texts(head.get("task_ids"))]
-    builder.words("task", fold_tasks(tasks))
-    builder.words("domain", known_domains(list_of_texts(head.get("tags"))))
+    """Add the tasks from their categories and identifiers, and the domains from the tags."""
+    tasks = [*list_of_strings(head.get("task_categories")), *list_of_strings(head.get("task_ids"))]
+    builder.set_terms("task", fold_tasks(tasks))
+    builder.set_terms("domain", known_domains(list_of_strings(head.get("tags"))))
 
 
 # Sizes, splits and columns
 
 
 def read_infos(source: SourceDocument, head: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
-    """Return what is known about each configuration, with the place where it stands."""
+    """Return the information about each configuration and its location, by the name of the configuration."""
     infos: dict[str, tuple[dict[str, Any], str]] = {}
 
-    # The head has a list of configurations, or a single one without a list around it.
+    # The head contains a list of configurations, or a single one without a list.
     infos_in_head = head.get("dataset_info")
     if isinstance(infos_in_head, Mapping):
         infos_in_head = [infos_in_head]
@@ -217,7 +229,7 @@ def read_infos(source: SourceDocument, head: Mapping[str, Any]) -> dict[str, tup
 
 
 def info_values(source: SourceDocument, head: Mapping[str, Any], name: str) -> list[Any]:
-    """Return the values of one member in all configurations that have it."""
+    """Return the non-empty values of one member in all configurations."""
     return [info[name] for info, _ in read_infos(source, head).values() if info.get(name)]
 
 
@@ -243,7 +255,7 @@ def add_sizes(builder: DocumentBuilder, source: SourceDocument, head: Mapping[st
 
 
 def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
-    """Return the number of examples in each split, which is an object in one notation and a list in the other."""
+    """Return the number of examples in each split. The splits may be an object or a list."""
     splits = info.get("splits")
     if isinstance(splits, Mapping):
         splits = [{**split, "name": name} for name, split in splits.items() if isinstance(split, Mapping)]
@@ -252,66 +264,83 @@ def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
 
     sizes = {}
     for split in splits:
-        examples = number_of(split.get("num_examples")) if isinstance(split, Mapping) else None
+        examples = parse_number(split.get("num_examples")) if isinstance(split, Mapping) else None
         if isinstance(examples, int):
             sizes[str(split.get("name"))] = examples
     return sizes
 
 
 def add_splits(builder: DocumentBuilder, sizes: Mapping[str, int], place: str, note: str) -> None:
-    """Add the number of rows, and whether a part of them is set aside for tests.
+    """Add the number of rows, and whether some of them are held out for tests.
 
-    `sizes` holds the number of rows of each split, such as `train` and `test`.
+    Args:
+        builder: the builder of the document.
+        sizes: the number of rows of each split, such as `train` and `test`.
+        place: the location of the configuration.
+        note: the note about the choice of the configuration, or an empty string.
     """
-    if not sizes or not any(sizes.values()):
+    total_rows = sum(sizes.values())
+    if total_rows == 0:
         return
 
-    names = list(sizes)
     splits_place = f"{place}/splits"
+    if total_rows < MIN_INSTANCES:
+        builder.reject(splits_place, "implausible_value", attribute="instances_number", value=total_rows)
+        return
 
-    # Only the sizes of the splits stand in the card, so the largest is quoted and the note shows the sum.
-    total_rows = sum(sizes.values())
+    # The card states the sizes of the splits but not their sum, so the largest is quoted and the note shows the sum.
+    names = list(sizes)
     quote = str(max(sizes.values()))
     notes = [note] if note else []
     if len(names) > 1:
         notes.append(" + ".join(f"{size} ({name})" for name, size in sizes.items()))
     sum_note = "; ".join(notes)
-    builder.claim(
+    builder.add_claim(
         Claim("instances_number", total_rows, quote, splits_place, field="splits.num_examples", note=sum_note)
     )
 
-    test_names = [name for name in names if name.lower().startswith(("test", "val", "dev", "eval"))]
-    if len(names) > 1 and test_names:
-        builder.claim(Claim("is_split", True, test_names[0], splits_place, field="splits", note=note))
+    names_with_rows = [name for name, size in sizes.items() if size > 0]
+    held_out_names = [name for name in names_with_rows if is_held_out(name)]
+    if len(names_with_rows) > 1 and held_out_names:
+        builder.add_claim(Claim("is_split", True, held_out_names[0], splits_place, field="splits", note=note))
     elif len(names) == 1:
-        builder.claim(Claim("is_split", False, names[0], splits_place, field="splits", note="the only split"))
+        builder.add_claim(Claim("is_split", False, names[0], splits_place, field="splits", note="the only split"))
+
+
+def is_held_out(split_name: str) -> bool:
+    """Return whether one of the words in the name of a split shows that it is for testing or validation."""
+    # Names are divided at digits and separators, and before capitals (`validationMatched`).
+    name_words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", split_name)
+    return not HELD_OUT_WORDS.isdisjoint(word.lower() for word in name_words)
 
 
 def add_columns(builder: DocumentBuilder, info: Mapping[str, Any], place: str, note: str) -> None:
-    """Add the number of columns, without the one that is to be predicted, and whether one of them is a time."""
+    """Add the number of columns without the target, and the first temporal column."""
     types = column_types(info.get("features"))
     if not types:
         return
 
-    target = target_column(info)
+    target = target_column(info) if len(types) > 1 else None
     feature_count = sum(name != target for name in types)
     target_note = f"without the target {target}" if target in types else "no target is named"
     column_note = f"{note}; {target_note}" if note else target_note
 
     quote = next(iter(types))
     features_place = f"{place}/features"
-    builder.claim(Claim("features_number", feature_count, quote, features_place, field="features", note=column_note))
-    builder.claim(Claim("metadata_provided_with_dataset", True, quote, features_place, field="features"))
+    builder.add_claim(
+        Claim("features_number", feature_count, quote, features_place, field="features", note=column_note)
+    )
+    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, features_place, field="features"))
 
     for name, column_type in types.items():
         if column_type.startswith(TEMPORAL_TYPES):
             field = f"features.{name}"
-            builder.claim(Claim("has_temporal_factors", True, column_type, features_place, field=field))
+            builder.add_claim(Claim("has_temporal_factors", True, column_type, features_place, field=field))
             return
 
 
 def column_types(features: Any) -> dict[str, str]:
-    """Return the type of each column, or an empty text where it is not a plain type."""
+    """Return the type of each column, or an empty string for nested types."""
     if isinstance(features, Mapping):
         features = [{**feature, "name": name} for name, feature in features.items() if isinstance(feature, Mapping)]
     if not isinstance(features, list):
@@ -324,28 +353,34 @@ def column_types(features: Any) -> dict[str, str]:
 
 
 def target_column(info: Mapping[str, Any]) -> str | None:
-    """Return the column that the configuration names as the output of a supervised task."""
+    """Return the column that the configuration names as the output of a supervised task, or None.
+
+    A column that is also the input, as in language modelling, is not a target.
+    """
     keys = info.get("supervised_keys")
-    output = keys.get("output") if isinstance(keys, Mapping) else None
-    return output or None
+    if not isinstance(keys, Mapping) or keys.get("output") == keys.get("input"):
+        return None
+    return keys.get("output") or None
 
 
 # Documentation and year
 
 
 def add_documentation(builder: DocumentBuilder, source: SourceDocument) -> None:
-    """Claim documentation from a described field list, and external documentation from a link in the description."""
+    """Claim provided metadata from the description of the fields, and external documentation from a link."""
     fields_text = section_text(source, "Data Fields")
     if fields_text and "metadata_provided_with_dataset" not in builder.record:
         quote = fields_text.strip().splitlines()[0].strip()
-        builder.claim(Claim("metadata_provided_with_dataset", True, quote, "Data Fields", note="fields are described"))
+        builder.add_claim(
+            Claim("metadata_provided_with_dataset", True, quote, "Data Fields", note="fields are described")
+        )
 
     description = section_text(source, "Dataset Description") or ""
     for line in description.splitlines():
         label = plain_text(line).split(":")[0].strip()
         address = re.search(r"https?://[^\s)\]>]+", line)
         if label in HOME_LINKS and address is not None:
-            builder.claim(
+            builder.add_claim(
                 Claim("external_documentation_available", True, address.group(0), "Dataset Description", note=label)
             )
             return
@@ -354,7 +389,7 @@ def add_documentation(builder: DocumentBuilder, source: SourceDocument) -> None:
 def add_year(builder: DocumentBuilder, source: SourceDocument) -> None:
     """Add the year from the first citation in the card."""
     citation = section_text(source, "Citation Information")
-    dated = find_citation_year(citation) if citation else None
-    if dated is not None:
-        year, quote = dated
-        builder.claim(Claim("year", year, quote, "Citation Information", note="the first citation"))
+    year_and_quote = find_citation_year(citation) if citation else None
+    if year_and_quote is not None:
+        year, quote = year_and_quote
+        builder.add_claim(Claim("year", year, quote, "Citation Information", note="the first citation"))

@@ -1,7 +1,7 @@
-"""JSON-LD without a network: names in one spelling, whatever the prefixes, and remote contexts never fetched.
+"""Resolution of JSON-LD names without network access.
 
-The vocabularies of dataset descriptions are known beforehand, so their contexts are not needed. A context that stands
-in the document is used for its prefixes. One that is only named by an address is noted, and never fetched.
+The vocabularies of dataset descriptions are built in, so their contexts are not needed. Embedded contexts define
+prefixes and terms. Remote contexts are never fetched, and are listed as rejected.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from touchstone.metadata.documents import RejectedPart
 
-# The prefix under which the names of a vocabulary appear after normalisation; an empty prefix for the common ones.
+# The prefix that normalized names of each vocabulary get, which is empty for the common vocabularies.
 _VOCABULARIES: Final = {
     "http://schema.org/": "",
     "https://schema.org/": "",
@@ -49,14 +49,14 @@ _PREFIXES: Final = {
     "prov": "prov:",
 }
 _KNOWN_CONTEXTS: Final = ("http://schema.org", "https://schema.org")
-# How many nodes of a graph are embedded in one dataset at most, and how deep: nodes that share others could expand to
+# The maximum number and depth of nodes embedded in one dataset. Without limits, shared nodes could expand to
 # gigabytes.
 MAX_EMBEDDED_NODES: Final = 500
 MAX_EMBEDDED_DEPTH: Final = 5
 
 
-class Names:
-    """The names of a document: each is one of a known vocabulary, whatever prefix the document gives it."""
+class NameResolver:
+    """Converts the names in a document to the names of the known vocabularies, whatever prefixes the document uses."""
 
     def __init__(self, context: Any) -> None:
         self.rejected: list[RejectedPart] = []
@@ -65,7 +65,7 @@ class Names:
         self._read_context(context)
 
     def _read_context(self, context: Any) -> None:
-        """Take the prefixes and terms from a context in the document, and note one that is elsewhere."""
+        """Register the prefixes and terms of embedded contexts, and record remote contexts as rejected."""
         if isinstance(context, list):
             for part in context:
                 self._read_context(part)
@@ -76,7 +76,7 @@ class Names:
             self._read_terms(context)
 
     def _read_terms(self, context: Mapping[str, Any]) -> None:
-        """Take the definitions of a context: prefixes of known vocabularies first, terms in a second pass."""
+        """Register the prefixes and terms that a context defines."""
         definitions = {
             name: definition.get("@id") if isinstance(definition, Mapping) else definition
             for name, definition in context.items()
@@ -88,8 +88,8 @@ class Names:
             if isinstance(identifier, str) and not name.startswith("@") and ":" in identifier:
                 self._terms[name] = identifier
 
-    def normalise(self, name: str) -> str:
-        """Return a name without its prefix, or with `rai:` or `prov:` if it belongs to these vocabularies."""
+    def normalize(self, name: str) -> str:
+        """Return a name without its prefix, or with `rai:` or `prov:` for these two vocabularies."""
         if name.startswith("@"):
             return name
         identifier = self._terms.get(name, name)
@@ -103,14 +103,14 @@ class Names:
         return name
 
     def members(self, node: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the members of an object by their normalised names; the first spelling of a name wins."""
+        """Return the members of an object by their normalized names. The first of several spellings is used."""
         result: dict[str, Any] = {}
         for name, value in node.items():
-            result.setdefault(self.normalise(name), value)
+            result.setdefault(self.normalize(name), value)
         return result
 
     def tree(self, value: Any) -> Any:
-        """Return a value in which the members of all objects have their normalised names."""
+        """Return a copy of a value with normalized names in all nested objects."""
         if isinstance(value, Mapping):
             return {name: self.tree(member) for name, member in self.members(value).items()}
         if isinstance(value, list):
@@ -121,10 +121,10 @@ class Names:
         """Return the types of an object without prefixes."""
         declared = node.get("@type", node.get("type")) if isinstance(node, Mapping) else None
         types = declared if isinstance(declared, list) else [declared]
-        return [self.normalise(name).rsplit("/", 1)[-1] for name in types if isinstance(name, str)]
+        return [self.normalize(name).rsplit("/", 1)[-1] for name in types if isinstance(name, str)]
 
     def nodes_of_type(self, data: Any, type_name: str) -> Iterator[tuple[dict[str, Any], str]]:
-        """Yield the objects of one type in a document, and their places: at the top, in a list or in a graph."""
+        """Yield the top-level, listed and graph objects of one type, with their JSON pointers."""
         if isinstance(data, list):
             for index, node in enumerate(data):
                 if type_name in self.types(node):
@@ -148,7 +148,7 @@ def context_of(data: Any) -> Any:
 class FlatGraph:
     """The nodes of a flat graph, which refer to one another by their identifiers.
 
-    Catalogs write RDF this way: the publisher of a dataset is a node of its own beside the dataset.
+    Catalogs export RDF in this form: the publisher of a dataset, for example, is a separate node.
     """
 
     def __init__(self, data: Any) -> None:
@@ -159,9 +159,9 @@ class FlatGraph:
                 self._nodes.setdefault(node["@id"], node)
 
     def embed_parts(self, dataset: Mapping[str, Any], is_part: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
-        """Return a dataset in which each reference to one of its parts is replaced by that node.
+        """Return a dataset with the nodes of its parts embedded in place of references.
 
-        A reference stays as it is if its node is no part of the dataset, contains the reference, or exceeds the limits.
+        A reference is kept if its node is not a part, would contain itself, or exceeds the limits.
         """
         remaining_nodes = MAX_EMBEDDED_NODES
 
@@ -186,7 +186,7 @@ class FlatGraph:
 
 
 def text_of(value: Any) -> str | None:
-    """Return the text of a value: a text, a text with a language (English preferred), or the first of several."""
+    """Return the first string in a value, preferring English, or None. Objects are searched for labels and names."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -205,7 +205,7 @@ def text_of(value: Any) -> str | None:
 
 
 def texts_of(value: Any) -> list[str]:
-    """Return the texts of a value that may be one or several; a text of keywords is split at commas elsewhere."""
+    """Return the string of each member of a list, or of a single value."""
     values = value if isinstance(value, list) else [value]
     texts = [text_of(member) for member in values]
     return [text for text in texts if text]

@@ -12,7 +12,14 @@ from touchstone.core.vocabulary import fold_domains, fold_tasks
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.placeholders import is_placeholder
-from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts, number_of, objects_of, pointer
+from touchstone.metadata.readers.builder import (
+    DocumentBuilder,
+    list_of_strings,
+    objects_of,
+    parse_number,
+    pointer,
+    read_or_reject,
+)
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "pmlb"
@@ -35,36 +42,36 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the dataset of a description, or all datasets of the table of counts."""
     if source.columns:
         for index, row in enumerate(source.rows()):
-            yield attempt(pointer(index), partial(read_counts, row))
+            yield read_or_reject(pointer(index), partial(read_counts, row))
     else:
         yield read_description(source)
 
 
 def read_counts(row: Mapping[str, str]) -> DatasetDocument:
-    """Return a dataset of the table of counts."""
+    """Read a dataset from the table of counts."""
     builder = start_document(row["dataset"])
-    builder.words("task", fold_tasks([row["task"]]))
+    builder.set_terms("task", fold_tasks([row["task"]]))
     for attribute, name in (("instances_number", "n_instances"), ("features_number", "n_features")):
-        count = number_of(row[name])
+        count = parse_number(row[name])
         if isinstance(count, int):
             note = "without the target" if attribute == "features_number" else ""
-            builder.claim(Claim(attribute, count, row[name], name, field=name, note=note))
-    builder.keep_rest(row, ("dataset",))
+            builder.add_claim(Claim(attribute, count, row[name], name, field=name, note=note))
+    builder.keep_unmapped(row, ("dataset",))
     return builder.build()
 
 
 def start_document(key: str) -> DocumentBuilder:
-    """Return a builder for a table, with a warning if PMLB itself no longer uses it."""
+    """Return a builder for a table, with a warning if PMLB has deprecated it."""
     builder = DocumentBuilder(STANDARD, key=key)
-    builder.name(key.removeprefix(DEPRECATED))
-    builder.remember("url", f"https://github.com/EpistasisLab/pmlb/tree/master/datasets/{key}")
+    builder.set_name(key.removeprefix(DEPRECATED))
+    builder.set_metadata("url", f"https://github.com/EpistasisLab/pmlb/tree/master/datasets/{key}")
     if key.startswith(DEPRECATED):
-        builder.warn("Deprecated by PMLB")
+        builder.add_warning("Deprecated by PMLB")
     return builder
 
 
 def read_description(source: SourceDocument) -> DatasetDocument:
-    """Return the dataset of a YAML file."""
+    """Read the dataset of a YAML file."""
     members = source.members
     key = str(members.get("dataset") or "")
     if source.folder.startswith(DEPRECATED):
@@ -74,37 +81,42 @@ def read_description(source: SourceDocument) -> DatasetDocument:
 
     builder = start_document(key)
     builder.rejected.extend(source.rejected)
-    builder.describe(members.get("description"))
-    builder.prose(("description",), members.get("description"))
-    builder.words("task", fold_tasks(list_of_texts(members.get("task"))))
-    keywords = list_of_texts(members.get("keywords"))
-    builder.remember("tags", [keyword.strip() for keyword in keywords])
-    builder.words("domain", fold_domains(keywords))
-    builder.licence(list_of_texts(members.get("license")))
+    builder.set_description(members.get("description"))
+    builder.add_prose(("description",), members.get("description"))
+    builder.set_terms("task", fold_tasks(list_of_strings(members.get("task"))))
+    keywords = list_of_strings(members.get("keywords"))
+    builder.set_metadata("tags", [keyword.strip() for keyword in keywords])
+    builder.set_terms("domain", fold_domains(keywords))
+    builder.set_licence(list_of_strings(members.get("license")))
     add_features(builder, members)
     add_references(builder, members)
-    builder.keep_rest(members, REPRESENTED)
+    builder.keep_unmapped(members, REPRESENTED)
     return builder.build()
 
 
 def add_features(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Add the number of features, among which PMLB does not list the target, and what their descriptions show."""
+    """Add the number of features, the first description and the first temporal feature.
+
+    PMLB does not list the target among the features.
+    """
     features = objects_of(members.get("features"))
     if not features:
         return
 
     place = pointer("features")
     quote = str(features[0].get("name"))
-    builder.claim(Claim("features_number", len(features), quote, place, field="features", note="without the target"))
+    builder.add_claim(
+        Claim("features_number", len(features), quote, place, field="features", note="without the target")
+    )
     for feature in features:
         description = feature.get("description")
         if isinstance(description, str) and not is_placeholder(description):
             quote = description.strip().splitlines()[0]
-            builder.claim(Claim("metadata_provided_with_dataset", True, quote, place, field="features.description"))
+            builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, place, field="features.description"))
             break
     for feature in features:
         if str(feature.get("name")).lower() in _TEMPORAL_NAMES:
-            builder.claim(Claim("has_temporal_factors", True, str(feature["name"]), place, field="features.name"))
+            builder.add_claim(Claim("has_temporal_factors", True, str(feature["name"]), place, field="features.name"))
             break
 
 
@@ -114,19 +126,21 @@ def add_references(builder: DocumentBuilder, members: Mapping[str, Any]) -> None
     The year of a publication about the UCI repository as a whole does not count.
     """
     for name in ("source", "publication"):
-        for text in list_of_texts(members.get(name)):
+        for text in list_of_strings(members.get(name)):
             if is_placeholder(text):
                 builder.reject(pointer(name), "placeholder", text=text.strip()[:200])
                 continue
 
-            builder.prose((name,), text)
+            builder.add_prose((name,), text)
             address = _ADDRESS.search(text)
             if address is not None and "external_documentation_available" not in builder.record:
                 quote = address.group(0)
-                builder.claim(Claim("external_documentation_available", True, quote, pointer(name), field=name))
+                builder.add_claim(Claim("external_documentation_available", True, quote, pointer(name), field=name))
 
             names_repository = "UCI Machine Learning Repository" in " ".join(text.split())
             year = _YEAR.search(text) if name == "publication" and not names_repository else None
             if year is not None and "year" not in builder.record:
                 note = "year of the publication"
-                builder.claim(Claim("year", int(year.group(1)), year.group(1), pointer(name), field=name, note=note))
+                builder.add_claim(
+                    Claim("year", int(year.group(1)), year.group(1), pointer(name), field=name, note=note)
+                )

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
-from touchstone.metadata.readers.builder import DocumentBuilder, attempt, number_of, pointer
+from touchstone.metadata.readers.builder import DocumentBuilder, parse_number, pointer, read_or_reject
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "rdatasets"
@@ -16,41 +16,41 @@ COLUMN_COUNTS: Final = ("cols_counted", "cols_index", "Cols")
 
 
 def detect(source: SourceDocument) -> bool:
-    """Return whether a document is the index."""
+    """Return whether a document is the Rdatasets index."""
     return set(source.columns) >= COLUMNS or set(source.columns) >= ORIGINAL_COLUMNS
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the tables of the index."""
     for index, row in enumerate(source.rows()):
-        yield attempt(pointer(index), partial(read_row, row))
+        yield read_or_reject(pointer(index), partial(read_row, row))
 
 
 def read_row(row: Mapping[str, str]) -> DatasetDocument:
-    """Return one table of the index."""
+    """Read one table of the index."""
     package = row.get("package") or row.get("Package") or ""
     item = row.get("item") or row.get("Item") or ""
     title = row.get("title") or row.get("Title")
     builder = DocumentBuilder(STANDARD, key=f"{package}/{item}")
-    builder.name(title, item)
-    builder.describe(title)
-    builder.remember("url", f"https://vincentarelbundock.github.io/Rdatasets/doc/{package}/{item}.html")
+    builder.set_name(title, item)
+    builder.set_description(title)
+    builder.set_metadata("url", f"https://vincentarelbundock.github.io/Rdatasets/doc/{package}/{item}.html")
 
     add_count(builder, "instances_number", row, ROWS)
     add_count(builder, "features_number", row, COLUMN_COUNTS)
-    share = number_of(row.get("missing_pct"))
+    share = parse_number(row.get("missing_pct"))
     if share is not None:
         quote = row["missing_pct"]
-        builder.claim(Claim("missing_values_percentage", float(share), quote, "missing_pct", field="missing_pct"))
-        builder.claim(Claim("has_missing_values", share > 0, quote, "missing_pct", field="missing_pct"))
-    builder.keep_rest(row)
+        builder.add_claim(Claim("missing_values_percentage", float(share), quote, "missing_pct", field="missing_pct"))
+        builder.add_claim(Claim("has_missing_values", share > 0, quote, "missing_pct", field="missing_pct"))
+    builder.keep_unmapped(row)
     return builder.build()
 
 
 def add_count(builder: DocumentBuilder, attribute: str, row: Mapping[str, str], names: tuple[str, ...]) -> None:
-    """Add a number from the first column that has it."""
+    """Add a count from the first of several columns that contains a positive integer."""
     for name in names:
-        count = number_of(row.get(name))
+        count = parse_number(row.get(name))
         if isinstance(count, int) and count > 0:
-            builder.claim(Claim(attribute, count, row[name], name, field=name))
+            builder.add_claim(Claim(attribute, count, row[name], name, field=name))
             return

@@ -1,4 +1,4 @@
-"""A document on its way to a reader: its bytes, what it was parsed into, and the files beside it."""
+"""A document to be read: its content, its parsed data, and its companion files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,11 +20,11 @@ TABLE_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 @dataclass(frozen=True)
 class SourceDocument:
-    """One document of a source.
+    """A document with lazily parsed content.
 
     Attributes:
         content: the bytes of the document.
-        name: its path in the source, such as `squad/README.md`. Some standards keep the dataset's identifier there.
+        name: its path in the source, such as `squad/README.md`. Some standards only name the dataset in the path.
         companions: further files of the same dataset by their names, such as `dataset_infos.json` beside a card.
     """
 
@@ -39,12 +39,12 @@ class SourceDocument:
 
     @property
     def folder(self) -> str:
-        """The name of the folder in which the document lies, or an empty text."""
+        """The name of the folder that contains the document, or an empty string."""
         return self.path.parent.name
 
     @property
     def suffix(self) -> str:
-        """The ending of the file name in lower case, with its dot."""
+        """The suffix of the file name in lower case, including the dot."""
         return self.path.suffix.lower()
 
     @cached_property
@@ -54,7 +54,7 @@ class SourceDocument:
 
     @cached_property
     def parsed(self) -> ParsedData:
-        """The data of a JSON, YAML or RDF document; None for other documents."""
+        """The data of a JSON, YAML or RDF document and its rejected parts. The data are None for other documents."""
         if self.suffix in JSON_SUFFIXES or self._looks_like_json():
             return parse_json(self.text)
         if self.suffix in YAML_SUFFIXES:
@@ -65,7 +65,7 @@ class SourceDocument:
 
     @cached_property
     def rdf_syntax(self) -> str | None:
-        """The syntax of an RDF document, by its name or, if it has none, by its beginning; None for other documents."""
+        """The syntax of an RDF document by its suffix or else by its first characters, or None for other documents."""
         if self.suffix:
             return RDF_SUFFIXES.get(self.suffix)
         beginning = self.text.lstrip("\ufeff \t\r\n")
@@ -73,12 +73,12 @@ class SourceDocument:
 
     @property
     def data(self) -> Any:
-        """The parsed data of a JSON, YAML or RDF document; None for other documents."""
+        """The data of a JSON, YAML or RDF document, or None for other documents."""
         return self.parsed.data
 
     @property
     def members(self) -> dict[str, Any]:
-        """The members of the document's outermost object; empty if it is anything else."""
+        """The members of the outermost object, or an empty dictionary if the document is not an object."""
         return self.data if isinstance(self.data, dict) else {}
 
     @property
@@ -88,14 +88,14 @@ class SourceDocument:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of a CSV document; empty for other documents."""
+        """The column names of a CSV document, or an empty tuple for other documents."""
         if self.suffix not in TABLE_DELIMITERS or not self.text:
             return ()
         first_line = self.text.splitlines()[0]
         return tuple(name.strip('" ') for name in first_line.split(TABLE_DELIMITERS[self.suffix]))
 
     def rows(self) -> list[dict[str, str]]:
-        """Return the rows of a CSV document by the names of its columns."""
+        """Return the rows of a CSV document as dictionaries with the names of its columns."""
         return list(parse_csv(self.text, TABLE_DELIMITERS[self.suffix]))
 
     @cached_property
@@ -104,12 +104,12 @@ class SourceDocument:
         return read_markdown(self.text)
 
     def companion(self, name: str) -> "SourceDocument | None":
-        """Return a file beside the document, or None if there is no such file."""
+        """Return a companion file, or None if it does not exist."""
         content = self.companions.get(name)
         return None if content is None else SourceDocument(content, name)
 
     def readable_companion(self, name: str) -> tuple["SourceDocument | None", tuple[RejectedPart, ...]]:
-        """Return a JSON or text file beside the document, or the reason why it cannot be read."""
+        """Return a companion file and no rejection, or None and the reason why it cannot be parsed."""
         companion = self.companion(name)
         if companion is None:
             return None, ()
@@ -120,6 +120,6 @@ class SourceDocument:
         return companion, rejected
 
     def _looks_like_json(self) -> bool:
-        """Return whether a document without a telling name begins like a JSON object or array."""
+        """Return whether a document without a known suffix begins like a JSON object or array."""
         has_other_suffix = self.suffix in (*YAML_SUFFIXES, *RDF_SUFFIXES, *TABLE_DELIMITERS, ".md", ".txt", ".bib")
         return not has_other_suffix and self.text.lstrip()[:1] in ("{", "[")

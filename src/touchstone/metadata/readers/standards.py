@@ -1,4 +1,4 @@
-"""The metadata standards that can be read, in one table: how each is recognised, and what reads it."""
+"""The table of supported metadata standards, and the detection of a document's standard."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -32,12 +32,12 @@ class Standard:
     """A metadata standard.
 
     Attributes:
-        key: its name in the interface (`?format=`) and in claims.
-        title: its name for people.
+        key: its name in the API (`?format=`) and in claims.
+        title: its display name.
         detect: returns whether a document follows the standard.
-        read: yields the datasets of a document, and the reasons for those of them that cannot be used; raises a
-            DocumentError if the document as a whole cannot be used.
-        companions: names of files of the same dataset that the reader uses as well.
+        read: yields the datasets of a document and rejections of unusable ones. It raises a DocumentError if the whole
+            document is unusable.
+        companions: the names of additional files that the reader uses.
     """
 
     key: str
@@ -51,7 +51,7 @@ def _standard(module: ModuleType, title: str, *companions: str) -> Standard:
     return Standard(module.STANDARD, title, module.detect, module.read, companions)
 
 
-# The first standard that recognises a document reads it, so the special ones stand before the general ones.
+# The first standard that detects a document is used, so specific standards precede general ones.
 STANDARDS: Final[tuple[Standard, ...]] = (
     _standard(tfds, "TensorFlow Datasets", tfds.TAGS_FILE, tfds.CITATIONS_FILE),
     _standard(hf_card, "Hugging Face dataset card", hf_card.INFOS_FILE),
@@ -73,13 +73,14 @@ BY_KEY: Final = {standard.key: standard for standard in STANDARDS}
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read from one document.
+    """The result of reading one document.
 
     Attributes:
-        standard: the key of the standard, or None if the document follows none.
-        documents: the datasets that the document describes.
-        rejected: further datasets in it that cannot be used, with reasons.
-        code, facts: why the document as a whole was rejected; None and empty if it was not.
+        standard: the key of the standard, or None if none was detected.
+        documents: the datasets in the document.
+        rejected: the datasets that cannot be used, with reasons.
+        code: the code of the error if the whole document was rejected, or None.
+        facts: the details of the error.
     """
 
     standard: str | None
@@ -90,9 +91,9 @@ class Reading:
 
 
 def read_document(source: SourceDocument, standard_key: str | None = None) -> Reading:
-    """Read the datasets of a document, or say by a stable code why there are none.
+    """Read the datasets of a document, or return an error code if it has none.
 
-    The standard is detected unless the caller names it. A fault in a document never raises.
+    The standard is detected unless the caller names it. Errors in the document never raise an exception.
     """
     standard: Standard | None = None
     try:
@@ -105,7 +106,7 @@ def read_document(source: SourceDocument, standard_key: str | None = None) -> Re
 
 
 def collect(standard: Standard, results: Iterator[DatasetDocument | RejectedPart]) -> Reading:
-    """Return the datasets of a document, each key once, and what was rejected of it."""
+    """Collect the datasets and rejections of a document, and reject datasets with a repeated key."""
     documents: dict[str, DatasetDocument] = {}
     rejected: list[RejectedPart] = []
     for result in results:
@@ -127,7 +128,11 @@ def collect(standard: Standard, results: Iterator[DatasetDocument | RejectedPart
 
 
 def detect_standard(source: SourceDocument) -> Standard:
-    """Return the standard that a document follows, or raise a DocumentError that says what it is instead."""
+    """Return the standard of a document.
+
+    Raises:
+        DocumentError: the document is empty or follows no known standard. The code says what it may be instead.
+    """
     if not source.content.strip():
         raise DocumentError("empty_document")
 
@@ -138,10 +143,7 @@ def detect_standard(source: SourceDocument) -> Standard:
 
 
 def describe_other_document(source: SourceDocument) -> str:
-    """Return a code that tells the user what a document is that follows no known standard.
-
-    It may be a JSON schema, an error message, a file that only belongs to another document, or a data file.
-    """
+    """Return an error code for a document without a known standard, such as "schema_document" or "data_file"."""
     has_definitions = "properties" in source.members or "definitions" in source.members
     if "$schema" in source.members and has_definitions:
         return "schema_document"
@@ -155,7 +157,7 @@ def describe_other_document(source: SourceDocument) -> str:
 
 
 def is_companion(source: SourceDocument) -> bool:
-    """Return whether a file belongs to the main document of a dataset. A README does only beside a Data Package."""
+    """Return whether a file is a companion of a main document. A README is one only next to a Data Package."""
     if source.path.name == data_package.README:
         return data_package.FILE_NAME in source.companions
     return any(source.path.name in standard.companions for standard in STANDARDS)

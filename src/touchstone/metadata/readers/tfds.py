@@ -1,4 +1,4 @@
-"""TensorFlow Datasets: a folder with a README, a list of tags and a file of citations for each dataset."""
+"""TensorFlow Datasets: each dataset has a folder with a README, a list of tags and citations."""
 
 import re
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ _ADDRESS: Final = re.compile(r"https?://[^\s)>\]]+")
 
 
 def detect(source: SourceDocument) -> bool:
-    """Return whether a document is the README of a TensorFlow dataset: it has tags or citations beside it."""
+    """Return whether a document is a README with companion files for tags or citations."""
     return source.path.name.lower() == "readme.md" and {TAGS_FILE, CITATIONS_FILE} & set(source.companions) != set()
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument]:
-    """Yield the dataset that a README with its tags and citations describes."""
+    """Yield the single dataset that a README, its tags and its citations describe."""
     key = source.folder
     if not key:
         raise DocumentError("no_identifier")
@@ -37,15 +37,17 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     builder = DocumentBuilder(STANDARD, key=key)
     builder.rejected.extend(source.markdown.rejected)
     builder.sections.extend(source.markdown.sections)
-    builder.name(key)
-    builder.describe(source.text)
-    builder.remember("url", f"https://www.tensorflow.org/datasets/catalog/{key}")
+    builder.set_name(key)
+    builder.set_description(source.text)
+    builder.set_metadata("url", f"https://www.tensorflow.org/datasets/catalog/{key}")
 
     add_tags(builder, companion_text(builder, source, TAGS_FILE))
     citations = companion_text(builder, source, CITATIONS_FILE)
-    dated = find_citation_year(citations)
-    if dated is not None:
-        builder.claim(Claim("year", dated[0], dated[1], CITATIONS_FILE, note="the first citation"))
+    year_and_quote = find_citation_year(citations)
+    if year_and_quote is not None:
+        builder.add_claim(
+            Claim("year", year_and_quote[0], year_and_quote[1], CITATIONS_FILE, note="the first citation")
+        )
     if citations:
         builder.unmapped[f"/{CITATIONS_FILE}"] = citations
 
@@ -54,7 +56,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
 
 
 def companion_text(builder: DocumentBuilder, source: SourceDocument, name: str) -> str:
-    """Return the text of a file beside the README, or an empty text if it is missing or cannot be read."""
+    """Return the text of a companion file, or an empty string if it is missing or cannot be decoded."""
     companion = source.companion(name)
     if companion is None:
         return ""
@@ -68,24 +70,24 @@ def companion_text(builder: DocumentBuilder, source: SourceDocument, name: str) 
 def add_tags(builder: DocumentBuilder, text: str) -> None:
     """Add tasks, subjects and languages from the tags."""
     tags = [tag for line in text.splitlines() for tag in _TAG.findall(line.split("#")[0].strip()[:MAX_TAG_LINE])]
-    builder.words("task", fold_tasks(select(tags, "ml.task.")))
-    builder.words("domain", fold_domains(select(tags, "content.subject.")))
-    builder.remember("language", select(tags, "content.language."))
+    builder.set_terms("task", fold_tasks(tags_with_prefix(tags, "ml.task.")))
+    builder.set_terms("domain", fold_domains(tags_with_prefix(tags, "content.subject.")))
+    builder.set_metadata("language", tags_with_prefix(tags, "content.language."))
     if text:
         builder.unmapped[f"/{TAGS_FILE}"] = text
 
 
-def select(tags: list[str], prefix: str) -> list[str]:
-    """Return the rest of the tags that begin with a prefix, each once."""
+def tags_with_prefix(tags: list[str], prefix: str) -> list[str]:
+    """Return the distinct tags with a prefix, without the prefix."""
     return list(dict.fromkeys(tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)))
 
 
 def add_access_and_documentation(builder: DocumentBuilder, readme: str) -> None:
-    """Claim that access is restricted, if the README says so, and documentation from an address in it."""
+    """Claim a restriction of access and external documentation if the README states them."""
     restriction = find_access_restriction(readme)
     if restriction is not None:
-        builder.claim(Claim("is_public", False, restriction, "README.md"))
+        builder.add_claim(Claim("is_public", False, restriction, "README.md"))
     address = _ADDRESS.search(readme)
     if address is not None:
         quote = address.group(0).rstrip(".,;")
-        builder.claim(Claim("external_documentation_available", True, quote, "README.md"))
+        builder.add_claim(Claim("external_documentation_available", True, quote, "README.md"))

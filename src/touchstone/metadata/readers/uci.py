@@ -7,14 +7,20 @@ from typing import Any, Final
 from touchstone.core.vocabulary import fold_domains, fold_tasks, vocabulary_key
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.readers.builder import DocumentBuilder, attempt, list_of_texts, number_of, pointer, year_of
+from touchstone.metadata.readers.builder import (
+    MIN_INSTANCES,
+    DocumentBuilder,
+    list_of_strings,
+    parse_number,
+    parse_year,
+    pointer,
+    read_or_reject,
+)
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "uci"
 LISTING_COLUMNS: Final = frozenset({"Dataset Name", "Donated Date", "Subject Area", "Associated Tasks", "Instances"})
 REPRESENTED: Final = ("name", "abstract")
-# UCI lists a dataset with one instance, which is how its form reads when nobody has filled it in.
-MIN_INSTANCES: Final = 2
 TEMPORAL: Final = ("time-series", "timeseries")
 
 
@@ -24,7 +30,7 @@ def detect(source: SourceDocument) -> bool:
 
 
 def api_members(source: SourceDocument) -> Mapping[str, Any]:
-    """Return the description in a reply, which may be wrapped in `data` or `metadata`."""
+    """Return the members of an API reply, which may be wrapped in `data` or `metadata`."""
     for name in ("data", "metadata"):
         wrapped = source.members.get(name)
         if isinstance(wrapped, Mapping) and "uci_id" in wrapped:
@@ -33,16 +39,16 @@ def api_members(source: SourceDocument) -> Mapping[str, Any]:
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
-    """Yield the datasets of the listing or of a reply."""
+    """Yield the datasets of the listing, or the single dataset of a reply."""
     if source.columns:
         for index, row in enumerate(source.rows()):
-            yield attempt(pointer(index), partial(read_row, row))
+            yield read_or_reject(pointer(index), partial(read_row, row))
     else:
         yield read_reply(source, api_members(source))
 
 
 def read_row(row: Mapping[str, str]) -> DatasetDocument:
-    """Read the dataset that one row of the listing describes; `N/A` marks an empty cell.
+    """Read the dataset in one row of the listing. `N/A` marks an empty cell.
 
     The listing has no identifiers, and some datasets share a name. The name and the date of donation together identify
     a dataset.
@@ -55,84 +61,86 @@ def read_row(row: Mapping[str, str]) -> DatasetDocument:
     donation_date = values.get("Donated Date", "")
     key = f"{vocabulary_key(name)}/{donation_date.replace('/', '-')}"
     builder = DocumentBuilder(STANDARD, key=key)
-    builder.name(name)
-    builder.describe(values.get("Description"))
-    builder.prose(("Description",), values.get("Description"))
-    builder.words("domain", fold_domains([values.get("Subject Area", "")]))
-    builder.words("task", fold_tasks(values.get("Associated Tasks", "").split(",")))
+    builder.set_name(name)
+    builder.set_description(values.get("Description"))
+    builder.add_prose(("Description",), values.get("Description"))
+    builder.set_terms("domain", fold_domains([values.get("Subject Area", "")]))
+    builder.set_terms("task", fold_tasks(values.get("Associated Tasks", "").split(",")))
 
-    year = year_of(donation_date)
+    year = parse_year(donation_date)
     if year is not None:
-        builder.claim(Claim("year", year, donation_date, "Donated Date", field="Donated Date"))
+        builder.add_claim(Claim("year", year, donation_date, "Donated Date", field="Donated Date"))
     add_size(builder, "instances_number", values, "Instances")
     add_size(builder, "features_number", values, "Features")
     if "Time-Series" in values.get("Dataset Characteristics", ""):
-        builder.claim(Claim("has_temporal_factors", True, "Time-Series", "Dataset Characteristics"))
-    builder.keep_rest(row, ("Dataset Name",))
+        builder.add_claim(Claim("has_temporal_factors", True, "Time-Series", "Dataset Characteristics"))
+    builder.keep_unmapped(row, ("Dataset Name",))
     return builder.build()
 
 
 def add_size(builder: DocumentBuilder, attribute: str, values: Mapping[str, Any], name: str) -> None:
-    """Add a number of rows or columns; one that no dataset has is rejected."""
-    size = number_of(values.get(name))
+    """Add the number of rows or columns, or reject it if it is implausible."""
+    size = parse_number(values.get(name))
     if size is None:
         return
     minimum = MIN_INSTANCES if attribute == "instances_number" else 1
     if not isinstance(size, int) or size < minimum:
         builder.reject(name, "implausible_value", attribute=attribute, value=size)
         return
-    builder.claim(Claim(attribute, size, str(values[name]), name, field=name))
+    builder.add_claim(Claim(attribute, size, str(values[name]), name, field=name))
 
 
 def read_reply(source: SourceDocument, members: Mapping[str, Any]) -> DatasetDocument:
-    """Return the dataset of a reply of the API."""
+    """Read the dataset of an API reply."""
     key = str(members.get("uci_id") or "")
     if not key:
         raise DocumentError("no_identifier")
 
     builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
-    builder.name(members.get("name"), key)
-    builder.describe(members.get("abstract"))
-    builder.prose(("abstract",), members.get("abstract"))
-    builder.remember("url", members.get("repository_url"))
-    builder.words("domain", fold_domains(list_of_texts(members.get("area"))))
-    builder.words("task", fold_tasks(list_of_texts(members.get("tasks"))))
-    builder.licence(list_of_texts(members.get("license")))
+    builder.set_name(members.get("name"), key)
+    builder.set_description(members.get("abstract"))
+    builder.add_prose(("abstract",), members.get("abstract"))
+    builder.set_metadata("url", members.get("repository_url"))
+    builder.set_terms("domain", fold_domains(list_of_strings(members.get("area"))))
+    builder.set_terms("task", fold_tasks(list_of_strings(members.get("tasks"))))
+    builder.set_licence(list_of_strings(members.get("license")))
 
     add_size(builder, "instances_number", members, "num_instances")
     add_size(builder, "features_number", members, "num_features")
     add_reply_values(builder, members)
     additional = members.get("additional_info")
     for name, text in additional.items() if isinstance(additional, Mapping) else ():
-        builder.prose(("additional_info", name), text)
-    builder.keep_rest(members, REPRESENTED)
+        builder.add_prose(("additional_info", name), text)
+    builder.keep_unmapped(members, REPRESENTED)
     return builder.build()
 
 
 def add_reply_values(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Add year, missing values, times and documentation from a reply."""
-    year = number_of(members.get("year_of_dataset_creation"))
+    """Add the year, missing values, temporal factors and documentation from an API reply."""
+    year = parse_number(members.get("year_of_dataset_creation"))
     if isinstance(year, int):
         name = "year_of_dataset_creation"
-        builder.claim(Claim("year", year, str(members[name]), pointer(name), field=name))
+        builder.add_claim(Claim("year", year, str(members[name]), pointer(name), field=name))
 
     answer = members.get("has_missing_values")
     if answer in ("yes", "no", True, False):
         has_missing = answer in ("yes", True)
         place = pointer("has_missing_values")
-        builder.claim(Claim("has_missing_values", has_missing, str(answer).lower(), place, field="has_missing_values"))
+        builder.add_claim(
+            Claim("has_missing_values", has_missing, str(answer).lower(), place, field="has_missing_values")
+        )
 
-    for text in list_of_texts(members.get("characteristics")):
+    for text in list_of_strings(members.get("characteristics")):
         if vocabulary_key(text) in TEMPORAL:
             place = pointer("characteristics")
-            builder.claim(Claim("has_temporal_factors", True, text, place, field="characteristics"))
+            builder.add_claim(Claim("has_temporal_factors", True, text, place, field="characteristics"))
             break
 
     variables = members.get("variables")
     if isinstance(variables, list) and variables and isinstance(variables[0], Mapping):
         quote = str(variables[0].get("name"))
-        builder.claim(Claim("metadata_provided_with_dataset", True, quote, pointer("variables"), field="variables"))
+        builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, pointer("variables"), field="variables"))
     address = members.get("repository_url")
     if isinstance(address, str) and address.startswith("http"):
         place = pointer("repository_url")
-        builder.claim(Claim("external_documentation_available", True, address, place, field="repository_url"))
+        builder.add_claim(Claim("external_documentation_available", True, address, place, field="repository_url"))

@@ -1,4 +1,4 @@
-"""Croissant 1.1 with its vocabulary for responsible AI: what the claims quote stands in the fields made for it."""
+"""Croissant 1.1 with its vocabulary for responsible AI, whose fields contain the quotes of claims."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Any, Final
 from touchstone.metadata.documents import ImportedDocument
 from touchstone.metadata.exported_dataset import ExportedDataset
 from touchstone.metadata.readers import croissant
-from touchstone.metadata.readers.json_ld import Names
+from touchstone.metadata.readers.json_ld import NameResolver
 from touchstone.metadata.writers.json_ld_context import TOUCHSTONE_TERMS, local_terms
 from touchstone.metadata.writers.merging import FieldMapping, MergedFields, merge_fields, new_quotes
 from touchstone.metadata.writers.schema_org import COMMON_FIELDS, encode
@@ -58,7 +58,7 @@ CONTEXT: Final[Mapping[str, Any]] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-# What the fields need that are added to an imported document.
+# The terms that fields added to an imported document need.
 ESSENTIAL_TERMS: Final = {name: CONTEXT[name] for name in ("@vocab", "rai", "sc")}
 DATA_TYPES: Final = {
     "integer": "sc:Integer",
@@ -76,7 +76,7 @@ MEDIA_TYPES: Final = {
 }
 FILE_ID: Final = "data-file"
 TABLE_ID: Final = "table"
-# The field of the vocabulary for responsible AI in which the quotes about an attribute stand.
+# The fields for responsible AI, and the attributes whose quotes they contain.
 CLAIM_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "rai:dataCollection": ("informed_consent", "transparency"),
     "rai:dataCollectionMissingData": ("has_missing_values", "missing_values_percentage"),
@@ -87,14 +87,14 @@ CLAIM_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "rai:dataReleaseMaintenancePlan": ("user_control", "record_keeping_policy_exists", "accountability_defined"),
 }
 
-# The fields that hold one text; the others hold any number of them.
+# The fields with a single string. All others contain lists.
 SINGLE_TEXTS: Final = frozenset(
     {"rai:dataCollection", "rai:dataCollectionMissingData", "rai:dataReleaseMaintenancePlan"}
 )
 
 
 def data_file(dataset: ExportedDataset) -> list[dict[str, Any]]:
-    """Return the data file, if the service has measured it."""
+    """Describe the data file, or return an empty list if it was not measured."""
     path = dataset.text("file_path")
     digest = dataset.file_profile.get("sha256")
     if path is None or not isinstance(digest, str):
@@ -113,7 +113,7 @@ def data_file(dataset: ExportedDataset) -> list[dict[str, Any]]:
 
 
 def record_sets(dataset: ExportedDataset) -> list[dict[str, Any]]:
-    """Return the columns of the data file as a record set."""
+    """Describe the columns of the data file as a record set, or return an empty list if they are unknown."""
     if not data_file(dataset) or not dataset.columns():
         return []
     fields = [
@@ -144,27 +144,31 @@ def write(dataset: ExportedDataset) -> bytes:
 
 
 def describe(dataset: ExportedDataset, original: ImportedDocument | None) -> MergedFields:
-    """Return the members of a Croissant document, with those of the imported document `original` as far as they hold.
+    """Merge the record with the imported document, keeping imported members that are still valid.
 
-    Members are matched by their names without prefix, because an imported document may spell them in its own way.
+    Members are matched by their normalized names, because an imported document may use other prefixes.
+
+    Args:
+        dataset: the dataset to export.
+        original: the imported Croissant document, or None.
     """
     imported_context = original.unmapped.get("/@context") if original else None
-    names = Names(imported_context)
+    names = NameResolver(imported_context)
 
-    def normalise(name: str) -> str:
-        field = croissant.responsible_ai_field(names.normalise(name))
-        return f"rai:{field}" if field else names.normalise(name)
+    def normalize(name: str) -> str:
+        field = croissant.responsible_ai_field(names.normalize(name))
+        return f"rai:{field}" if field else names.normalize(name)
 
     mappings = (*FIELDS, *claim_fields(original))
-    merged = merge_fields(mappings, dataset, original, essential="/@context", normalise=normalise)
-    # Terms of version 1.1 would give the names in a document of an earlier version another meaning.
+    merged = merge_fields(mappings, dataset, original, essential="/@context", normalize=normalize)
+    # Terms of version 1.1 could change the meaning of names in a document of an earlier version.
     imported_terms = local_terms(imported_context)
     terms = {**ESSENTIAL_TERMS, **imported_terms} if imported_terms else CONTEXT
-    return merged.under({"@context": {**terms, **TOUCHSTONE_TERMS}, "@type": "sc:Dataset"})
+    return merged.with_heading({"@context": {**terms, **TOUCHSTONE_TERMS}, "@type": "sc:Dataset"})
 
 
 def claim_fields(original: ImportedDocument | None = None) -> list[FieldMapping]:
-    """Return the fields for responsible AI, which are filled with quotes that the imported document does not have."""
+    """Return the mappings of the fields for responsible AI to quotes that the imported document does not contain."""
     return [
         FieldMapping(field, attributes, partial(_quotes_in, field=field, attributes=attributes, original=original))
         for field, attributes in CLAIM_FIELDS.items()
@@ -174,6 +178,6 @@ def claim_fields(original: ImportedDocument | None = None) -> list[FieldMapping]
 def _quotes_in(
     dataset: ExportedDataset, field: str, attributes: tuple[str, ...], original: ImportedDocument | None
 ) -> str | list[str]:
-    """Return the quotes about some attributes as the value of a field, which may hold only one text."""
+    """Return the new quotes about attributes, joined to one string if the field requires it."""
     quotes = new_quotes(dataset, attributes, original)
     return "\n\n".join(quotes) if field in SINGLE_TEXTS else quotes

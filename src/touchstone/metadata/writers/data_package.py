@@ -22,7 +22,7 @@ FIELD_TYPES: Final = {
 
 
 def licences(dataset: ExportedDataset) -> list[dict[str, str]]:
-    """Return each licence by its SPDX name and address, or by its words."""
+    """Describe each licence by its SPDX identifier and address, or by its wording."""
     expression = dataset.text("metadata.licence")
     if expression is None:
         return []
@@ -33,7 +33,7 @@ def licences(dataset: ExportedDataset) -> list[dict[str, str]]:
 
 
 def sources(dataset: ExportedDataset) -> list[dict[str, str]]:
-    """Return where the record was imported from."""
+    """Describe the source that the record was imported from, or return an empty list."""
     name = dataset.text("metadata.source.name")
     address = dataset.text("metadata.source.url")
     if name is None and address is None:
@@ -44,7 +44,7 @@ def sources(dataset: ExportedDataset) -> list[dict[str, str]]:
 def resources(dataset: ExportedDataset) -> list[dict[str, Any]]:
     """Describe the table of the dataset as the only resource of a package.
 
-    A package must have a resource, so an empty one takes the place of a file that is not known.
+    A package must have a resource, so an unknown file is replaced by an empty resource.
     """
     file_type = (dataset.text("file_type") or "").lower()
     path = dataset.text("file_path")
@@ -65,7 +65,7 @@ def resources(dataset: ExportedDataset) -> list[dict[str, Any]]:
 
 
 def _is_safe_path(path: str) -> bool:
-    """Return whether the standard allows a path: an address, or relative without steps upwards."""
+    """Return whether the standard allows a path: a web address, or a relative path without parent folders."""
     if path.startswith(("http://", "https://")):
         return True
     return not path.startswith(("/", "~", ".")) and ".." not in path.split("/") and "\\" not in path
@@ -101,5 +101,5 @@ def write(dataset: ExportedDataset) -> bytes:
     merged = merge_fields(FIELDS, dataset, original, essential="/resources")
     resource = data_package.imported_resource(original.unmapped) if original else None
     if resource:
-        merged = merged.under({"resources": [resource]})
+        merged = merged.with_heading({"resources": [resource]})
     return encode(merged.with_exact_values(dataset, original))

@@ -1,4 +1,4 @@
-"""DCAT-AP in JSON-LD. Its context stands in the document, so that nobody has to fetch one."""
+"""DCAT-AP in JSON-LD with an embedded context."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from touchstone.metadata.documents import ImportedDocument
 from touchstone.metadata.exported_dataset import ExportedDataset
 from touchstone.metadata.rdf import PREFIXES
 from touchstone.metadata.readers import dcat
-from touchstone.metadata.readers.json_ld import Names
+from touchstone.metadata.readers.json_ld import NameResolver
 from touchstone.metadata.writers.croissant import MEDIA_TYPES
 from touchstone.metadata.writers.json_ld_context import TOUCHSTONE_TERMS, local_terms
 from touchstone.metadata.writers.merging import FieldMapping, MergedFields, merge_fields, new_quotes
@@ -65,7 +65,7 @@ CONTEXT: Final[Mapping[str, Any]] = {
     "version": "dcat:version",
 }
 ACCESS_RIGHTS: Final = "http://publications.europa.eu/resource/authority/access-right/"
-# The field in which the quotes about an attribute stand.
+# The fields that contain quotes, and the attributes of the quotes.
 CLAIM_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "provenance": ("transparency", "informed_consent"),
     "rights": ("purpose_limitation_respected", "security_measures_in_place"),
@@ -73,7 +73,7 @@ CLAIM_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def licence_node(dataset: ExportedDataset) -> Any:
-    """Return the licence as a resource, or as a document that has the words of the licence as its label."""
+    """Return the licence as references to its addresses, or as a node with its wording as the label."""
     value = licence_value(dataset)
     if value is None:
         return None
@@ -89,13 +89,13 @@ def themes(dataset: ExportedDataset) -> list[dict[str, Any]]:
 
 
 def issued(dataset: ExportedDataset) -> dict[str, str] | None:
-    """Return the year of a dataset."""
+    """Return the year of the dataset as a typed literal, or None."""
     year = year_text(dataset)
     return None if year is None else {"@type": "xsd:gYear", "@value": year}
 
 
 def access_rights(dataset: ExportedDataset) -> dict[str, str] | None:
-    """Return whether everybody gets the data, as a value of the European vocabulary."""
+    """Return the access rights as a term of the European vocabulary, or None if they are unknown."""
     is_public = dataset.record.get("is_public")
     if is_public is None:
         return None
@@ -103,7 +103,7 @@ def access_rights(dataset: ExportedDataset) -> dict[str, str] | None:
 
 
 def distributions(dataset: ExportedDataset) -> list[dict[str, Any]]:
-    """Return where the data can be had and in which format."""
+    """Describe the address and format of the data as a distribution."""
     file_type = (dataset.text("file_type") or "").lower()
     distribution: dict[str, Any] = {"@type": "dcat:Distribution", "accessURL": landing_page(dataset)}
     if file_type in MEDIA_TYPES:
@@ -112,7 +112,7 @@ def distributions(dataset: ExportedDataset) -> list[dict[str, Any]]:
 
 
 def landing_page(dataset: ExportedDataset) -> dict[str, str]:
-    """Return the page of a dataset in its source, or else in this catalog."""
+    """Return a reference to the dataset's page in its source, or else to its URN."""
     is_usable = re.fullmatch(r"https?://[^\s<>\"{}|\\^`]+", dataset.page) is not None
     return {"@id": dataset.page if is_usable else dataset.identifier}
 
@@ -144,25 +144,25 @@ def write(dataset: ExportedDataset) -> bytes:
 
 
 def describe(dataset: ExportedDataset, original: ImportedDocument | None) -> MergedFields:
-    """Return the members of a document that continues an imported one, if there is one."""
+    """Merge the record with the imported DCAT document, if there is one."""
     imported_context = original.unmapped.get("/@context") if original else None
     mappings = (*FIELDS, *claim_fields(original))
     merged = merge_fields(
-        mappings, dataset, original, essential="/@context", normalise=Names(imported_context).normalise
+        mappings, dataset, original, essential="/@context", normalize=NameResolver(imported_context).normalize
     )
     context = {**CONTEXT, **local_terms(imported_context), **TOUCHSTONE_TERMS}
-    return merged.under({"@context": context, "@type": "dcat:Dataset"})
+    return merged.with_heading({"@context": context, "@type": "dcat:Dataset"})
 
 
 def _statements(
     dataset: ExportedDataset, attributes: tuple[str, ...], original: ImportedDocument | None
 ) -> list[dict[str, str]]:
-    """Return the quotes about some attributes as the labels of statements."""
+    """Return the new quotes about the attributes as labelled statements."""
     return [{"label": quote} for quote in new_quotes(dataset, attributes, original)]
 
 
 def claim_fields(original: ImportedDocument | None = None) -> list[FieldMapping]:
-    """Return the fields that are filled with quotes which the imported document does not have."""
+    """Return the mappings of fields to quotes that the imported document does not contain."""
     return [
         FieldMapping(field, attributes, partial(_statements, attributes=attributes, original=original))
         for field, attributes in CLAIM_FIELDS.items()

@@ -1,4 +1,4 @@
-"""The formats in which a dataset is exported, in one table that route, client, command line and documentation read."""
+"""The table of export formats, used by the route, the client, the command line and the documentation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ class ExportFormat:
     """A format in which a dataset can be exported.
 
     Attributes:
-        key: its name in the interface (`?format=`).
-        title: its name for people.
-        standard: the key of the standard that reads it again.
+        key: its name in the API (`?format=`).
+        title: its display name.
+        standard: the key of the metadata standard for importing it again.
         media_type: the media type of the document.
-        suffix: what the name of the file ends with.
-        fields: the fields of the standard, and what of a record stands in them.
-        write: returns the document.
+        suffix: the suffix of the file name.
+        fields: the mappings of the record to the fields of the standard.
+        write: converts a dataset to the bytes of a document.
     """
 
     key: str
@@ -37,7 +37,7 @@ class ExportFormat:
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """An exported document, with its media type and a name for the file."""
+    """An exported document, its media type and its file name."""
 
     content: bytes
     media_type: str
@@ -87,7 +87,7 @@ FORMATS: Final = {export_format.key: export_format for export_format in _FORMATS
 
 
 def export_dataset(dataset: ExportedDataset, format_key: str) -> ExportedFile:
-    """Return a dataset as a document in one of the formats."""
+    """Export a dataset in one of the formats."""
     export_format = FORMATS[format_key]
     name = file_stem(dataset.name) + export_format.suffix
     return ExportedFile(export_format.write(dataset), export_format.media_type, name)

@@ -1,4 +1,4 @@
-"""Dataset cards in the form of the Hugging Face hub: a YAML head, and Markdown below it."""
+"""Dataset cards for the Hugging Face hub: Markdown with a YAML head."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from touchstone.metadata.readers import hf_card
 from touchstone.metadata.writers.merging import FieldMapping, merge_fields
 
 STANDARD: Final = hf_card.STANDARD
-# The hub's sizes, each with the number of rows below which it applies.
+# The hub's size categories with their upper limits (exclusive) in rows.
 SIZES: Final = (
     (1_000, "n<1K"),
     (10_000, "1K<n<10K"),
@@ -26,12 +26,12 @@ SIZES: Final = (
 LARGEST_SIZE: Final = "n>1B"
 _INLINE_MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~&$!])")
 _BLOCK_MARKUP: Final = re.compile(r"^(\s*)([-+=:]|\d+(?=[.)]))", re.MULTILINE)
-# Texts that mean the same in every version of YAML without quotation marks.
+# Strings that mean the same without quotation marks in every version of YAML.
 _PLAIN_TEXT: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 def licence(dataset: ExportedDataset) -> str | list[str] | None:
-    """Return the licences in the hub's spelling, which is that of SPDX in small letters."""
+    """Return the licences in the hub's spelling, SPDX identifiers in lower case, or None."""
     expression = dataset.text("metadata.licence")
     if expression is None:
         return None
@@ -40,7 +40,7 @@ def licence(dataset: ExportedDataset) -> str | list[str] | None:
 
 
 def size_category(dataset: ExportedDataset) -> list[str]:
-    """Return the hub's size of a dataset."""
+    """Return the size category of a dataset, or an empty list if the number of rows is unknown."""
     rows = dataset.record.get("instances_number")
     if rows is None:
         return []
@@ -79,7 +79,7 @@ def _imported_body(original: ImportedDocument | None) -> str | None:
 
 
 def _body_lines(dataset: ExportedDataset) -> Iterator[str]:
-    """Yield the lines of a card for a record that was not imported from one."""
+    """Yield the Markdown lines of a card for a record that was not imported from a card."""
     yield f"# Dataset Card for {escape_markdown(' '.join(dataset.name.split()))}"
     yield ""
     yield "## Dataset Description"
@@ -107,7 +107,7 @@ def _body_lines(dataset: ExportedDataset) -> Iterator[str]:
 
 
 def _claim_line(claim: ExportedClaim) -> str:
-    """Return a claim as one line: what is claimed, how well it is supported, and the quote that shows it."""
+    """Format a claim as one line with its value, its level of evidence and its quote."""
     label = BY_NAME[claim.attribute].label_en if claim.attribute in BY_NAME else claim.attribute
     value = "not applicable" if claim.not_applicable else str(claim.value).lower()
     quote = escape_markdown(" ".join(claim.quote.split()))
@@ -115,34 +115,34 @@ def _claim_line(claim: ExportedClaim) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text that Markdown shows as it is: without headings, links, code and HTML."""
+    """Escape a string so that Markdown displays it literally, without headings, links, code or HTML."""
     lines = [line.strip() for line in text.splitlines()]
     escaped = _INLINE_MARKUP.sub(r"\\\1", "\n".join(lines))
     return _BLOCK_MARKUP.sub(_escape_block, escaped)
 
 
 def _escape_block(match: re.Match[str]) -> str:
-    """Return the beginning of a line that would otherwise begin a list or underline a heading."""
+    """Escape a marker at the start of a line that would start a list or underline a heading."""
     indentation, mark = match.groups()
     return f"{indentation}{mark}\\" if mark.isdigit() else f"{indentation}\\{mark}"
 
 
 def escape_address(address: str) -> str:
-    """Return an address as a link, or as mere text if it is not one that a browser may follow."""
+    """Format a web address as a link, and escape any other string."""
     is_link = re.fullmatch(r"https?://[^\s<>()\[\]\\]+", address) is not None
     return f"<{address}>" if is_link else escape_markdown(" ".join(address.split()))
 
 
 class _CardDumper(yaml.SafeDumper):
-    """A writer of YAML that every parser reads as it was meant: no aliases, and texts in quotation marks."""
+    """A YAML writer without aliases and unquoted strings, which parsers could misinterpret."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Return True: a value that occurs twice is written twice."""
+        """Return True, so that repeated values are written out instead of as aliases."""
         return True
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """Return a text in quotation marks, unless it is a word."""
+    """Represent a string in quotation marks, unless it is a plain word."""
     style = None if _PLAIN_TEXT.fullmatch(text) else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -151,7 +151,7 @@ _CardDumper.add_representer(str, _represent_text)
 
 
 def to_yaml(head: Mapping[str, Any]) -> str:
-    """Return the fields of a head as YAML, in their order."""
+    """Serialize the fields of a head as YAML in their order."""
     text: str = yaml.dump(
         dict(head), Dumper=_CardDumper, allow_unicode=True, sort_keys=False, default_flow_style=False, width=120
     )

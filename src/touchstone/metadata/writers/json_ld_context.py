@@ -1,11 +1,11 @@
-"""Contexts of exported JSON-LD: what the names of a document mean, without anything that has to be fetched."""
+"""Contexts of exported JSON-LD, which are complete without remote contexts."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from touchstone.metadata.exact_values import MEMBER, PREFIX, VOCABULARY
 
-# The exact values are a literal for readers of JSON-LD, so that nothing in them is taken for a statement.
+# The exact values are a JSON literal, so that JSON-LD processors do not interpret their content.
 TOUCHSTONE_TERMS: Final[Mapping[str, Any]] = {
     PREFIX: VOCABULARY,
     MEMBER: {"@id": f"{VOCABULARY}dataset", "@type": "@json"},
@@ -14,10 +14,9 @@ _DEFINITION_KEYWORDS: Final = frozenset({"@id", "@type", "@container", "@languag
 
 
 def local_terms(context: Any) -> dict[str, Any]:
-    """Return the prefixes and terms that an imported context defines itself.
+    """Return the prefixes and terms that an imported context defines locally.
 
-    A context that is only named by an address, and one that imports another, is left out: whoever reads the exported
-    document would have to fetch it.
+    References to remote contexts are left out, because readers of the exported document would have to fetch them.
     """
     terms: dict[str, Any] = {}
     for part in _parts(context):
@@ -26,7 +25,7 @@ def local_terms(context: Any) -> dict[str, Any]:
 
 
 def _parts(context: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a context, which may be a list."""
+    """Yield the objects of a context, which may be nested lists."""
     if isinstance(context, Mapping):
         yield context
     elif isinstance(context, list):
@@ -35,7 +34,7 @@ def _parts(context: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_local(name: str, definition: Any) -> bool:
-    """Return whether a definition is complete in itself and of a form that every reader accepts."""
+    """Return whether a definition is self-contained and in a form that all processors accept."""
     if name in ("@vocab", "@language"):
         return isinstance(definition, str)
     if name.startswith("@") or not name:
@@ -51,5 +50,5 @@ def _is_local(name: str, definition: Any) -> bool:
 
 
 def _is_identifier(text: str) -> bool:
-    """Return whether a text is an address, a name with a prefix, or another name for a keyword."""
+    """Return whether a string is an address, a prefixed name, or a keyword that can have an alias."""
     return text in ("@id", "@type") or (":" in text and not any(character.isspace() for character in text))

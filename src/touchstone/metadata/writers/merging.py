@@ -1,4 +1,4 @@
-"""What all writers share: the table of the fields of a standard, and merging them with what was imported."""
+"""Helpers of all writers: field mappings of a standard, and merging with an imported document."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,22 +10,22 @@ from touchstone.metadata.exact_values import MEMBER, exact_values
 from touchstone.metadata.exported_dataset import ExportedDataset, value_at
 from touchstone.metadata.parsing import unescape_pointer
 
-Normalise: TypeAlias = Callable[[str], str]
+Normalize: TypeAlias = Callable[[str], str]
 
-# Readers leave these out of the imported fields if the record has their exact values.
+# Readers do not store these members as unmapped fields if the record has their exact values.
 REPRESENTED: Final = frozenset({"name", "title", "pretty_name", "description", "url"})
 
 
 @dataclass(frozen=True, slots=True)
 class FieldMapping:
-    """A field of a standard, and what of a record stands in it.
+    """The mapping of a record to one field of a standard.
 
     Attributes:
         field: the name of the field.
-        sources: the paths in the record that the field is made from, for the documentation and to notice changes.
-        value: returns the value of the field, which is left out if it is None or empty.
-        only_if_new: whether the field is left out of a document that continues one of somebody else, because it
-            describes the document itself or depends on other fields.
+        sources: the record paths used for the value, for the documentation and to detect changes.
+        value: computes the value of the field, which is omitted if it is None or empty.
+        only_if_new: whether the field is omitted from an update of somebody else's document, because it describes the
+            document itself or depends on other fields.
     """
 
     field: str
@@ -36,25 +36,30 @@ class FieldMapping:
 
 @dataclass(frozen=True, slots=True)
 class MergedFields:
-    """The members of a document: those made from the record and those that stand as they were imported."""
+    """The members of an exported document.
+
+    Attributes:
+        written: the members generated from the record.
+        kept: the members repeated unchanged from the imported document.
+    """
 
     written: Mapping[str, Any]
     kept: Mapping[str, Any]
 
-    def under(self, heading: Mapping[str, Any]) -> "MergedFields":
-        """Return the members below others that say what kind of document it is."""
+    def with_heading(self, heading: Mapping[str, Any]) -> "MergedFields":
+        """Put members such as the context and type first, unless the imported document has them."""
         missing = {name: value for name, value in heading.items() if name not in self.kept}
         return replace(self, written={**missing, **self.written})
 
     def with_exact_values(self, dataset: ExportedDataset, original: ImportedDocument | None) -> dict[str, Any]:
-        """Return all members, with the exact values of the record beside them."""
+        """Return all members, including the exact values of the record."""
         kept_names = [name for name in self.kept if name not in REPRESENTED]
         values = exact_values(dataset, original, kept_names, list(self.written))
         return {**self.written, **self.kept, MEMBER: values}
 
 
 def unchanged(name: str) -> str:
-    """Return a name as it is, for standards whose names have one spelling."""
+    """Return a name unchanged, for standards with a single spelling of each name."""
     return name
 
 
@@ -64,23 +69,23 @@ def merge_fields(
     original: ImportedDocument | None,
     *,
     essential: str,
-    normalise: Normalise = unchanged,
+    normalize: Normalize = unchanged,
 ) -> MergedFields:
-    """Return the members of an exported document, which continues the imported document if there is one.
+    """Merge the fields of a dataset with the document that it was imported from.
 
-    A member of the imported document stays as it is, unless the record states another value by now. All other members
-    are made from the record.
+    A member of the imported document is kept unless the record has changed since. All other members are generated from
+    the record.
 
     Args:
         mappings: the fields of the standard.
         dataset: the dataset to export.
-        original: the document in this standard from which the dataset was imported, if there is one.
-        essential: the beginning of a JSON pointer that occurs in every document somebody else has written.
-        normalise: returns the name of a field in the standard for its name in the imported document.
+        original: the imported document in this standard, or None.
+        essential: the prefix of a JSON pointer in every document that was not exported by us.
+        normalize: converts a name in the imported document to its name in the standard.
     """
     is_foreign = _is_foreign(original, essential)
     kept = imported_members(original)
-    imported_names = _imported_name_by_field(kept, normalise)
+    imported_names = _imported_name_by_field(kept, normalize)
     dataset_as_imported = restore_imported_values(dataset, original)
 
     written: dict[str, Any] = {}
@@ -92,44 +97,40 @@ def merge_fields(
         if imported_name is not None:
             if not has_changed(mapping, dataset, original):
                 continue
-            # The imported value is outdated, and the value of the record takes its place.
+            # The value of the record replaces the outdated imported value.
             del kept[imported_name]
 
         value = mapping.value(dataset_as_imported)
         if value not in (None, "", [], {}):
             written[mapping.field] = value
 
-    # The imported document may use the name of a field for something else, which is kept.
+    # The imported document may use the name of a field for another purpose. Its member is kept.
     written_without_kept = {name: value for name, value in written.items() if name not in kept}
     return MergedFields(written_without_kept, kept)
 
 
 def _is_foreign(original: ImportedDocument | None, essential: str) -> bool:
-    """Return whether somebody else has written the imported document: one of its JSON pointers begins with `essential`.
+    """Return whether the imported document was written by somebody else.
 
-    An imported document without such a pointer is an export of our own, to which fields were added.
+    It has a JSON pointer that begins with `essential` then. Otherwise it is one of our own exports with added fields.
     """
     if original is None:
         return False
     return any(pointer.startswith(essential) for pointer in original.unmapped)
 
 
-def _imported_name_by_field(members: Mapping[str, Any], normalise: Normalise) -> dict[str, str]:
-    """Return for each field of the standard the name that it has in the imported document.
-
-    If the document has one field under several names, the first of them counts.
-    """
+def _imported_name_by_field(members: Mapping[str, Any], normalize: Normalize) -> dict[str, str]:
+    """Return the imported name of each field of the standard. The first of several spellings counts."""
     imported_names: dict[str, str] = {}
     for name in members:
-        imported_names.setdefault(normalise(name), name)
+        imported_names.setdefault(normalize(name), name)
     return imported_names
 
 
 def imported_members(original: ImportedDocument | None) -> dict[str, Any]:
-    """Return the members of the outermost object of an imported document that an exported one can repeat.
+    """Return the top-level members of an imported document that an export can repeat.
 
-    Keywords of JSON-LD are not repeated, except for the type and the identifier, because they change the meaning of
-    everything around them.
+    JSON-LD keywords are left out because they change the meaning of other members. Only types and identifiers are kept.
     """
     if original is None:
         return {}
@@ -146,10 +147,10 @@ def imported_members(original: ImportedDocument | None) -> dict[str, Any]:
 
 
 def restore_imported_values(dataset: ExportedDataset, original: ImportedDocument | None) -> ExportedDataset:
-    """Return the dataset with the values that the imported document states, where the record has not changed since.
+    """Return the dataset with the values of the imported document, where the record has not changed since.
 
-    A record that was imported from several documents has its name from one of them only, but the export in each
-    standard has the name that stood there.
+    A record imported from several documents has the name from one of them, but the export in each standard uses the
+    name in the corresponding document.
     """
     if original is None:
         return dataset
@@ -157,7 +158,7 @@ def restore_imported_values(dataset: ExportedDataset, original: ImportedDocument
     record = dict(dataset.record)
     for name, value in original.record.items():
         if name == "metadata" and isinstance(value, Mapping):
-            # The metadata are an object, whose members may have changed one by one.
+            # The members of the metadata may have changed individually.
             unchanged_keys = [key for key in value if not _differs(dataset, f"metadata.{key}")]
             imported_metadata = {key: value[key] for key in unchanged_keys}
             record["metadata"] = {**(record.get("metadata") or {}), **imported_metadata}
@@ -167,20 +168,20 @@ def restore_imported_values(dataset: ExportedDataset, original: ImportedDocument
 
 
 def has_changed(mapping: FieldMapping, dataset: ExportedDataset, original: ImportedDocument | None) -> bool:
-    """Return whether the record states something else by now than any document that it was imported from."""
+    """Return whether a value of the mapping differs from all documents that the record was imported from."""
     if original is None:
         return False
     return any(_differs(dataset, source) for source in mapping.sources if source not in CLAIMED_ATTRIBUTES)
 
 
 def _differs(dataset: ExportedDataset, path: str) -> bool:
-    """Return whether no imported document states the record's value at a path."""
+    """Return whether the value at a path differs from the values in all imported documents."""
     value = value_at(dataset.record, path)
     return all(value_at(document.record, path) != value for document in dataset.documents)
 
 
 def new_quotes(dataset: ExportedDataset, attributes: Iterable[str], original: ImportedDocument | None) -> list[str]:
-    """Return the quotes about some attributes that do not stand in the imported document anyway."""
+    """Return the distinct quotes about the attributes that the imported document does not contain."""
     quotes = list(dict.fromkeys(quote for attribute in attributes for quote in dataset.quotes(attribute)))
     if original is None:
         return quotes
@@ -189,7 +190,7 @@ def new_quotes(dataset: ExportedDataset, attributes: Iterable[str], original: Im
 
 
 def _texts_in(value: Any) -> Iterator[str]:
-    """Yield all texts inside a value."""
+    """Yield all strings inside a value, and numbers as strings."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Names of exported files and resources, made from the names of datasets."""
+"""File and resource names derived from the names of datasets."""
 
 import re
 from typing import Final
@@ -10,6 +10,6 @@ MAX_LENGTH: Final = 80
 
 
 def file_stem(name: str) -> str:
-    """Return the name of a dataset in small letters, digits and hyphens, which every file system and header takes."""
+    """Convert the name of a dataset to lower-case ASCII letters, digits and hyphens, at most 80 characters."""
     stem = _NOT_IN_NAMES.sub("-", fold(name)).strip("-")[:MAX_LENGTH].strip("-")
     return stem or "dataset"

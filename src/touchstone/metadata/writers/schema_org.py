@@ -1,4 +1,4 @@
-"""schema.org in JSON-LD: for search engines, in files and in the pages of public datasets."""
+"""schema.org in JSON-LD, for exported files and for search engines that read the pages of public datasets."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from touchstone.metadata.documents import ImportedDocument
 from touchstone.metadata.exported_dataset import ExportedDataset
 from touchstone.metadata.licences import licence_addresses
 from touchstone.metadata.readers import schema_org
-from touchstone.metadata.readers.json_ld import Names
+from touchstone.metadata.readers.json_ld import NameResolver
 from touchstone.metadata.writers.json_ld_context import TOUCHSTONE_TERMS, local_terms
 from touchstone.metadata.writers.merging import FieldMapping, MergedFields, merge_fields
 
@@ -17,7 +17,7 @@ CONTEXT: Final = "https://schema.org/"
 
 
 def licence_value(dataset: ExportedDataset) -> str | list[str] | None:
-    """Return the address of each licence that SPDX lists, or the words of another one."""
+    """Return the addresses of SPDX licences, or the wording of another licence, or None."""
     expression = dataset.text("metadata.licence")
     if expression is None:
         return None
@@ -28,19 +28,19 @@ def licence_value(dataset: ExportedDataset) -> str | list[str] | None:
 
 
 def keywords(dataset: ExportedDataset) -> list[str]:
-    """Return the tags of a dataset, and its domains and tasks."""
+    """Return the distinct tags, domains and tasks of a dataset."""
     words = (*dataset.texts("metadata.tags"), *dataset.texts("domain"), *dataset.texts("task"))
     return list(dict.fromkeys(words))
 
 
 def year_text(dataset: ExportedDataset) -> str | None:
-    """Return the year of a dataset as a date."""
+    """Return the year of a dataset as a string, or None."""
     year = dataset.record.get("year")
     return None if year is None else str(year)
 
 
 def measured_variables(dataset: ExportedDataset) -> list[dict[str, Any]]:
-    """Return the columns of the data file."""
+    """Describe the columns of the data file."""
     return [{"@type": "PropertyValue", "name": name} for name, _ in dataset.columns()]
 
 
@@ -77,13 +77,15 @@ def write(dataset: ExportedDataset) -> bytes:
 
 
 def describe(dataset: ExportedDataset, original: ImportedDocument | None) -> MergedFields:
-    """Return the members of a document that continues an imported one, if there is one."""
+    """Merge the record with the imported schema.org document, if there is one."""
     imported_context = original.unmapped.get("/@context") if original else None
-    merged = merge_fields(FIELDS, dataset, original, essential="/@context", normalise=Names(imported_context).normalise)
+    merged = merge_fields(
+        FIELDS, dataset, original, essential="/@context", normalize=NameResolver(imported_context).normalize
+    )
     context = [CONTEXT, {**local_terms(imported_context), **TOUCHSTONE_TERMS}]
-    return merged.under({"@context": context, "@type": "Dataset"})
+    return merged.with_heading({"@context": context, "@type": "Dataset"})
 
 
 def encode(members: Mapping[str, Any]) -> bytes:
-    """Return the bytes of a JSON document that people can read as well."""
+    """Serialize an object as indented JSON."""
     return json.dumps(members, ensure_ascii=False, indent=2).encode() + b"\n"

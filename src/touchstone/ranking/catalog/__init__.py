@@ -1,1 +1,1 @@
-"""The catalog as its callers see it: writes, immutable views, and the parts that a view merges."""
+"""The public interface of the catalog: writes, immutable views, and the parts that a view combines."""

@@ -1,4 +1,4 @@
-"""The catalog that a single writer changes: each change makes a new view, and sometimes a new index is worthwhile."""
+"""The catalog, in which each change by the single writer creates a new view."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
@@ -19,22 +19,22 @@ from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.text_indexing import TextIndexing
 from touchstone.ranking.kernels.compilation import compile_kernels
 
-_MAX_STALE_ROWS_WHILE_GROWING: Final = 1_000_000  # a query scans so many records in a few milliseconds
+_MAX_STALE_ROWS_WHILE_GROWING: Final = 1_000_000  # a query scans this many records in a few milliseconds
 _ROWS_PER_CHUNK: Final = 8192
-_TOLERATED_DEAD_ROWS: Final = 1024  # a tail with no more dead records than this is not compacted
+_TOLERATED_DEAD_ROWS: Final = 1024  # maximum number of dead records in a tail that is not worth compacting
 _MAX_COPIED_ROWS: Final = 100_000  # copying more records would delay requests noticeably
-_TOLERATED_STALE_ROWS: Final = 10_000  # no more records than this beside an index, or dead in it, justify a new one
+_TOLERATED_STALE_ROWS: Final = 10_000  # number of records outside of an index, or dead in it, that is always accepted
 
 
 class Layout(NamedTuple):
-    """When and how a catalog is indexed.
+    """The parameters for the index of a catalog.
 
     Attributes:
-        index_from: The number of records from which a catalog has an index.
+        index_from: The minimum number of records for an index.
         leaf_words: The size of a leaf, in words of 64 records.
-        is_searchable: Whether the records can be searched by words.
-        compiled: Whether the kernels are compiled; tests of small catalogs do without.
-        plans: How an indexed catalog chooses between ways to answer.
+        is_searchable: Whether the records can be searched for words.
+        compiled: Whether the kernels are compiled, which tests of small catalogs disable.
+        plans: The thresholds for choosing a query plan.
     """
 
     index_from: int = 100_000
@@ -45,18 +45,18 @@ class Layout(NamedTuple):
 
 
 def _new_builder(layout: Layout, snapshot_path: Path | None) -> IndexBuilder:
-    """Return the builder of an index; texts that can be searched may be indexed after everything else."""
+    """Create a builder for an index, which may defer the texts of a searchable catalog."""
     return IndexBuilder(
         layout.leaf_words, snapshot_path, compiled=layout.compiled, may_defer_texts=layout.is_searchable
     )
 
 
 class _TailMark(NamedTuple):
-    """The state of a catalog when the copying of its tail began, and what has been removed from the catalog since.
+    """The state of the tail when copying it to a new index or a new tail began, and later removals.
 
     Attributes:
-        span: The number of records of the tail, dead ones included, which a new index or a new tail takes in.
-        removed_ids: The ids of the records that were deleted or replaced since, as often as they were.
+        span: The number of records of the tail at the beginning, including dead ones.
+        removed_ids: The ids of the records that have been deleted or replaced since then, possibly repeated.
     """
 
     span: int
@@ -64,10 +64,11 @@ class _TailMark(NamedTuple):
 
 
 class IndexRebuild:
-    """The building of a new index over the records that a catalog held when the rebuild began.
+    """A task that builds a new index over the records of a catalog.
 
-    `version` is the caller's version of these records, which is kept in the snapshot file. `index` is None until `run`
-    has finished, and stays None if there are no records.
+    Attributes:
+        version: The caller's version of these records, which is stored in the snapshot file.
+        index: The new index. None until `run` has finished, and if there are no records.
     """
 
     def __init__(
@@ -81,13 +82,13 @@ class IndexRebuild:
 
     @property
     def is_in_file(self) -> bool:
-        """Whether the index has been built, and is in the snapshot file."""
+        """Whether the index has been built and is stored in the snapshot file."""
         return self.index is not None and self._snapshot_path is not None
 
     def run(self) -> None:
-        """Build an index over all records, and store it in `index`; with a path, it is in the snapshot file as well.
+        """Build the index, and write it to the snapshot file if there is one.
 
-        This takes long in a large catalog, so it is run in a thread; the catalog can be read and changed meanwhile.
+        This takes long for a large catalog, so it is run in a thread. The catalog can be read and changed meanwhile.
 
         Raises:
             OSError: the snapshot file cannot be written.
@@ -99,13 +100,13 @@ class IndexRebuild:
 
 
 def _is_mostly_dead(tail: UnindexedPart, tolerated_dead_rows: int) -> bool:
-    """Return whether most records of a tail are dead, and more than are tolerated."""
+    """Return whether more than half of the records of a tail, and more than `tolerated_dead_rows`, are dead."""
     dead_rows = tail.span - tail.size
     return dead_rows > max(tolerated_dead_rows, tail.span // 2)
 
 
 class TailCompaction:
-    """The copying of the live records of a tail, which is mostly dead, into a new one.
+    """A task that copies the live records of a mostly dead tail into a new tail.
 
     Attributes:
         writer: The writer of the new tail.
@@ -116,25 +117,27 @@ class TailCompaction:
         self._tail = tail
 
     def run(self) -> None:
-        """Copy the records. With many records, this is run in a thread; the catalog can be changed meanwhile."""
+        """Copy the records, possibly in a thread while the catalog is changed."""
         self.writer.extend_decoded(self._tail.decode())
 
 
 class Catalog:
-    """The catalog as its only writer sees it: each change replaces `view` by a new one.
+    """The mutable catalog, for use by a single writer.
 
-    Most records of a large catalog are behind an index, which never changes. New and changed records are appended to
-    the tail, a segment without an index, and deleted records are marked as dead in either of them.
+    Each change replaces `view` by a new one.
+
+    Most records of a large catalog are in an index, which never changes. New and changed records are appended to the
+    tail, a segment without an index. Deleted records are marked as dead in the index or the tail.
     """
 
     def __init__(self, layout: Layout = Layout()) -> None:  # noqa: B008 (a value, never changed)
         self._layout = layout
         self._indexed: IndexedPart | None = None
-        self._tail_mark: _TailMark | None = None  # None while nothing copies the tail
+        self._tail_mark: _TailMark | None = None  # None unless the tail is being copied
         self._start_tail(self._new_writer())
 
     def _new_writer(self) -> SegmentWriter:
-        """Return the writer of an empty segment."""
+        """Create a writer of an empty segment."""
         return SegmentWriter(is_searchable=self._layout.is_searchable)
 
     @classmethod
@@ -145,10 +148,12 @@ class Catalog:
         *,
         defers_texts: bool = False,
     ) -> "Catalog":
-        """Return a catalog of some records, which must have distinct ids; a large catalog is indexed at once.
+        """Create a catalog, and index it immediately if it is large.
 
-        `rows` is read in chunks, so a generator need not hold all records in memory. With `defers_texts`, which is for
-        a large catalog only, the texts of the records are left to `begin_text_indexing`.
+        Args:
+            rows: the records, with distinct ids. They are read in chunks, so a generator saves memory.
+            layout: the parameters for the index.
+            defers_texts: whether to leave the texts of the records, in a large catalog, to `begin_text_indexing`.
         """
         remaining_rows = iter(rows)
         chunks = iter(lambda: list(islice(remaining_rows, _ROWS_PER_CHUNK)), [])
@@ -161,7 +166,7 @@ class Catalog:
         batches: Iterable[RecordBatch],
         layout: Layout = Layout(),  # noqa: B008
     ) -> "Catalog":
-        """Return a catalog of the records in some batches, like `build`."""
+        """Create a catalog from batches of records with distinct ids, and index it immediately if it is large."""
         writer = SegmentWriter(is_searchable=layout.is_searchable)
         for batch in batches:
             writer.extend_batch(batch)
@@ -181,10 +186,15 @@ class Catalog:
         version: int = 0,
         snapshot_path: Path | None = None,
     ) -> "Catalog":
-        """Return a catalog of many records, all of them behind an index, in little memory if there is a snapshot path.
+        """Create a catalog of many records with all of them in an index, using little memory if there is a path.
 
-        The texts of the records are left to `begin_text_indexing`. With a path, the index is in the snapshot file there
-        when this method returns, with the caller's `version` of the records, and its arrays are mapped from the file.
+        The texts of the records are left to `begin_text_indexing`.
+
+        Args:
+            batches: the records, with distinct ids.
+            layout: the parameters for the index.
+            version: the caller's version of the records, which is stored in the snapshot file.
+            snapshot_path: the snapshot file to write the index to and to map it from, or None to use memory.
 
         Raises:
             OSError: the snapshot file cannot be written.
@@ -199,7 +209,7 @@ class Catalog:
 
     @classmethod
     def from_index(cls, index: CatalogIndex, layout: Layout = Layout()) -> "Catalog":  # noqa: B008
-        """Return a catalog over an index that exists already, such as one from a snapshot."""
+        """Create a catalog from an existing index, for example from a snapshot."""
         if layout.compiled:
             compile_kernels()
 
@@ -210,9 +220,11 @@ class Catalog:
         return catalog
 
     def _start_tail(self, writer: SegmentWriter, alive: Bools | None = None) -> None:
-        """Replace the tail, the records that are not indexed yet, by those of a writer, and renew the view.
+        """Replace the tail by the records of a writer, and renew the view.
 
-        `alive` says which of them are not deleted; for None, all are alive.
+        Args:
+            writer: the writer of the new tail.
+            alive: a mask of the records that are not deleted, or None if all are alive.
         """
         segment = writer.segment()
         self._tail_writer = writer
@@ -225,12 +237,13 @@ class Catalog:
         self.view = View(UnindexedPart(segment, self._tail_alive), self._indexed)
 
     def apply(self, *, upserts: Sequence[CatalogRow], deleted: Collection[int]) -> None:
-        """Insert or replace the records in `upserts`, delete those with some ids, and replace the view of the catalog.
+        """Insert, replace and delete records, and renew the view.
 
-        If an id occurs several times in `upserts`, the last record wins. An id that is both inserted and deleted is
-        deleted.
+        Args:
+            upserts: the records to insert or replace. If an id occurs several times, the last record wins.
+            deleted: the ids of the records to delete, even if they are in `upserts`.
         """
-        # A record that is replaced is removed, and its new state is appended.
+        # Replace a record by marking it as dead and appending its new state.
         deleted_ids = set(deleted)
         new_rows = {row.id: row for row in upserts if row.id not in deleted_ids}
         self._remove([*new_rows, *deleted_ids])
@@ -238,25 +251,25 @@ class Catalog:
         self._renew_view()
 
     def replace(self, batch: RecordBatch) -> None:
-        """Insert or replace the records of a batch, whose ids are distinct, and replace the view of the catalog."""
+        """Insert or replace the records of a batch with distinct ids, and renew the view."""
         self._remove(batch.ids.tolist())
         self.append(batch)
 
     def append(self, batch: RecordBatch) -> None:
-        """Add records whose ids the catalog does not hold, and replace the view of the catalog."""
+        """Insert the records of a batch with new ids, and renew the view."""
         self._add_to_tail(batch.ids.tolist())
         self._tail_writer.extend_batch(batch)
         self._renew_view()
 
     def _tail(self) -> UnindexedPart:
-        """Return the present records of the tail."""
+        """Return the current tail."""
         return UnindexedPart(self._tail_writer.segment(), self._tail_alive)
 
     def _renew_view(self, tolerated_dead_rows: int = _TOLERATED_DEAD_ROWS) -> None:
-        """Replace the view by one of the present records.
+        """Replace the view by a view of the current records.
 
-        If most records of the tail are dead, and more than are tolerated, its live records are first copied into a new
-        tail. Many records are not copied here, because requests would have to wait; see `begin_compaction`.
+        A mostly dead tail is first compacted if it has only a few live records. Compacting more records here would
+        delay requests, so this is left to `begin_compaction`.
         """
         tail = self._tail()
         is_worth_copying = _is_mostly_dead(tail, tolerated_dead_rows)
@@ -272,20 +285,20 @@ class Catalog:
 
     @property
     def has_dead_tail(self) -> bool:
-        """Whether most records of the tail are dead, so that it is worth being compacted."""
+        """Whether most records of the tail are dead, so that it is worth compacting."""
         return _is_mostly_dead(self._tail(), _TOLERATED_DEAD_ROWS)
 
     def begin_compaction(self) -> TailCompaction:
-        """Return the compaction of the tail, which the caller runs and then adopts.
+        """Begin a compaction of the tail, which the caller must run and then pass to `adopt_compaction`.
 
-        Removals are noted from now on, so that `adopt_compaction` can apply them to the new tail.
+        From now on, removals are recorded for `adopt_compaction`, which applies them to the new tail.
         """
         self._tail_mark = _TailMark(len(self._tail_alive), removed_ids=[])
         tail = self._tail()
         return TailCompaction(tail, self._new_writer())
 
     def adopt_compaction(self, compaction: TailCompaction) -> None:
-        """Replace the tail by that of a finished compaction, and append the records that were added meanwhile."""
+        """Replace the tail by the result of a finished compaction, and append the records added meanwhile."""
         mark = self._tail_mark
         assert mark is not None
         self._tail_mark = None
@@ -293,7 +306,7 @@ class Catalog:
         copied_ids = compaction.writer.segment().columns["id"]
         is_still_alive = ~np.isin(copied_ids, mark.removed_ids)
 
-        # The records that were added since the compaction began come after the copied ones.
+        # Append the records that were added to the old tail since the compaction began.
         is_newer = self._tail_alive.copy()
         is_newer[: mark.span] = False
         newer_records = UnindexedPart(self._tail_writer.segment(), is_newer)
@@ -303,9 +316,9 @@ class Catalog:
         self._start_tail(compaction.writer, np.concatenate([is_still_alive, newer_alive]))
 
     def _remove(self, ids: Sequence[int]) -> None:
-        """Mark the records with some ids as dead, in copies of the marks, because older views share them.
+        """Mark the records with the given ids as dead, without affecting older views.
 
-        While the tail is being copied, the ids are noted, so that they can be removed from the copy, too.
+        While the tail is being copied, the ids are recorded so that they can also be removed from the copy.
         """
         if self._tail_mark is not None:
             self._tail_mark.removed_ids.extend(ids)
@@ -322,45 +335,46 @@ class Catalog:
         self._tail_writer.extend(rows)
 
     def _add_to_tail(self, ids: Sequence[int]) -> None:
-        """Note the positions of the records that are appended to the tail next, all of them alive."""
+        """Record the positions of the live records that are appended to the tail next."""
         first_position = len(self._tail_alive)
         self._tail_positions |= {id_: position for position, id_ in enumerate(ids, start=first_position)}
         self._tail_alive = np.concatenate([self._tail_alive, np.ones(len(ids), np.bool_)])
 
     @property
     def index(self) -> CatalogIndex | None:
-        """The index that most records are behind, for a snapshot; None while there is none."""
+        """The index, or None if there is none."""
         return self._indexed.index if self._indexed else None
 
     def exchange_index(self, index: CatalogIndex) -> None:
-        """Use an equal copy of the index from now on, such as one that is mapped from a file."""
+        """Replace the index by an equal one, for example one that is mapped from a file."""
         if self._indexed is not None and self._indexed.index is not index:
-            self._indexed = self._indexed.over(index)
+            self._indexed = self._indexed.with_index(index)
             self.view = View(self._tail(), self._indexed)
 
     @property
     def lacks_text_index(self) -> bool:
-        """Whether there is an index whose texts are to be searched, but have not been indexed yet."""
-        is_indexed_without = self._indexed is not None and not self._indexed.is_searchable
-        return self._layout.is_searchable and is_indexed_without
+        """Whether the catalog should be searchable, but the texts of its index have not been indexed yet."""
+        has_index_without_texts = self._indexed is not None and not self._indexed.is_searchable
+        return self._layout.is_searchable and has_index_without_texts
 
     def begin_text_indexing(self, folder: Path | None = None) -> TextIndexing:
-        """Return the indexing of the texts of the records behind the index, which the caller runs and then adopts.
+        """Begin indexing the texts of the index, which the caller must run and then pass to `adopt_text_index`.
 
-        Unnamed files in `folder` hold what is large; for None, it is held in memory.
+        Args:
+            folder: where temporary files hold large arrays, or None to use memory.
         """
         assert self._indexed is not None
         return TextIndexing(self._indexed.index, folder)
 
     def adopt_text_index(self, indexing: TextIndexing) -> None:
-        """Make the texts of a finished indexing searchable, unless the index has been replaced in the meantime."""
+        """Use the result of a finished text indexing, unless the index has been replaced in the meantime."""
         is_current = self._indexed is not None and self._indexed.index is indexing.index
         if indexing.columns is not None and is_current:
             self.exchange_index(CatalogIndex(indexing.columns))
 
     @property
     def is_rebuild_due(self) -> bool:
-        """Whether a new index is worth building: a large catalog has none, or a tenth of its records is stale."""
+        """Whether a new index is worth building, because there is none or because a tenth of it is stale."""
         if not self._indexed:
             return self.view.size >= self._layout.index_from
 
@@ -371,7 +385,7 @@ class Catalog:
     def is_rebuild_overdue(self) -> bool:
         """Whether a new index is worth building even if many more records are about to be added.
 
-        A growing catalog would be indexed all the time if an index were built whenever a tenth of the records is stale.
+        The limit is higher than for `is_rebuild_due`, to avoid indexing a growing catalog all the time.
         """
         if not self._indexed:
             return self.view.size >= self._layout.index_from
@@ -382,17 +396,20 @@ class Catalog:
 
     @property
     def _stale_rows(self) -> int:
-        """The number of live records that are not in the index, plus the number of dead ones in it."""
+        """The number of live records outside of the index plus the number of dead records in it."""
         assert self._indexed is not None
         unindexed_rows = self.view.size - self._indexed.size
         dead_rows = self._indexed.span - self._indexed.size
         return unindexed_rows + dead_rows
 
     def begin_rebuild(self, version: int = 0, snapshot_path: Path | None = None) -> IndexRebuild:
-        """Return the rebuild of an index over the present records, which the caller runs and then adopts.
+        """Begin building an index of the current records, which the caller must run and then pass to `adopt_rebuild`.
 
-        With a path, the new index is written into the snapshot file there, and its arrays are mapped from the file.
-        Removals are noted from now on, so that `adopt_rebuild` can apply them to the new index.
+        From now on, removals are recorded for `adopt_rebuild`, which applies them to the new index.
+
+        Args:
+            version: the caller's version of the records, which is stored in the snapshot file.
+            snapshot_path: the snapshot file to write the index to and to map it from, or None to use memory.
         """
         self._tail_mark = _TailMark(len(self._tail_alive), removed_ids=[])
         tail = self._tail()
@@ -400,10 +417,10 @@ class Catalog:
         return IndexRebuild(parts, self._layout, version, snapshot_path)
 
     def adopt_rebuild(self, rebuild: IndexRebuild) -> None:
-        """Replace the index by that of a finished rebuild.
+        """Replace the index by the result of a finished rebuild.
 
-        Records that have been removed since the rebuild began are removed from the new index. Those that the tail held
-        when it began are in the new index, so they are removed from the tail.
+        Records removed since the rebuild began are removed from the new index. Records that were in the tail when the
+        rebuild began are now in the new index, so they are removed from the tail.
         """
         mark = self._tail_mark
         self._tail_mark = None
@@ -416,7 +433,7 @@ class Catalog:
         self._renew_view(tolerated_dead_rows=0)
 
     def rebuild_index(self) -> None:
-        """Build a new index and adopt it, while the caller waits."""
+        """Build a new index and adopt it before returning."""
         rebuild = self.begin_rebuild()
         rebuild.run()
         self.adopt_rebuild(rebuild)

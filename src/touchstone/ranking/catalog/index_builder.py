@@ -1,4 +1,4 @@
-"""Building an index over records that come batch by batch, or that the parts of a catalog hold."""
+"""Building of an index from batches of records or from the parts of a catalog."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,25 +28,29 @@ _RECORDS_PER_BATCH: Final = 1 << 16
 
 
 class IndexBuilder:
-    """Takes all records of a catalog batch by batch, and builds an index over them.
+    """Collects all records of a catalog in batches, and builds an index over them.
 
-    With a path, the records are collected in unnamed files in its folder, and the index is written into a snapshot
-    file, which replaces the one at the path when it is complete. So the memory of the process stays small.
+    With a path, the records are collected in temporary files, and the index is written into a snapshot file, so the
+    process needs little memory. The file at the path is replaced when the new one is complete.
 
     Attributes:
-        folder: The folder of the unnamed files; None without a path.
+        folder: The folder of the temporary files, or None if there is no path.
     """
 
     def __init__(
         self, leaf_words: int, snapshot_path: Path | None, *, compiled: bool, may_defer_texts: bool = False
     ) -> None:
-        """Prepare to build an index in leaves of `64 * leaf_words` records; tests do without compiled kernels.
+        """Prepare to build an index.
 
-        With `may_defer_texts`, an index without the words of its records also lacks the ranks of many texts, and its
-        long texts are not compressed. This is left to `TextIndexing`, because it takes longer than everything else.
+        Args:
+            leaf_words: the size of a leaf, in words of 64 records.
+            snapshot_path: the path of the snapshot file, or None to build the index in memory.
+            compiled: whether to compile the kernels, which tests of small catalogs disable.
+            may_defer_texts: whether `finish` without words may leave ranks of texts and the compression of long texts
+                to `TextIndexing`, because they take longer than everything else.
 
         Raises:
-            OSError: nothing can be written into the folder.
+            OSError: the folder cannot be written to.
         """
         if compiled:
             compile_kernels()
@@ -58,11 +62,11 @@ class IndexBuilder:
 
     @property
     def size(self) -> int:
-        """How many records there are so far."""
+        """The number of records added so far."""
         return self._collector.size
 
     def add(self, batch: RecordBatch) -> None:
-        """Append the records of a batch.
+        """Add the records of a batch.
 
         Raises:
             OSError: the batch cannot be written.
@@ -70,10 +74,11 @@ class IndexBuilder:
         self._collector.add(batch)
 
     def finish(self, version: int, words: DecodedWords | None = None) -> CatalogIndex:
-        """Return the index over all records, of which there is at least one.
+        """Build the index over all added records, at least one.
 
-        The snapshot file keeps `version`, the caller's version of the records. `words` are the words of all records, in
-        the order in which the records were added; without them, the index cannot be searched by words yet.
+        Args:
+            version: the caller's version of the records, which is stored in the snapshot file.
+            words: the words of all records in the order of their addition, or None to index words later.
 
         Raises:
             OSError: the snapshot file cannot be written.
@@ -88,9 +93,9 @@ class IndexBuilder:
         return CatalogIndex(columns)
 
     def finish_with_texts(self, version: int) -> CatalogIndex:
-        """Return the index over all records, with their texts indexed as well; it is mapped from the snapshot file.
+        """Build the index over all added records with their texts, and map it from the snapshot file.
 
-        The words of a large catalog do not fit into memory. They are read from the records that the file already holds.
+        The words of a large catalog do not fit into memory, so they are read from the records in the file.
 
         Raises:
             OSError: the snapshot file cannot be written.
@@ -107,16 +112,16 @@ class IndexBuilder:
     def _build_columns(
         self, store: ArrayStore, words: DecodedWords | None = None, *, defers_texts: bool = False
     ) -> IndexColumns:
-        """Return the columns of the index over all records; the arrays are kept in a store."""
+        """Build the columns of the index over all added records."""
         return build_columns(self._collector.read(), self._leaf_words, store, words, defers_texts=defers_texts)
 
 
 def build_from_parts(
     builder: IndexBuilder, parts: Sequence[UnindexedPart | IndexedPart], version: int
 ) -> CatalogIndex | None:
-    """Return an index over the live records of the parts of a catalog; None if there are none.
+    """Build an index over the live records of the parts of a catalog, or return None if there are none.
 
-    The index can be searched by words if all parts can.
+    The index can be searched for words if all parts can.
     """
     for part in parts:
         for batch in _decode_part(part, builder.folder):
@@ -134,7 +139,7 @@ def build_from_parts(
 
 
 def _decode_part(part: UnindexedPart | IndexedPart, folder: Path | None) -> Iterator[RecordBatch]:
-    """Yield the live records of a part in batches; unnamed files in `folder` hold what is large."""
+    """Yield the live records of a part in batches, using temporary files in `folder` for large arrays."""
     if isinstance(part, IndexedPart):
         return decode_records(part.index, part.live_positions(), folder)
     return _divide_into_batches(part.decode())
@@ -152,25 +157,25 @@ def _to_batch(records: DecodedColumns, start: int, end: int) -> RecordBatch:
     """Return the records from `start` to before `end` as a batch."""
     columns = {name: values[start:end] for name, values in records.columns.items()}
     texts = {name: _decode_texts(columns[name], records.values[name]) for name in TEXT_COLUMNS}
-    words = {name: _without_unused_values(columns[name], records.values[name]) for name in WORD_COLUMNS}
-    owners = _without_unused_values(columns["owner"], records.values["owner"])
+    words = {name: _drop_unused_values(columns[name], records.values[name]) for name in WORD_COLUMNS}
+    owners = _drop_unused_values(columns["owner"], records.values["owner"])
 
     positions = records.evidence.positions
     is_inside = (positions >= start) & (positions < end)
-    evidence = records.evidence.keep(is_inside, positions[is_inside] - start)
+    evidence = records.evidence.select(is_inside, positions[is_inside] - start)
     return RecordBatch(columns, texts, words, owners, evidence)
 
 
 def _decode_texts(codes: NDArray[Any], values: Sequence[str | None]) -> pa.Array:
-    """Return the text of each record, given its code: an index into `values`."""
+    """Return the text of each record, given its code, which is an index into `values`."""
     texts = [values[code] for code in codes.tolist()]
     return pa.array(texts, pa.large_string())
 
 
-def _without_unused_values(codes: NDArray[Any], values: Sequence[Any]) -> CodedColumn:
-    """Return a column with only those of its values that occur in it, and with new codes for them.
+def _drop_unused_values(codes: NDArray[Any], values: Sequence[Any]) -> CodedColumn:
+    """Return a column with new codes for the values that occur in it.
 
-    Code 0, "not known", stays code 0, even if it does not occur.
+    Code 0 always means "not known", even if it does not occur.
     """
     used_codes = np.union1d([0], codes)
     new_codes = np.searchsorted(used_codes, codes).astype(np.int32)
@@ -179,7 +184,7 @@ def _without_unused_values(codes: NDArray[Any], values: Sequence[Any]) -> CodedC
 
 
 def _decode_words(parts: Sequence[UnindexedPart | IndexedPart]) -> DecodedWords:
-    """Return the words of the live records of all parts, one part after the other."""
+    """Return the words of the live records of all parts, part by part."""
     writer = RecordWordsWriter()
     for part in parts:
         words = part.decode_words()

@@ -1,4 +1,4 @@
-"""Records behind an index, which answers without looking at most of them."""
+"""The part of a catalog with an index, which finds results without reading most records."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -41,18 +41,18 @@ from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.text.record_words import DecodedWords
 from touchstone.ranking.weighted_mean import WeightSets
 
-_CACHED_MATCHES: Final = 8  # of one bit for each record
+_CACHED_MATCHES: Final = 8  # bitmaps with one bit for each record
 _CACHED_FACETS: Final = 32
-_SORTED_SHARE: Final = 5  # so many times more matches are sorted for a page of a list than for a ranking
+_SORTING_FACTOR: Final = 5  # maximum number of matches that are sorted for a page of a list, relative to a ranking
 
 
 class PlanThresholds(NamedTuple):
-    """How an index chooses between ways to answer.
+    """The thresholds for choosing the query plan of a ranking.
 
     Attributes:
-        gather_up_to: If no more records than this can match, they are simply collected and sorted.
-        best_first_up_to: Pages of more matches are searched best leaf first if they end within this many records;
-            longer ones are cut from the order of all matches.
+        gather_up_to: The maximum number of matches that are all collected and sorted.
+        best_first_up_to: The maximum end of a page of more matches that is found by a best-first search. For longer
+            pages, all matches are sorted.
     """
 
     gather_up_to: int = 20_000
@@ -60,7 +60,7 @@ class PlanThresholds(NamedTuple):
 
 
 class _AliveRecords(NamedTuple):
-    """A bitmap of the records that are alive, and their number in each leaf."""
+    """A bitmap of the live records, and their number in each leaf."""
 
     bitmap: Words
     counts: NDArray[np.uint16]
@@ -74,7 +74,10 @@ class _Matches(NamedTuple):
 
 
 class IndexedPart:
-    """An index, and which of its records are alive: deleted records stay in the index but never match."""
+    """An index with a mask of its live records.
+
+    Deleted records remain in the index but never match.
+    """
 
     def __init__(
         self,
@@ -82,7 +85,13 @@ class IndexedPart:
         thresholds: PlanThresholds = PlanThresholds(),  # noqa: B008 (a value, never changed)
         alive: _AliveRecords | None = None,
     ) -> None:
-        """Combine an index with the records of it that are alive; for None, all of them are."""
+        """Combine an index with its live records.
+
+        Args:
+            index: the index.
+            thresholds: the thresholds for choosing a query plan.
+            alive: the live records, or None if no record is deleted.
+        """
         self.index = index
         self._columns = index.columns
         self._kernel_columns = index.kernel_columns
@@ -92,12 +101,12 @@ class IndexedPart:
         self.span = index.columns.size
         self.size = int(self._alive.counts.sum(dtype=np.int64))
         self._parts_by_assurance: dict[Assurance, IndexedPart] = {}
-        self._pages = SortedPages(index, sort_up_to=_SORTED_SHARE * thresholds.gather_up_to)
+        self._pages = SortedPages(index, sort_up_to=_SORTING_FACTOR * thresholds.gather_up_to)
         self._cached_matches: LruCache[Query, _Matches] = LruCache(_CACHED_MATCHES)
         self._cached_facets: LruCache[Query, FacetCounter] = LruCache(_CACHED_FACETS)
 
     def at(self, assurance: Assurance) -> "IndexedPart":
-        """Return the same records with what is known at an assurance above `declared`."""
+        """Return the same records at an assurance above `declared`."""
         part = self._parts_by_assurance.get(assurance)
         if part is None:
             part = IndexedPart(self.index.at(assurance), self._thresholds, self._alive)
@@ -105,16 +114,16 @@ class IndexedPart:
         return part
 
     def _all_records(self) -> _AliveRecords:
-        """Return the bitmap and the counts of an index of which no record is deleted."""
+        """Return the bitmap and the counts for an index without deleted records."""
         bitmap = pack_bits(np.ones(self._columns.size, np.bool_), self._columns.word_count)
         return _AliveRecords(bitmap, count_bits_by_leaf(bitmap, self._columns.leaf_words))
 
     def without(self, ids: Sequence[int]) -> "IndexedPart":
-        """Return this part without the records that have some ids; ids that it does not hold are ignored.
+        """Return a part without the records with the given ids, ignoring unknown ids.
 
-        This part itself does not change, because older views of the catalog still use it.
+        This part does not change, because older views of the catalog use it.
         """
-        # An id that occurs twice must be counted once.
+        # Remove repeated ids, so that each record is counted only once.
         distinct_ids = np.unique(np.array(ids, np.int64))
         positions = self.index.find_positions(distinct_ids)
         positions = positions[read_bits(self._alive.bitmap, positions)]
@@ -129,20 +138,20 @@ class IndexedPart:
         counts = self._alive.counts - deleted_counts
         return IndexedPart(self.index, self._thresholds, _AliveRecords(bitmap, counts))
 
-    def over(self, index: CatalogIndex) -> "IndexedPart":
-        """Return the same live records of an index that holds the same records as the present one."""
+    def with_index(self, index: CatalogIndex) -> "IndexedPart":
+        """Return this part with its index replaced by an equal one."""
         return IndexedPart(index, self._thresholds, self._alive)
 
     def find_position(self, dataset_id: int) -> int | None:
-        """Return the position of the live record with an integer id; None if there is none."""
+        """Return the position of the live record with an integer id, or None if there is none."""
         position = self.index.find_position(dataset_id)
         is_alive = position is not None and read_bit(self._alive.bitmap, position)
         return position if is_alive else None
 
     def warm_up(self) -> None:
-        """Answer one query of each kind, so that every kernel is compiled before the first caller needs it.
+        """Run one query of each kind, so that all kernels are compiled before the first request.
 
-        Only the first leaf is searched, so that this takes hardly longer in a large catalog than in a small one.
+        Only the first leaf is searched, so that the time hardly depends on the size of the catalog.
         """
         first_leaf = np.zeros(self.span, np.bool_)
         first_leaf[: self._columns.leaf_size] = True
@@ -151,7 +160,7 @@ class IndexedPart:
         IndexedPart(self.index, self._thresholds, alive)._run_kernels()
 
     def _run_kernels(self) -> None:
-        """Run every kernel, a compiled function, once over the live records; the results are not used."""
+        """Run every kernel once over the live records, without using the results."""
         weights = {"technical_score": 1.0}
         weights_for_kernels = kernel_weights(weights)
         sets = WeightSets.from_matrix(tuple(weights), np.ones((1, 2)))
@@ -163,7 +172,7 @@ class IndexedPart:
             best_record.count_ties(1.0)
             self.ids(best_record.positions)
 
-            # `rank` chooses between several ways to answer, and may not have chosen these.
+            # `rank` has chosen only one query plan, so run the others explicitly.
             translated = self._translate(query)
             if translated:
                 matches = PooledMatches(np.zeros(1, np.int64), translated.kernel_query)
@@ -171,14 +180,14 @@ class IndexedPart:
                 self._rank_best_first(translated.kernel_query, weights_for_kernels, end=1)
                 self._rank_gathered(translated.kernel_query, weights_for_kernels, end=1)
 
-        # Some steps are the same for every query, and read columns from one end to the other.
+        # These steps are the same for every query.
         self.count_facets((), FacetCounter())
         all_matches = self._translate(())
         assert all_matches is not None
         ranking = self._rank_fully(all_matches.kernel_query, weights_for_kernels, end=None)
         self.ids(ranking.positions)
 
-        # These read whole columns in the first query of their kind, of which the beginning is enough here.
+        # Queries would read whole columns here, but the beginning is sufficient to compile the kernels.
         warm_up_facets(self.index)
         leaf_size = self._columns.leaf_size
         warm_up_search(self._columns.names.pool, leaf_size)
@@ -186,14 +195,14 @@ class IndexedPart:
         order_kernels.fill_window(self._alive.bitmap, permutation, 0, np.empty(0, np.int64))
 
     def _translate(self, query: Query, *, finds_all: bool = False) -> TranslatedQuery | None:
-        """Return a query in the form that kernels need, restricted to live records; None if no record matches.
+        """Translate a query, restricted to live records, for the kernels, or return None if no record can match.
 
-        `finds_all` says that all matches are needed.
+        `finds_all` is for callers that need all matches.
         """
         return self.index.translator.translate(query, self._alive.bitmap, self._alive.counts, finds_all=finds_all)
 
     def count(self, query: Query) -> int:
-        """Return how many live records match."""
+        """Return the number of live records that match."""
         cached_matches = self._cached_matches.get(query)
         if cached_matches is not None:
             return cached_matches.match_count
@@ -204,10 +213,11 @@ class IndexedPart:
         return self._select(translated.kernel_query, matches=np.empty(0, np.uint64))
 
     def _select(self, kernel_query: KernelQuery, matches: Words) -> int:
-        """Count the records that match, and set their bits in `matches`, a bitmap of zeros.
+        """Count the matches, and set their bits in `matches`.
 
-        A bitmap of length 0 says that only the number is needed. The leaves, which are blocks of records, are divided
-        into chunks for two threads.
+        Args:
+            kernel_query: the query.
+            matches: a bitmap of zeros, modified in place, or an empty array if only the number is needed.
         """
         leaf_ranges = divide_leaves(self._columns.leaf_count)
         match_counts = np.zeros(len(leaf_ranges), np.int64)
@@ -223,7 +233,7 @@ class IndexedPart:
         return int(match_counts.sum())
 
     def _find_matches(self, query: Query) -> "_Matches":
-        """Return a bitmap of the records that match, which must not be changed, and their number; both are cached."""
+        """Return a bitmap of the matches and their number, which are cached and must not be modified."""
         matches = self._cached_matches.get(query)
         if matches is None:
             bitmap = np.zeros(self._columns.word_count, np.uint64)
@@ -234,12 +244,11 @@ class IndexedPart:
         return matches
 
     def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
-        """Return the best `end` records that match, or all for None, in the way that is fastest.
+        """Return the best `end` matches, or all for None, with the fastest query plan.
 
-        A few matches are gathered and sorted. For a short page of many matches the best leaves are searched first, and
-        for a long one all matches are brought into order. Above `declared`, the best leaves are searched for any short
-        page, because what is known there lies in few leaves. `min_score` is ignored: it only helps parts without an
-        index.
+        A few matches are collected and sorted. For a short page of many matches, leaves are searched best first, and
+        for a long page, all matches are sorted. Above `declared`, every short page is searched best first, because only
+        a few leaves contain known values. `min_score` is ignored because it helps only parts without an index.
         """
         translated = self._translate(query)
         if translated is None:
@@ -257,7 +266,7 @@ class IndexedPart:
         return self._rank_best_first(kernel_query, criterion_weights, end)
 
     def _rank_gathered(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
-        """Rank a few matches: collect them, score all of them, and sort them by score, then name."""
+        """Rank a few matches by collecting, scoring and sorting all of them."""
         matches = np.zeros(self._columns.word_count, np.uint64)
         match_count = self._select(kernel_query, matches)
         positions = np.empty(match_count, np.int64)
@@ -269,10 +278,10 @@ class IndexedPart:
         return PartRanking(positions[best], scores[best], "gather", count_in_unordered(scores))
 
     def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
-        """Return the best `end` records that match for each of several sets of weights.
+        """Return the best `end` matches for each set of weights.
 
-        If many records match, those that are best by the mean weights form a pool. They are likely to be among the best
-        by each set as well, so that most of the others are ruled out quickly.
+        If many records match, the best records with the mean weights form a pool. Their scores are high with each set
+        of weights, so they quickly rule out most other records.
         """
         matches, match_count = self._find_matches(query)
         if match_count <= max(end, self._thresholds.gather_up_to):
@@ -285,8 +294,8 @@ class IndexedPart:
         pool_size = repeated_rankings.POOL_FACTOR * end
         pool = self.rank(query, sets.mean(), end=pool_size, min_score=0.0).positions
 
-        # Select the other matches by a query without conditions, for which only they are alive.
-        other_matches = matches.copy()  # the bitmap is cached
+        # Select the other matches with a query without predicates in which only they are alive.
+        other_matches = matches.copy()  # the cached bitmap must not be modified
         clear_bits(other_matches, pool)
         other_counts = count_bits_by_leaf(other_matches, self._columns.leaf_words)
         others = self.index.translator.translate((), other_matches, other_counts)
@@ -298,9 +307,8 @@ class IndexedPart:
     def _rank_best_first(self, kernel_query: KernelQuery, weights: KernelWeights, end: int) -> PartRanking:
         """Rank the best `end` of many matches without scoring most of the others.
 
-        The records are stored in leaves: blocks of similar records, each with a bound, which is a score that none of
-        its records exceeds. The leaves are searched from the highest bound down, until no other leaf can hold one of
-        the best records.
+        The bound of a leaf is a score that none of its records exceeds. Leaves are searched in descending order of
+        their bounds until no remaining leaf can contain any of the best records.
         """
         queue = queue_leaves(self.index, weights)
         search = TopSearch(self._kernel_columns, kernel_query, weights)
@@ -314,19 +322,22 @@ class IndexedPart:
         return PartRanking(positions[best], scores[best], "best first", partial(self._count_ties, search, queue))
 
     def _count_ties(self, search: TopSearch, queue: LeafQueue, score: float) -> int:
-        """Return how many matches of a search have exactly a score; `queue` is overwritten."""
+        """Return the number of matches of a search with the given score.
+
+        `queue` is overwritten.
+        """
         return int(tie_kernels.count_ties(search, queue, self._columns.criteria.lower, score))
 
     def _rank_fully(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
-        """Rank many matches completely: list them by name, then sort this list by score, which keeps ties by name."""
+        """Rank all of many matches by listing them by name and then sorting the list stably by score."""
         matches = np.zeros(self._columns.word_count, np.uint64)
         match_count = self._select(kernel_query, matches)
 
-        by_name = np.empty(match_count + 1, np.uint32)  # the kernel needs room for one more
+        by_name = np.empty(match_count + 1, np.uint32)  # the kernel requires one spare element
         order_kernels.filter_permutation(matches, self._columns.names.permutation, by_name)
         by_name = by_name[:match_count]
 
-        # A key of 32 bits is faster to sort than a score, but similar scores share a key and are sorted afterwards.
+        # Sorting 32-bit keys is faster than sorting scores. Similar scores that share a key are sorted afterwards.
         score_keys = self._compute_score_keys(matches, weights)
         keys, positions = sort_by_key(take_values(score_keys.keys, by_name), by_name)
         sort_ties_by_score(keys, positions, score_keys.scores)
@@ -336,9 +347,9 @@ class IndexedPart:
         return PartRanking(page, page_scores, "full order", count_in_ranking(positions, score_keys.scores))
 
     def _compute_score_keys(self, matches: Words, weights: KernelWeights) -> ScoreKeys:
-        """Return a score and a sort key for each position in the index, computed by two threads.
+        """Return the score and the sort key at each position of the index.
 
-        Only those of the records whose bit is set in `matches` are filled.
+        They are valid only at the positions of `matches`.
         """
         position_count = BITS_PER_WORD * len(matches)
         score_keys = ScoreKeys(scores=np.empty(position_count), keys=np.empty(position_count, np.uint32))
@@ -353,52 +364,55 @@ class IndexedPart:
         return score_keys
 
     def sort(self, query: Query, request: PageRequest) -> SortedWindow:
-        """Return one page of the records that match, sorted by a column; records without a value last, ties by id."""
+        """Return one page of the matches in the order of a column.
+
+        Records without a value come last, and ties are sorted by id.
+        """
         matches, match_count = self._find_matches(query)
         return SortedWindow(self._pages.read(matches, match_count, request), match_count)
 
     def matching_positions(self, query: Query) -> Ints:
-        """Return the positions of the live records that match, ascending."""
+        """Return the ascending positions of the live records that match."""
         matches, match_count = self._find_matches(query)
         positions = np.empty(match_count, np.int64)
         bits.list_set_bits(matches, positions)
         return positions
 
     def count_before(self, name_and_id: NameAndId, positions: Ints) -> int:
-        """Return how many of the records at some positions come before a folded name and an id in the alphabet."""
+        """Return the number of records at the given positions that precede a folded name and id alphabetically."""
 
         def name_and_id_at(position: int) -> NameAndId:
             return read_name_and_id(self, int(position))
 
         names = self._columns.names
-        place = bisect_left(names.permutation, name_and_id, key=name_and_id_at)
-        return int(np.count_nonzero(names.places[positions] < place))
+        rank = bisect_left(names.permutation, name_and_id, key=name_and_id_at)
+        return int(np.count_nonzero(names.places[positions] < rank))
 
     def search(self, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
-        """Return what the relevance of some records depends on, which contain every word of a query."""
+        """Return the data for the relevance of records that contain every word of a query."""
         return self._public_records.search(self.index, query_words, positions)
 
     @cached_property
     def _public_records(self) -> PublicRecords:
-        """The live and public records."""
-        return PublicRecords.of_index(self.index, self._alive.bitmap)
+        """The public and live records."""
+        return PublicRecords.from_index(self.index, self._alive.bitmap)
 
-    def most_cited_names(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
-        """Return the first `limit` records that match and whose names have a word for each of some prefixes."""
+    def find_most_cited_by_name(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
+        """Return the positions of the `limit` most cited matches whose names have a word for each prefix."""
         word_index, word_count = self._columns.searchable_words(), self._columns.word_count
         matches, _ = self._find_matches(query)
         for prefix in prefixes:
-            matches = matches & word_index.contain_in_name(prefix, word_count)
+            matches = matches & word_index.records_with_name_word(prefix, word_count)
 
         match_count = int(np.bitwise_count(matches).sum(dtype=np.int64))
         return self._pages.read(matches, match_count, PageRequest("popularity_score", True, skip=0, limit=limit))
 
     def sort_value(self, column: str, position: int) -> Any:
-        """Return the value by which one record is sorted, texts folded; None if it has no value."""
+        """Return a sort value that is comparable across parts, such as a folded text, or None if there is none."""
         return self._pages.sort_value(column, position)
 
     def count_facets(self, query: Query, counter: FacetCounter) -> None:
-        """Add the records that match to a counter of facets; recent facets are cached."""
+        """Add the facets of the matches, which are cached, to a counter."""
         facets = self._cached_facets.get(query)
         if facets is None:
             matches, match_count = self._find_matches(query)
@@ -407,47 +421,47 @@ class IndexedPart:
         counter.add_counts(facets)
 
     def ids(self, positions: NDArray[Any]) -> Ints:
-        """Return the integer ids of the records at some positions."""
+        """Return the integer ids of the records at the given positions."""
         return self.index.integers("id", positions)
 
     def dataset_ids(self, positions: NDArray[Any]) -> list[str]:
-        """Return the UUIDs of the records at some positions, as text."""
+        """Return the UUIDs of the records at the given positions as strings."""
         uuids = self._columns.dataset_ids
         return format_uuids(uuids.high[positions], uuids.low[positions])
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
-        """Return a text attribute of the records at some positions, None if not known."""
+        """Return a text attribute of the records at the given positions, None where not known."""
         return self.index.texts(column, positions)
 
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
-        """Return the words of the records at some positions, as they are compared; no words if none is known."""
+        """Return the folded words of the records at the given positions, an empty tuple where not known."""
         return self.index.words(column, positions)
 
-    def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN: not known), a flag (-1: not known) or KNOWN_ETHICAL of some records."""
+    def attribute(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
+        """Return a number (NaN if not known), a flag (-1 if not known) or KNOWN_ETHICAL at the given positions."""
         if name == KNOWN_ETHICAL:
             return np.asarray(self._columns.criteria.known_ethical[positions])
         return self.index.flags(name, positions) if name in FLAGS else self.index.numbers(name, positions)
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
-        """Return the value of a criterion for the records at some positions."""
+        """Return a criterion of the records at the given positions."""
         return self.index.criterion(name, positions)
 
     def scores(self, positions: NDArray[Any], weights: Mapping[str, float]) -> Floats:
-        """Return the scores of the records at some positions."""
+        """Return the scores of the records at the given positions."""
         return self.index.scores(positions, kernel_weights(weights))
 
     def packed_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
-        """Return the levels of the evidence about the records at some positions, two bits for each attribute."""
+        """Return the packed evidence levels of the records at the given positions, two bits for each attribute."""
         return self._columns.packed_levels().at(positions)
 
     def live_positions(self) -> Ints:
-        """Return the positions of the live records, ascending."""
+        """Return the ascending positions of the live records."""
         positions = np.empty(self.size, np.int64)
         bits.list_set_bits(self._alive.bitmap, positions)
         return positions
 
     def decode_words(self) -> DecodedWords | None:
-        """Return the words of the live records, in the order of their positions; None if they are not searchable."""
+        """Return the words of the live records in the order of their positions, or None if there is no word index."""
         word_index = self._columns.word_index
         return word_index.decode(self.live_positions()) if word_index else None

@@ -1,4 +1,4 @@
-"""Preparing a search of an index: its weights, the order in which it visits leaves, and the arrays that it fills."""
+"""Preparation of a search in an index: the weights, the order of the leaves, and the arrays for kernels."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from touchstone.ranking.weighted_mean import active_weights
 
 
 def kernel_weights(weights: Mapping[str, float]) -> KernelWeights:
-    """Return weights in the form that kernels use."""
+    """Convert weights to the form that kernels use."""
     terms, total = active_weights(weights)
     term_weights = np.array([weight for _, weight in terms])
     criteria = np.array([CRITERION_NAMES.index(name) for name, _ in terms], np.int64)
@@ -24,9 +24,9 @@ def kernel_weights(weights: Mapping[str, float]) -> KernelWeights:
 
 
 def queue_leaves(index: CatalogIndex, weights: KernelWeights) -> LeafQueue:
-    """Return all leaves of an index in the order in which a search visits them: those with the highest bounds first.
+    """Return all leaves of an index in approximately descending order of their bounds.
 
-    The bound of a leaf, a block of records, is a score that none of its records exceeds.
+    The bound of a leaf is a score that none of its records exceeds.
     """
     queue = allocate_leaf_queue(index.columns)
     top_kernels.fill_leaf_bounds(index.kernel_columns, weights, queue.leaf_bounds)
@@ -36,10 +36,7 @@ def queue_leaves(index: CatalogIndex, weights: KernelWeights) -> LeafQueue:
 
 
 def allocate_leaf_queue(columns: IndexColumns) -> LeafQueue:
-    """Return a queue with arrays of the right lengths for an index, which kernels will fill.
-
-    Compiled kernels cannot allocate arrays themselves.
-    """
+    """Allocate the arrays of a queue for the leaves of an index, because compiled kernels cannot allocate memory."""
     leaf_count, leaf_size = columns.leaf_count, columns.leaf_size
     return LeafQueue(
         leaves=np.empty(leaf_count, np.int64),

@@ -1,4 +1,4 @@
-"""The parts that a catalog consists of: each holds some records and answers the same questions about them."""
+"""The interface of the parts of a catalog, each of which holds a share of the records."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
@@ -18,18 +18,18 @@ from touchstone.ranking.weighted_mean import WeightSets
 
 
 class NameAndId(NamedTuple):
-    """What decides between equal scores: the folded name of a record, then its id."""
+    """The tie-breaker for records with equal scores: the folded name, then the id."""
 
     folded_name: str
     id: int
 
 
 class PartSearch(NamedTuple):
-    """The words of a query in some records of one part.
+    """The data of one part for the relevance of records.
 
     Attributes:
-        statistics: What there is in the whole part, among its live and public records.
-        weights: For each word its weight in each of the records.
+        statistics: The statistics of all live and public records of the part.
+        weights: For each word of the query, its weight in each of the records.
         lengths: The length of each of the records.
     """
 
@@ -39,78 +39,89 @@ class PartSearch(NamedTuple):
 
 
 class CatalogPart(Protocol):
-    """Some records that never change, at positions from 0 to `span - 1`, of which `size` are alive."""
+    """Immutable records at the positions 0 to `span - 1`.
+
+    Deleted records remain at their positions but never match.
+    """
 
     @property
     def span(self) -> int:
-        """How many positions there are."""
+        """The number of positions."""
 
     @property
     def size(self) -> int:
-        """How many records are alive."""
+        """The number of live records."""
 
     def count(self, query: Query) -> int:
-        """Return how many live records match."""
+        """Return the number of live records that match."""
 
     def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
-        """Return the best `end` records that match, or all for None; scores below `min_score` may be left out."""
+        """Return the best `end` matches, or all for None.
 
-    def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
-        """Return the best `end` records that match for each of several sets of weights."""
-
-    def sort(self, query: Query, request: PageRequest) -> SortedWindow:
-        """Return a page of the records that match by a sort column, those without a value last, then by id."""
-
-    def sort_value(self, column: str, position: int) -> Any:
-        """Return what a record is sorted by, comparable with records of other parts; None if it has no value."""
-
-    def count_facets(self, query: Query, counter: FacetCounter) -> None:
-        """Add the records that match to a counter of facets."""
-
-    def matching_positions(self, query: Query) -> Ints:
-        """Return the positions of the live records that match, ascending."""
-
-    def find_position(self, dataset_id: int) -> int | None:
-        """Return the position of the live record with an integer id; None if there is none."""
-
-    def count_before(self, name_and_id: NameAndId, positions: Ints) -> int:
-        """Return how many of the records at some positions come before a folded name and an id in the alphabet."""
-
-    def search(self, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
-        """Return what the relevance of some records depends on, which contain every word of a query.
-
-        Their positions are in ascending order.
+        Matches with scores below `min_score` may be omitted.
         """
 
-    def most_cited_names(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
-        """Return the first `limit` records that match and whose names have a word for each of some prefixes.
+    def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
+        """Return the best `end` matches for each set of weights."""
 
-        Returns their positions, the most cited records first, ties by id.
+    def sort(self, query: Query, request: PageRequest) -> SortedWindow:
+        """Return one page of the matches in the order of a column.
+
+        Records without a value come last, and ties are sorted by id.
+        """
+
+    def sort_value(self, column: str, position: int) -> Any:
+        """Return a sort value that is comparable across parts, such as a folded text, or None if there is none."""
+
+    def count_facets(self, query: Query, counter: FacetCounter) -> None:
+        """Add the facets of the matches to a counter."""
+
+    def matching_positions(self, query: Query) -> Ints:
+        """Return the ascending positions of the live records that match."""
+
+    def find_position(self, dataset_id: int) -> int | None:
+        """Return the position of the live record with an integer id, or None if there is none."""
+
+    def count_before(self, name_and_id: NameAndId, positions: Ints) -> int:
+        """Return the number of records at the given positions that precede a folded name and id alphabetically."""
+
+    def search(self, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
+        """Return the data for the relevance of records that contain every word of a query.
+
+        Args:
+            query_words: the words of the query.
+            positions: the ascending positions of the records.
+        """
+
+    def find_most_cited_by_name(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
+        """Return the positions of the `limit` most cited matches whose names have a word for each prefix.
+
+        The most cited records come first, and ties are sorted by id.
         """
 
     def ids(self, positions: NDArray[Any]) -> Ints:
-        """Return the integer ids of the records at some positions."""
+        """Return the integer ids of the records at the given positions."""
 
     def dataset_ids(self, positions: NDArray[Any]) -> list[str]:
-        """Return the UUIDs of the records at some positions, as text."""
+        """Return the UUIDs of the records at the given positions as strings."""
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
-        """Return a text attribute of the records at some positions (None: not known)."""
+        """Return a text attribute of the records at the given positions, None where not known."""
 
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
-        """Return the words of the records at some positions, as they are compared; no words if none is known."""
+        """Return the folded words of the records at the given positions, an empty tuple where not known."""
 
-    def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN: not known), a flag (-1: not known) or KNOWN_ETHICAL of some records."""
+    def attribute(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
+        """Return a number (NaN if not known), a flag (-1 if not known) or KNOWN_ETHICAL at the given positions."""
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
-        """Return the value of a criterion for the records at some positions."""
+        """Return a criterion of the records at the given positions."""
 
     def scores(self, positions: NDArray[Any], weights: Mapping[str, float]) -> Floats:
-        """Return the scores of the records at some positions."""
+        """Return the scores of the records at the given positions."""
 
     def packed_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
-        """Return the levels of the evidence about the records at some positions, two bits for each attribute."""
+        """Return the packed evidence levels of the records at the given positions, two bits for each attribute."""
 
 
 def read_name_and_id(part: CatalogPart, position: int) -> NameAndId:
@@ -128,14 +139,14 @@ _DIGIT_COLUMNS: Final = [column for column in range(_UUID_LENGTH) if column not 
 
 
 def format_uuids(high: NDArray[np.uint64], low: NDArray[np.uint64]) -> list[str]:
-    """Return UUIDs, given as their high and low 64 bits, as text with hyphens.
+    """Format UUIDs, given as their high and low 64 bits, as strings with hyphens.
 
-    All of them are formatted at once, because `str(UUID(...))` would take too long for all records of a catalog.
+    All of them are formatted at once, because `str(UUID(...))` would be too slow for all records of a catalog.
     """
     uuid_count = len(high)
-    uuid_bytes = np.stack([high, low], axis=1).astype(">u8").view(np.uint8)  # 16 bytes each, the highest first
+    uuid_bytes = np.stack([high, low], axis=1).astype(">u8").view(np.uint8)  # 16 bytes each, big-endian
 
-    # Each byte is written as two hexadecimal digits: one for its upper, and one for its lower four bits.
+    # Each byte has two hexadecimal digits, for its upper and its lower four bits.
     digits = np.stack([uuid_bytes >> 4, uuid_bytes & 15], axis=2).reshape(uuid_count, 32)
     characters = np.full((uuid_count, _UUID_LENGTH), ord("-"), np.uint8)
     characters[:, _DIGIT_COLUMNS] = _HEX_DIGITS[digits]

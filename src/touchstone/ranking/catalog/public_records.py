@@ -1,4 +1,4 @@
-"""The records of an index that are public and not deleted; only they count in the statistics of a search."""
+"""The public and live records of an index, which the statistics of a search are based on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from touchstone.ranking.text.relevance import WordStatistics
 
 @dataclass(frozen=True, slots=True)
 class PublicRecords:
-    """The records of an index that are alive and public.
+    """The public and live records of an index.
 
     Attributes:
-        bitmap: One bit for each record of the index.
-        count: How many of them are alive and public.
+        bitmap: A bitmap of these records.
+        count: The number of these records.
         total_length: The sum of their lengths.
     """
 
@@ -30,8 +30,11 @@ class PublicRecords:
     total_length: int
 
     @classmethod
-    def of_index(cls, index: CatalogIndex, alive: Words) -> "PublicRecords":
-        """Return the public records of an index that are alive; only the dead ones are read one by one."""
+    def from_index(cls, index: CatalogIndex, alive: Words) -> "PublicRecords":
+        """Return the public and live records of an index, given a bitmap of the live records.
+
+        The total length is computed from the total of all public records, so only dead records are read.
+        """
         public = index.plane(PUBLIC_PLANE)
         bitmap, dead = public & alive, public & ~alive
         dead_lengths = index.columns.searchable_words().lengths[list_bits(dead)]
@@ -40,10 +43,10 @@ class PublicRecords:
         return cls(bitmap, count, total_length)
 
     def search(self, index: CatalogIndex, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
-        """Return what the relevance of the records at some positions of an index depends on."""
+        """Return the data for the relevance of the records at the given positions of an index."""
         frequencies = np.zeros(len(query_words), np.int64)
         for number, query_word in enumerate(query_words):
-            public_matches = index.translator.scanner.records_with(query_word) & self.bitmap
+            public_matches = index.translator.scanner.records_with_word(query_word) & self.bitmap
             frequencies[number] = np.bitwise_count(public_matches).sum(dtype=np.int64)
 
         word_index = index.columns.searchable_words()

@@ -1,4 +1,4 @@
-"""The order of a list by relevance, over all parts of a catalog."""
+"""Sorting of lists by relevance, over all parts of a catalog."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -16,7 +16,7 @@ from touchstone.ranking.text.relevance import compute_relevance
 
 
 def searched_words(query: Query) -> tuple[QueryWord, ...]:
-    """Return the different words that a query searches for."""
+    """Return the distinct words that a query searches for."""
     texts = [predicate.text for predicate in query if isinstance(predicate, FullText)]
     return parse_query(" ".join(texts))
 
@@ -24,10 +24,19 @@ def searched_words(query: Query) -> tuple[QueryWord, ...]:
 def sort_by_relevance(
     parts: Sequence[CatalogPart], query: Query, *, descending: bool, skip: int, limit: int | None
 ) -> SortedWindow:
-    """Sort the records that match by their relevance for the words of the query, then by id, and return one page.
+    """Return one page of the matches in the order of their relevance to the words of the query.
 
-    Without words, all records are equally relevant. The parts of a catalog are numbered one after the other: positions
-    in the second part follow those in the first.
+    Ties are sorted by id.
+
+    Without words, all records are equally relevant. In the result, the positions of the second part follow the
+    positions of the first part.
+
+    Args:
+        parts: the parts of the catalog.
+        query: the query.
+        descending: whether the most relevant records come first.
+        skip: the number of matches before the page.
+        limit: the maximum number of records on the page, or None for all remaining matches.
     """
     matches_by_part = [part.matching_positions(query) for part in parts]
     relevance_by_part = _compute_relevance(parts, searched_words(query), matches_by_part)
@@ -39,7 +48,7 @@ def sort_by_relevance(
     for part, matches, relevance in zip(parts, matches_by_part, relevance_by_part, strict=True):
         part_keys = -relevance if descending else relevance
 
-        # Only records that can be on the page need their ids, by which ties are ordered.
+        # Read the ids, which are the tie-breaker, only for records that can be on the page.
         candidates = select_candidates(part_keys, end)
         keys.append(part_keys[candidates])
         ids.append(part.ids(matches[candidates]))
@@ -53,7 +62,7 @@ def sort_by_relevance(
 def _compute_relevance(
     parts: Sequence[CatalogPart], query_words: Sequence[QueryWord], matches_by_part: Sequence[Ints]
 ) -> list[Floats]:
-    """Return for each part the relevance of its matches; without words all are equally relevant."""
+    """Return the relevance of the matches of each part, which is 0 without words."""
     if not query_words:
         return [np.zeros(len(matches)) for matches in matches_by_part]
 

@@ -1,9 +1,9 @@
-"""Ranking the same records by many sets of weights, as is needed to measure how stable a ranking is.
+"""Ranking of the same records with many sets of weights, for measuring the stability of a ranking.
 
-A few records are all scored by every set, except those that cannot be among the best by any of them. In an index, one
-search finds the best records for all sets (`kernels.weighting_kernels`). Both begin with a *pool*: the best records by
-the mean of all sets, a few times as many as are asked for. They are good by every set, and what they score shows how
-good any other record has to be.
+A few records are scored with every set, except records that cannot be among the best with any of them. In an index, a
+single search finds the best records for all sets (`kernels.weighting_kernels`). Both methods begin with a *pool* of the
+best records with the mean weights, several times as many as requested. Their scores with each set are lower bounds for
+the scores of the best records, which rule out most other records.
 
 Only the order of the records is needed, so these rankings do not count ties.
 """
@@ -28,7 +28,7 @@ from touchstone.ranking.query.sort_order import select_window
 from touchstone.ranking.weighted_mean import WeightSets, weighted_mean
 
 POOL_FACTOR: Final = 4
-"""How many times as many records as are asked for are in the pool."""
+"""The size of the pool, as a multiple of the requested number of records."""
 
 _ROUNDING_TOLERANCE: Final = 1e-9
 
@@ -38,8 +38,8 @@ class MatchingRecords(NamedTuple):
 
     Attributes:
         positions: Their positions.
-        criteria: Their values of each weighted criterion, by its name.
-        tie_keys: The arrays that decide between equal scores, the most significant first.
+        criteria: Their weighted criteria by name.
+        tie_keys: The sort keys for records with equal scores, the most significant first.
     """
 
     positions: Ints
@@ -47,21 +47,21 @@ class MatchingRecords(NamedTuple):
     tie_keys: tuple[NDArray[Any], ...]
 
     def take(self, indices: Ints) -> "MatchingRecords":
-        """Return those of the records that are at some indices."""
+        """Return the records at the given indices."""
         criteria = {name: values[indices] for name, values in self.criteria.items()}
         tie_keys = tuple(key[indices] for key in self.tie_keys)
         return MatchingRecords(self.positions[indices], criteria, tie_keys)
 
 
 class PooledMatches(NamedTuple):
-    """The records of an index that match a query: the positions of a pool, and a query that selects all others."""
+    """The matches of a query in an index: the positions of a pool, and a query that selects all other matches."""
 
     pool: Ints
     others: KernelQuery
 
 
 def rank_gathered_by_sets(records: MatchingRecords, sets: WeightSets, end: int) -> list[PartRanking]:
-    """Return the best `end` of a few records for each set of weights, by scoring all that may be among them."""
+    """Return the best `end` of a few records for each set of weights, by scoring all contenders."""
     contenders = records.take(_find_contenders(records, sets, end))
 
     rankings = []
@@ -73,10 +73,10 @@ def rank_gathered_by_sets(records: MatchingRecords, sets: WeightSets, end: int) 
 
 
 def _find_contenders(records: MatchingRecords, sets: WeightSets, end: int) -> Ints:
-    """Return the indices of the records that can be among the best `end` records with at least one set of weights.
+    """Return the indices of the records that can be among the best `end` with at least one set of weights.
 
-    All others are ruled out by an upper bound on their scores: the sum of their criteria, each multiplied by the
-    largest share of the total weight that it has in any of the sets. No set gives a record a higher score.
+    Other records are ruled out by an upper bound of their scores with all sets. It is the sum of their criteria, each
+    multiplied by its largest share of the total weight in any set.
     """
     record_count = len(records.positions)
     pool_size = POOL_FACTOR * end
@@ -86,8 +86,8 @@ def _find_contenders(records: MatchingRecords, sets: WeightSets, end: int) -> In
     mean_scores = weighted_mean(records.criteria, sets.mean(), record_count)
     pool = np.argpartition(-mean_scores, pool_size)[:pool_size]
 
-    # With each set, `end` records of the pool have at least the score found here. A record whose upper bound is below
-    # the smallest of these scores is therefore among the best records with none of the sets.
+    # With each set, `end` records of the pool reach a certain score. A record with an upper bound below the smallest of
+    # these scores cannot be among the best records with any set.
     pool_scores = sets.score(records.take(pool).criteria)
     scores_reached = np.partition(pool_scores, -end, axis=1)[:, -end]
     needed_score = scores_reached.min() - _ROUNDING_TOLERANCE
@@ -102,13 +102,13 @@ def _find_contenders(records: MatchingRecords, sets: WeightSets, end: int) -> In
 def rank_best_first_by_sets(
     index: CatalogIndex, matches: PooledMatches, sets: WeightSets, end: int
 ) -> list[PartRanking]:
-    """Return the best `end` of many records for each set of weights, without scoring most of the records.
+    """Return the best `end` of many records for each set of weights without scoring most of the records.
 
-    The pool must hold at least `end` records.
+    The pool must contain at least `end` records.
     """
     alphabetical_ranks = index.columns.names.places
 
-    # First fill the result, which has one row for each set, with the best records of the pool.
+    # Fill the result, which has one row for each set, with the best records of the pool.
     pool_criteria = {name: index.criterion(name, matches.pool) for name in sets.names}
     pool_scores = sets.score(pool_criteria)
     pool_positions = np.broadcast_to(matches.pool, pool_scores.shape).astype(np.int64)
@@ -116,12 +116,12 @@ def rank_best_first_by_sets(
     best = BestByWeighting(np.empty((sets.count, end), np.int64), np.empty((sets.count, end)))
     weighting_kernels.fill_best(alphabetical_ranks, pool, best)
 
-    # Then replace them by those of the other records that have higher scores.
+    # Replace them by other records with higher scores.
     search = WeightingsSearch(index.kernel_columns, matches.others, _kernel_weightings(sets))
-    searched_leaf = _allocate_leaf(index.columns, search.weightings)
+    searched_leaf = _allocate_searched_leaf(index.columns, search.weightings)
     weighting_kernels.find_best_by_weightings(search, searched_leaf, best)
 
-    # The search leaves the best records of each row in no particular order.
+    # The best records of each row are not sorted yet.
     order = np.lexsort((alphabetical_ranks[best.positions], -best.scores), axis=-1)
     positions = np.take_along_axis(best.positions, order, axis=1)
     scores = np.take_along_axis(best.scores, order, axis=1)
@@ -129,17 +129,14 @@ def rank_best_first_by_sets(
 
 
 def _kernel_weightings(sets: WeightSets) -> KernelWeightings:
-    """Return sets of weights in the form that kernels use."""
+    """Convert sets of weights to the form that kernels use."""
     criteria = np.array([CRITERION_NAMES.index(name) for name in sets.names], np.int64)
     weights = np.ascontiguousarray(sets.weights)
     return KernelWeightings(criteria, weights, sets.totals, shares=weights / sets.totals)
 
 
-def _allocate_leaf(columns: IndexColumns, weightings: KernelWeightings) -> SearchedLeaf:
-    """Allocate the arrays in which a search by several sets of weights notes what it finds in one leaf.
-
-    A leaf is a block of records. Compiled kernels cannot allocate arrays themselves.
-    """
+def _allocate_searched_leaf(columns: IndexColumns, weightings: KernelWeightings) -> SearchedLeaf:
+    """Allocate the scratch space for a leaf, because compiled kernels cannot allocate memory."""
     criterion_count, set_count = weightings.weights.shape
     upper_shares = KernelWeights(
         criteria=weightings.criteria,

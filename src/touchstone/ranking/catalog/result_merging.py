@@ -1,7 +1,6 @@
-"""Merging of the results from the index and from the tail, which holds the records that are not indexed yet.
+"""Merging of sorted results from the index and from the tail, which contains the records not indexed yet.
 
-Both parts return sorted results. Usually the tail is short, so the place of each of its records among the indexed ones
-is found by a binary search.
+The tail is usually short, so a binary search finds the insertion point of each of its records among indexed records.
 """
 
 from bisect import bisect_left
@@ -16,11 +15,11 @@ from touchstone.ranking.catalog.results import PartRanking
 from touchstone.ranking.query.sort_order import PageRequest
 
 SortKey: TypeAlias = tuple[bool, Any, int]
-"""What records are compared by: whether a record has no value, its value, and its id."""
+"""A sort key of a record: whether it has no value, its value, and its id."""
 
 
 class Descending:
-    """A value in a sort key that is compared in the opposite order."""
+    """A wrapper that reverses the order of a value in a sort key."""
 
     __slots__ = ("value",)
 
@@ -39,7 +38,7 @@ class Descending:
 def merge_rankings(
     indexed: CatalogPart, indexed_ranking: PartRanking, tail: CatalogPart, tail_ranking: PartRanking
 ) -> tuple[Ints, Floats]:
-    """Merge the rankings of the index and of the tail; return the positions of the records in a view, and their scores.
+    """Merge the rankings of the index and of the tail, and return positions in the view with scores.
 
     Both rankings and the result are sorted by descending score, then by folded name, then by id.
     """
@@ -47,11 +46,11 @@ def merge_rankings(
     def indexed_name_and_id(index: int) -> NameAndId:
         return read_name_and_id(indexed, int(indexed_ranking.positions[index]))
 
-    # Each record of the tail goes before the first indexed record that has the same score or a lower one.
+    # Insert each record of the tail before the first indexed record with the same score or a lower one.
     first_tied, after_tied = _find_ties(indexed_ranking.scores, tail_ranking.scores)
     insertions = first_tied.copy()
 
-    # Among indexed records with the same score, its place depends on its name and id.
+    # If indexed records have the same score, the insertion point among them depends on the name and id.
     tied_tail_records = np.flatnonzero(first_tied < after_tied)
     for i in tied_tail_records.tolist():
         first, after = int(first_tied[i]), int(after_tied[i])
@@ -64,11 +63,11 @@ def merge_rankings(
 
 
 def _find_ties(descending_scores: Floats, scores: Floats) -> tuple[Ints, Ints]:
-    """Return, for each of `scores`, the range of the indices at which a descending list has the same score.
+    """Return, for each of `scores`, the range of indices where a descending list has the same score.
 
-    The ranges are returned as two arrays, with the first index of each range and the first one after it.
+    The result consists of the start indices and the end indices of the ranges.
     """
-    # A binary search needs an ascending list.
+    # `searchsorted` requires an ascending list.
     ascending_scores = -descending_scores
     first_tied = np.searchsorted(ascending_scores, -scores, side="left")
     after_tied = np.searchsorted(ascending_scores, -scores, side="right")
@@ -76,11 +75,11 @@ def _find_ties(descending_scores: Floats, scores: Floats) -> tuple[Ints, Ints]:
 
 
 class ListPlace(NamedTuple):
-    """The place of a record in a sorted list, which stays the same when other records come and go.
+    """The place of a record in a sorted list, which does not depend on other records.
 
     Attributes:
-        value: The sort value of the record; None if it has none.
-        id: Its id, by which records with the same value are sorted.
+        value: The sort value of the record, or None if it has none.
+        id: The id of the record, which is the tie-breaker for equal values.
     """
 
     value: Any
@@ -88,12 +87,12 @@ class ListPlace(NamedTuple):
 
 
 class ListWindow(NamedTuple):
-    """The part of a sorted list that a caller asks for.
+    """The requested part of a sorted list.
 
     Attributes:
-        skip: How many records to leave out first.
-        limit: How many records to return at most; None for all.
-        after: The place after which to begin counting; None for the beginning of the list.
+        skip: The number of records to skip after the start.
+        limit: The maximum number of records to return, or None for all.
+        after: The place that the window starts after, or None for the beginning of the list.
     """
 
     skip: int
@@ -102,7 +101,10 @@ class ListWindow(NamedTuple):
 
 
 class ListOrder:
-    """The order of a list by the values of a column; records without a value come last, and ties are sorted by id."""
+    """The order of a list by the values of a column.
+
+    Records without a value come last, and ties are sorted by id.
+    """
 
     def __init__(self, column: str, descending: bool) -> None:
         self._column = column
@@ -114,11 +116,11 @@ class ListOrder:
         return ListPlace(part.sort_value(self._column, position), id_)
 
     def key(self, part: CatalogPart, position: int) -> SortKey:
-        """Return the sort key of the record at a position; the keys of different parts can be compared."""
+        """Return the sort key of the record at a position, which is comparable across parts."""
         return self._key_of(self.place(part, position))
 
     def _key_of(self, place: ListPlace) -> SortKey:
-        """Return the sort key of the record at a place."""
+        """Return the sort key for a place in the list."""
         if place.value is None:
             return True, 0, place.id  # records without a value are compared by id only
 
@@ -126,40 +128,40 @@ class ListOrder:
         return False, value, place.id
 
     def request(self, part: CatalogPart, window: ListWindow) -> PageRequest:
-        """Return the request with which one part is asked for its records in a window."""
+        """Create the request to a part for its records in a window."""
         if window.after is None:
             return PageRequest(self._column, self._descending, window.skip, window.limit)
 
         last_key = self._key_of(window.after)
 
         def is_before(position: int) -> bool:
-            """Return whether the window begins after the record at a position."""
+            """Return whether the record at a position precedes the start of the window."""
             return not last_key < self.key(part, position)
 
         return PageRequest(self._column, self._descending, window.skip, window.limit, is_before)
 
 
 class SortedRecords(NamedTuple):
-    """Records of one part, given by their positions in the order of a list."""
+    """Records of one part, with their positions in the order of a list."""
 
     part: CatalogPart
     positions: Ints
 
     def key(self, index: int, order: ListOrder) -> SortKey:
-        """Return the sort key of the record at an index of the list."""
+        """Return the sort key of the record at an index of `positions`."""
         return order.key(self.part, int(self.positions[index]))
 
 
 def merge_lists(indexed: SortedRecords, tail: SortedRecords, order: ListOrder, window: ListWindow) -> Ints:
-    """Merge the sorted lists of the index and of the tail; return the positions, in a view, of the records in a window.
+    """Merge the sorted lists of the index and of the tail, and return the positions in the view of a window.
 
-    Only records in the window are merged. A binary search finds how many records of the tail come before it.
+    Only records in the window are merged. A binary search finds the number of records of the tail before it.
     """
     skip, limit = window.skip, window.limit
     if skip >= len(indexed.positions) + len(tail.positions):
         return np.empty(0, np.int64)
 
-    def includes_no_more(tail_count: int) -> bool:
+    def has_at_most_from_tail(tail_count: int) -> bool:
         """Return whether at most `tail_count` records of the tail are among the first `skip` of the merged list."""
         indexed_count = skip - tail_count
         if indexed_count == 0:
@@ -168,7 +170,7 @@ def merge_lists(indexed: SortedRecords, tail: SortedRecords, order: ListOrder, w
 
     fewest = max(0, skip - len(indexed.positions))
     most = min(skip, len(tail.positions))
-    tail_skip = fewest + bisect_left(range(fewest, most), True, key=includes_no_more)
+    tail_skip = fewest + bisect_left(range(fewest, most), True, key=has_at_most_from_tail)
     indexed_skip = skip - tail_skip
 
     indexed_page = SortedRecords(indexed.part, indexed.positions[indexed_skip:][:limit])
@@ -177,13 +179,13 @@ def merge_lists(indexed: SortedRecords, tail: SortedRecords, order: ListOrder, w
 
 
 def _merge_all(indexed: SortedRecords, tail: SortedRecords, order: ListOrder) -> Ints:
-    """Merge two sorted lists; return the positions of all their records in a view."""
+    """Merge two sorted lists, and return the positions of all records in the view."""
     indexed_count = len(indexed.positions)
 
     def indexed_key(index: int) -> SortKey:
         return indexed.key(index, order)
 
-    # Records of the tail that come after all indexed ones stay at the end.
+    # By default, insert records of the tail after all indexed records.
     insertions = np.full(len(tail.positions), indexed_count, np.int64)
     for tail_index in range(len(tail.positions)):
         tail_key = tail.key(tail_index, order)
@@ -198,9 +200,12 @@ def _merge_all(indexed: SortedRecords, tail: SortedRecords, order: ListOrder) ->
 def _interleave(
     indexed_positions: NDArray[Any], tail_positions: NDArray[Any], insertions: NDArray[Any], *, tail_offset: int
 ) -> Ints:
-    """Return the positions of the records of both parts as one list of positions in a view.
+    """Combine the positions of both parts into one list of positions in the view.
 
-    `insertions` holds, for each record of the tail, the index in `indexed_positions` before which it is inserted. In a
-    view, the positions of the tail begin at `tail_offset`, after those of the index.
+    Args:
+        indexed_positions: the positions of records of the index.
+        tail_positions: the positions of records of the tail.
+        insertions: the index in `indexed_positions` where each record of the tail is inserted.
+        tail_offset: the first position of the tail in the view.
     """
     return np.insert(indexed_positions.astype(np.int64), insertions, tail_positions + tail_offset)

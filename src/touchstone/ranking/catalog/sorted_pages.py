@@ -1,7 +1,7 @@
 """Pages of sorted lists of indexed records.
 
-The order of all records by a column is computed once and cached. A page is read from it by skipping the records that do
-not match. If only a few records match, sorting them is faster than looking for them in that order.
+The order of all records by a column is computed once and cached. A page is read from it by skipping records that do not
+match. If only a few records match, sorting them is faster.
 """
 
 from collections.abc import Sequence
@@ -24,28 +24,28 @@ from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.query.sort_order import PageRequest, select_window, to_ascending
 
 MIN_BEGINNING: Final = 65_536
-"""The least number of records at the beginning of an order; smaller catalogs keep whole orders only."""
-_BEGINNING_SHARE: Final = 8  # an eighth of an order is its beginning
-_READING_COST: Final = 15  # reading the key of a match takes as long as reading so many places of an order
-_SORTING_COST: Final = 100  # and so does sorting one of the records up to the end of the page
+"""The minimum number of records at the beginning of an order, so that only large catalogs have beginnings."""
+_BEGINNING_SHARE: Final = 8  # the beginning of an order is one eighth of it
+_READING_COST: Final = 15  # cost of reading the sort key of a match, relative to reading one entry of an order
+_SORTING_COST: Final = 100  # cost of sorting a record up to the end of the page, relative to the same
 _ALL_BITS: Final = np.uint64(2**64 - 1)
 
 
 class SortedPages:
     """Reads pages of sorted lists from an index.
 
-    Computing the order of all records takes a while in a large catalog. So it is done when an order is first needed,
-    and only for the beginning of the order until a page lies beyond that.
+    Computing the order of all records of a large catalog takes a while. It is therefore computed on first use, and only
+    its beginning is computed unless a page is beyond that.
     """
 
     def __init__(self, index: CatalogIndex, sort_up_to: int) -> None:
-        """Read pages from an index; at most `sort_up_to` records that match are sorted for a page."""
+        """Prepare to read pages from an index, sorting at most `sort_up_to` matches for a page."""
         self._index = index
         self._columns = index.columns
         self._sort_up_to = sort_up_to
 
     def read(self, matches: Words, match_count: int, request: PageRequest) -> Ints:
-        """Return the positions of the records on a page, given a bitmap of all records that match and their number."""
+        """Return the positions of the records on a page, given a bitmap of all matches and their number."""
         length = max(0, match_count - request.skip)
         if request.limit is not None:
             length = min(length, request.limit)
@@ -55,27 +55,27 @@ class SortedPages:
         if self._is_sorting_cheaper(match_count, request, length):
             return self._sort(matches, match_count, request)
 
-        page = _read_order(matches, self._beginning(request), request, length)
+        page = _read_page(matches, self._beginning(request), request, length)
         if len(page) == length:
             return page
 
-        # The page ends beyond the beginning of the order.
+        # The page extends beyond the beginning of the order.
         if match_count <= self._sort_up_to:
             return self._sort(matches, match_count, request)
-        return _read_order(matches, self._permutation(request), request, length)
+        return _read_page(matches, self._permutation(request), request, length)
 
     def _is_sorting_cheaper(self, match_count: int, request: PageRequest, length: int) -> bool:
-        """Return whether sorting the matches is expected to be faster than reading an order up to the page's end."""
+        """Return whether sorting the matches is probably faster than reading an order up to the end of the page."""
         if match_count > self._sort_up_to:
             return False
         if request.is_before is not None:
             return True  # the page can be anywhere in the order
 
         end = request.skip + length
-        expected_places = end * self._columns.size / match_count
+        expected_reads = end * self._columns.size / match_count
         sorting_cost = _READING_COST * match_count + _SORTING_COST * end
         are_few = match_count <= self._sort_up_to // 20
-        return are_few or sorting_cost < expected_places
+        return are_few or sorting_cost < expected_reads
 
     def _sort(self, matches: Words, match_count: int, request: PageRequest) -> Ints:
         """Sort the matches, and return the page."""
@@ -90,7 +90,7 @@ class SortedPages:
         return sorted_positions[start:][: request.limit]
 
     def _beginning(self, request: PageRequest) -> Positions:
-        """Return the beginning of the order of all records, or the whole order where the index stores it."""
+        """Return the beginning of the order of all records, or the whole order if it is available at no cost."""
         columns = self._columns
         if request.column == "id":
             by_id = columns.positions_by_id
@@ -107,34 +107,37 @@ class SortedPages:
         with cache.lock:
             beginning = cache.beginnings.get(key)
             if beginning is None:
-                beginning = self._make_order(request, count)
+                beginning = self._compute_order(request, count)
                 cache.beginnings.put(key, beginning)
             return beginning
 
     def _permutation(self, request: PageRequest) -> Positions:
-        """Return the positions of all records in the order of a list, which is computed once and then cached."""
+        """Return the positions of all records in the order of a list, which are cached."""
         cache = self._index.orders
         key = self._order_key(request)
         with cache.lock:
             permutation = cache.permutations.get(key)
             if permutation is None:
-                permutation = self._make_order(request, self._columns.size)
+                permutation = self._compute_order(request, self._columns.size)
                 cache.permutations.put(key, permutation)
             return permutation
 
     def _order_key(self, request: PageRequest) -> OrderKey:
-        """Return the key under which the order of a list is cached; most orders do not depend on the assurance."""
+        """Return the cache key for the order of a list.
+
+        Most orders do not depend on the assurance.
+        """
         assurance = self._columns.assurance if request.column in ASSURED_COLUMNS else Assurance.DECLARED
         return OrderKey(assurance, request.column, request.descending)
 
-    def _make_order(self, request: PageRequest, count: int) -> Positions:
-        """Return the first `count` positions in the order of a list."""
+    def _compute_order(self, request: PageRequest, count: int) -> Positions:
+        """Compute the first `count` positions in the order of a list."""
         by_id = self._columns.positions_by_id
         keys = self._sort_keys(request, by_id)
         return np.asarray(by_id[_first_in_order(keys, count)])
 
     def _sort_keys(self, request: PageRequest, positions: NDArray[Any]) -> list[NDArray[Any]]:
-        """Return the arrays by which records are sorted in ascending order, the most significant first; no ids."""
+        """Return the keys for an ascending sort, the most significant first, without the id as a tie-breaker."""
         if request.column == "dataset_id":
             uuids = self._columns.dataset_ids
             high, low = uuids.high[positions], uuids.low[positions]
@@ -142,7 +145,7 @@ class SortedPages:
         return [to_ascending(self._sort_values(request.column, positions), request.descending)]
 
     def _sort_values(self, column: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return numbers that are in the order of the values of a column; NaN for records without a value."""
+        """Return numbers in the order of the values of a column, with NaN for missing values."""
         if column in FLAGS:
             flags = self._index.flags(column, positions).astype(np.float64)
             return np.where(flags < 0, np.nan, flags)
@@ -159,25 +162,25 @@ class SortedPages:
         return np.where(ranks == 0, np.nan, ranks)
 
     def _name_ranks(self, positions: NDArray[Any]) -> Ints:
-        """Return the alphabetical rank of the folded name of each record; equal names share a rank.
+        """Return the rank of the folded name of each record, which equal names share.
 
-        Records with the same name form a group in the alphabetical order, and a bitmap marks where each group starts.
-        The rank of a name is the number of groups that start at the record's place or before it.
+        Records with the same name form a group in the alphabetical order of all records, and a bitmap marks the start
+        of each group. The rank of a name is the number of groups that start at or before its record.
         """
         names = self._columns.names
         counts_by_word = np.bitwise_count(names.group_starts)
         counts_before_word = np.cumsum(counts_by_word, dtype=np.int64) - counts_by_word
 
-        places = names.places[positions].astype(np.int64)
-        words = places // BITS_PER_WORD
-        bits_after_place = (BITS_PER_WORD - 1 - places % BITS_PER_WORD).astype(np.uint64)
-        starts_up_to_place = names.group_starts[words] & (_ALL_BITS >> bits_after_place)
-        return np.asarray(counts_before_word[words] + np.bitwise_count(starts_up_to_place))
+        indices = names.places[positions].astype(np.int64)
+        words = indices // BITS_PER_WORD
+        bits_after_index = (BITS_PER_WORD - 1 - indices % BITS_PER_WORD).astype(np.uint64)
+        starts_up_to_index = names.group_starts[words] & (_ALL_BITS >> bits_after_index)
+        return np.asarray(counts_before_word[words] + np.bitwise_count(starts_up_to_index))
 
     def sort_value(self, column: str, position: int) -> Any:
-        """Return the value by which one record is sorted; None if it has no value.
+        """Return the sort value of one record, or None if it has none.
 
-        Texts are returned folded, so that records can be compared with those of other parts.
+        Texts are folded, so that the value is comparable across parts.
         """
         if column == "dataset_id":
             return self._columns.dataset_ids.integer_at(position)
@@ -191,8 +194,8 @@ class SortedPages:
         return None if np.isnan(value) else value
 
 
-def _read_order(matches: Words, order: Positions, request: PageRequest, length: int) -> Ints:
-    """Read a page of `length` matches from an order; return fewer if the order ends before the page does."""
+def _read_page(matches: Words, order: Positions, request: PageRequest, length: int) -> Ints:
+    """Read a page of `length` matches from an order, or fewer if the order ends before the page."""
     page = np.empty(length, np.int64)
     remaining_order = order[request.first_index(order) :]
     page_length = order_kernels.fill_window(matches, remaining_order, request.skip, page)
@@ -200,21 +203,25 @@ def _read_order(matches: Words, order: Positions, request: PageRequest, length: 
 
 
 def _first_in_order(keys: Sequence[NDArray[Any]], count: int) -> Ints:
-    """Return the indices of the first `count` records in ascending order of their keys; ties keep their order.
+    """Return the indices of the first `count` records in a stable ascending sort.
 
-    The most significant key is given first. Records that come later than the first `count` are not sorted.
+    Only records that can be among them are sorted.
+
+    Args:
+        keys: the sort keys, the most significant first.
+        count: the number of records to return.
     """
     first_key = keys[0]
     if count >= len(first_key):
         all_indices = np.arange(len(first_key))
         return _sort_indices(keys, all_indices)
 
-    # The first key of the last record decides which records come before it, and which are tied with it.
+    # Compare the first keys of all records with the first key of the last record to return.
     last_value = np.partition(first_key, count - 1)[count - 1]
     before_last = np.flatnonzero(first_key < last_value)
     tied_with_last = np.flatnonzero(first_key == last_value)
 
-    # Without another key to sort them by, ties keep their order, so that those at the end can be left out at once.
+    # Without further keys, the sort keeps the order of ties, so surplus ties can be dropped immediately.
     if len(keys) == 1:
         tied_with_last = tied_with_last[: count - len(before_last)]
 
@@ -223,5 +230,5 @@ def _first_in_order(keys: Sequence[NDArray[Any]], count: int) -> Ints:
 
 
 def _sort_indices(keys: Sequence[NDArray[Any]], indices: Ints) -> Ints:
-    """Return some indices in ascending order of the keys there, the most significant first; ties keep their order."""
+    """Sort indices stably in ascending order of the keys at these indices, the most significant key first."""
     return indices[np.lexsort([key[indices] for key in reversed(keys)])]

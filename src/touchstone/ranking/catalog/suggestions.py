@@ -1,4 +1,4 @@
-"""Suggestions for somebody who is typing: names, domains and tasks of records that they may see."""
+"""Suggestions of names, domains and tasks of visible records while somebody types."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.text.words import name_words, split_words
 
 _TERM_COLUMNS: Final = ("domain", "task")
-_NAMES_PER_PART: Final = 500  # so many of the most cited records with a name that fits are looked at
+_NAMES_PER_PART: Final = 500  # maximum number of matching names per part, of the most cited records
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A name, domain or task that somebody may be typing.
+    """A name, domain or task that matches the typed text.
 
     Attributes:
         kind: `name`, `domain` or `task`.
         text: The name, domain or task.
-        count: How many visible records have it, among those that were looked at.
+        count: The number of visible records with it, among the examined records.
     """
 
     kind: str
@@ -30,18 +30,24 @@ class Suggestion:
 
 
 class _NamedRecord(NamedTuple):
-    """The name of a record, and how well known it is."""
+    """The name and the popularity score of a record."""
 
     name: str
     popularity: float
 
 
 def suggest(parts: Sequence[CatalogPart], text: str, visible: Query, *, facets: Facets, limit: int) -> list[Suggestion]:
-    """Suggest names, domains and tasks to somebody who has typed a text, at most `limit` of them.
+    """Suggest names, domains and tasks that match a typed text.
 
-    Each word of the text begins a word of every suggestion: `hea` suggests `Health`. `visible` is the query for the
-    records that the viewer may see, and `facets` are the facets of these records. A third of the places is for domains,
-    a third for tasks, and what is left for names.
+    Each word of the text must be the prefix of a word of the suggestion; for example, `hea` matches `Health`. One third
+    of the suggestions are domains, one third are tasks, and the rest are names, if there are enough of them.
+
+    Args:
+        parts: the parts of the catalog.
+        text: the typed text.
+        visible: the query for the records that the viewer may see.
+        facets: the facets of these records.
+        limit: the maximum number of suggestions.
     """
     prefixes = list(dict.fromkeys(split_words(text)))
     if not prefixes:
@@ -58,23 +64,23 @@ def suggest(parts: Sequence[CatalogPart], text: str, visible: Query, *, facets: 
 
 
 def _suggest_terms(facets: Facets, column: str, prefixes: Sequence[str]) -> Iterator[Suggestion]:
-    """Yield the domains or tasks that fit, the most frequent first."""
+    """Yield the matching domains or tasks, the most frequent first."""
     for value, count in facets.values[column]:
-        if _begin_words(prefixes, split_words(str(value))):
+        if _match_prefixes(prefixes, split_words(str(value))):
             yield Suggestion(column, str(value), count)
 
 
 def _suggest_names(
     parts: Sequence[CatalogPart], prefixes: Sequence[str], visible: Query, *, start: str
 ) -> Iterator[Suggestion]:
-    """Yield the names that fit, those that begin with the text itself first, then the most cited ones."""
+    """Yield the matching names, with names that begin with `start` first, then the most cited ones."""
     records_by_name: dict[str, list[_NamedRecord]] = {}
     for part in parts:
         for record in _named_records(part, prefixes, visible):
             records_by_name.setdefault(fold(record.name), []).append(record)
 
     def order(folded_name: str) -> tuple[bool, float, int, str]:
-        """Return what names are sorted by; False comes before True."""
+        """Return the sort key of a name."""
         popularity = max(record.popularity for record in records_by_name[folded_name])
         return not folded_name.startswith(start), -popularity, len(folded_name), folded_name
 
@@ -84,18 +90,18 @@ def _suggest_names(
 
 
 def _named_records(part: CatalogPart, prefixes: Sequence[str], visible: Query) -> list[_NamedRecord]:
-    """Return the most cited visible records of a part whose names fit."""
-    positions = part.most_cited_names(prefixes, visible, _NAMES_PER_PART)
+    """Return the most cited visible records of a part with matching names."""
+    positions = part.find_most_cited_by_name(prefixes, visible, _NAMES_PER_PART)
     popularity = part.criterion("popularity_score", positions).tolist()
     names = part.texts("dataset_name", positions)
     records = []
     for name, name_popularity in zip(names, popularity, strict=True):
-        if name is not None and _begin_words(prefixes, name_words(name)):
+        if name is not None and _match_prefixes(prefixes, name_words(name)):
             records.append(_NamedRecord(name, name_popularity))
     return records
 
 
-def _begin_words(prefixes: Sequence[str], words: Iterable[str]) -> bool:
-    """Return whether every prefix begins one of the words."""
+def _match_prefixes(prefixes: Sequence[str], words: Iterable[str]) -> bool:
+    """Return whether every prefix is the prefix of at least one of the words."""
     distinct_words = set(words)
     return all(any(word.startswith(prefix) for word in distinct_words) for prefix in prefixes)

@@ -28,14 +28,20 @@ from touchstone.ranking.weighted_mean import WeightSets, score_segment, weight_s
 
 
 class UnindexedPart:
-    """A segment, and which of its records are alive."""
+    """A segment with a mask of its live records."""
 
     def __init__(self, segment: Segment, alive: Bools, declared: "UnindexedPart | None" = None) -> None:
-        """Combine a segment with which records are alive; `declared` is the same part at the assurance `declared`."""
+        """Combine a segment with its live records.
+
+        Args:
+            segment: the segment.
+            alive: a mask of the live records.
+            declared: the same part at the assurance `declared`, or None if this part is it.
+        """
         self._segment = segment
         self._alive = alive
-        # None for the part at `declared` itself. A reference to itself would keep its arrays, which are as long as the
-        # tail of a large catalog, in memory until the next garbage collection.
+        # None for the part at `declared`, because a reference to itself would prevent freeing its arrays, which can be
+        # large, before the next garbage collection.
         self._declared_part = declared
         self.is_searchable = segment.words is not None
         self.span = segment.size
@@ -43,7 +49,7 @@ class UnindexedPart:
         self._parts_by_assurance: dict[Assurance, UnindexedPart] = {}
 
     def at(self, assurance: Assurance) -> "UnindexedPart":
-        """Return the same records with what is known at an assurance."""
+        """Return the same records at an assurance."""
         declared = self._declared_part or self
         if assurance is Assurance.DECLARED:
             return declared
@@ -55,7 +61,7 @@ class UnindexedPart:
         return part
 
     def _evaluate(self, query: Query, positions: Ints | None = None) -> Bools:
-        """Return whether the records at some positions, or all for None, are alive and match."""
+        """Return whether each of the records at the given positions, or of all for None, is alive and matches."""
         matches = self._alive if positions is None else self._alive[positions]
         for assurance, predicates in group_by_assurance(query, self._segment.assurance).items():
             segment = self.at(assurance)._segment
@@ -64,13 +70,15 @@ class UnindexedPart:
         return matches
 
     def count(self, query: Query) -> int:
-        """Return how many live records match."""
+        """Return the number of live records that match."""
         return int(np.count_nonzero(self._evaluate(query)))
 
     def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
-        """Return the best `end` records that match, or all for None; scores below `min_score` may be left out.
+        """Return the best `end` matches, or all for None.
 
-        With a minimum, most records are ruled out by a quick estimate before the query is evaluated at all.
+        Matches with scores below `min_score` may be omitted.
+
+        With a minimum score, a quick estimate rules out most records before the query is evaluated.
         """
         if min_score > 0.0:
             candidates = self._find_candidates(weights, min_score)
@@ -87,25 +95,25 @@ class UnindexedPart:
         return PartRanking(positions[best], scores[best], plan, count_in_unordered(scores))
 
     def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
-        """Return the best `end` records that match for each of several sets of weights."""
+        """Return the best `end` matches for each set of weights."""
         positions = self._find_matches(query)
         criteria = {name: self.criterion(name, positions) for name in sets.names}
         tie_keys = (self._segment.name_ranks(positions), self._segment.columns["id"][positions])
         return rank_gathered_by_sets(MatchingRecords(positions, criteria, tie_keys), sets, end)
 
     def _find_candidates(self, weights: Mapping[str, float], min_score: float) -> Ints:
-        """Return the positions of the records whose score may reach a minimum, judged by one product in float32."""
+        """Return the positions of the records that may reach a minimum score according to float32 estimates."""
         estimates = weight_shares(weights) @ self._criteria_float32
         threshold = np.float32(min_score - FLOAT32_TOLERANCE)
 
-        # Usually no record reaches the threshold. Looking at the maximum tells so in a third of the time.
+        # Usually no record reaches the threshold, and computing the maximum is three times as fast as `flatnonzero`.
         if estimates.max() < threshold:
             return np.empty(0, np.int64)
         return np.flatnonzero(estimates >= threshold)
 
     @cached_property
     def _criteria_float32(self) -> NDArray[np.float32]:
-        """The criteria in float32, as a matrix with one row for each criterion."""
+        """The criteria in float32 as a matrix with one row for each criterion."""
         segment = self._segment
         if segment.criteria_float32.size:
             return segment.criteria_float32
@@ -116,7 +124,10 @@ class UnindexedPart:
         return np.flatnonzero(self._evaluate(query))
 
     def sort(self, query: Query, request: PageRequest) -> SortedWindow:
-        """Return one page of the records that match, sorted by a column; records without a value last, ties by id."""
+        """Return one page of the matches in the order of a column.
+
+        Records without a value come last, and ties are sorted by id.
+        """
         positions = self._find_matches(query)
         values_by_key = sort_values(self._segment, request.column)
         keys = [to_ascending(values[positions], request.descending) for values in values_by_key]
@@ -131,27 +142,27 @@ class UnindexedPart:
         return SortedWindow(page, total_count=len(positions))
 
     def matching_positions(self, query: Query) -> Ints:
-        """Return the positions of the live records that match, ascending."""
+        """Return the ascending positions of the live records that match."""
         return self._find_matches(query)
 
     def find_position(self, dataset_id: int) -> int | None:
-        """Return the position of the live record with an integer id; None if there is none."""
+        """Return the position of the live record with an integer id, or None if there is none."""
         has_id = self._alive & (self._segment.columns["id"] == dataset_id)
         positions = np.flatnonzero(has_id)
         return int(positions[0]) if len(positions) else None
 
     def count_before(self, name_and_id: NameAndId, positions: Ints) -> int:
-        """Return how many of the records at some positions come before a folded name and an id in the alphabet."""
+        """Return the number of records at the given positions that precede a folded name and id alphabetically."""
         name_codes = self._segment.columns["dataset_name"][positions]
         names = self._segment.vocabularies["dataset_name"]
 
-        is_before = names.test_codes(name_codes, lambda name: name < name_and_id.folded_name)
-        has_same_name = names.test_codes(name_codes, lambda name: name == name_and_id.folded_name)
+        is_before = names.match_codes(name_codes, lambda name: name < name_and_id.folded_name)
+        has_same_name = names.match_codes(name_codes, lambda name: name == name_and_id.folded_name)
         has_lower_id = self._segment.columns["id"][positions] < name_and_id.id
         return int(np.count_nonzero(is_before | (has_same_name & has_lower_id)))
 
     def search(self, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
-        """Return what the relevance of some records depends on, which contain every word of a query."""
+        """Return the data for the relevance of records that contain every word of a query."""
         words = self._segment.words
         assert words is not None
         matches = tuple(map(words.find, query_words))
@@ -161,20 +172,17 @@ class UnindexedPart:
         weights = [word_matches.weights_at(positions) for word_matches in matches]
         return PartSearch(count_words(matches, lengths, is_public), weights, lengths[positions])
 
-    def most_cited_names(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
-        """Return the first `limit` records that match and whose names have a word for each of some prefixes."""
+    def find_most_cited_by_name(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
+        """Return the positions of the `limit` most cited matches whose names have a word for each prefix."""
         assert self._segment.words is not None
-        positions = reduce(np.intersect1d, map(self._segment.words.name_positions, prefixes))
+        positions = reduce(np.intersect1d, map(self._segment.words.find_name_prefix, prefixes))
         positions = positions[self._evaluate(query, positions)]
 
         keys = (-self.criterion("popularity_score", positions), self.ids(positions))
         return np.asarray(positions[select_window(keys, skip=0, limit=limit)])
 
     def sort_value(self, column: str, position: int) -> Any:
-        """Return the value by which one record is sorted; None if it has no value.
-
-        Texts are returned folded, so that records can be compared with those of other parts.
-        """
+        """Return a sort value that is comparable across parts, such as a folded text, or None if there is none."""
         segment = self._segment
         if column == "dataset_id":
             return segment.dataset_id(position).int
@@ -189,57 +197,57 @@ class UnindexedPart:
         return None if is_unknown else value
 
     def count_facets(self, query: Query, counter: FacetCounter) -> None:
-        """Add the records that match to a counter of facets."""
+        """Add the facets of the matches to a counter."""
         count_segment(counter, self._segment, self._find_matches(query))
 
     def ids(self, positions: NDArray[Any]) -> Ints:
-        """Return the integer ids of the records at some positions."""
+        """Return the integer ids of the records at the given positions."""
         return np.asarray(self._segment.columns["id"][positions])
 
     def dataset_ids(self, positions: NDArray[Any]) -> list[str]:
-        """Return the UUIDs of the records at some positions, as text."""
+        """Return the UUIDs of the records at the given positions as strings."""
         columns = self._segment.columns
         return format_uuids(columns["uuid_high"][positions], columns["uuid_low"][positions])
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
-        """Return a text attribute of the records at some positions, None if not known."""
+        """Return a text attribute of the records at the given positions, None where not known."""
         values = self._segment.vocabularies[column].values
         return [values[code] for code in self._segment.columns[column][positions].tolist()]
 
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
-        """Return the words of the records at some positions, as they are compared; no words if none is known."""
+        """Return the folded words of the records at the given positions, an empty tuple where not known."""
         folded_lists = self._segment.vocabularies[column].folded
         return [folded_lists[code] or () for code in self._segment.columns[column][positions].tolist()]
 
-    def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN: not known), a flag (-1: not known) or KNOWN_ETHICAL of some records."""
+    def attribute(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
+        """Return a number (NaN if not known), a flag (-1 if not known) or KNOWN_ETHICAL at the given positions."""
         return np.asarray(self._segment.columns[name][positions])
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
-        """Return the value of a criterion for the records at some positions."""
+        """Return a criterion of the records at the given positions."""
         return np.asarray(self._segment.criteria[name][positions])
 
     def scores(self, positions: NDArray[Any], weights: Mapping[str, float]) -> Floats:
-        """Return the scores of the records at some positions."""
+        """Return the scores of the records at the given positions."""
         return score_segment(self._segment, positions, weights)
 
     def packed_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
-        """Return the levels of the evidence about the records at some positions, two bits for each attribute."""
+        """Return the packed evidence levels of the records at the given positions, two bits for each attribute."""
         return self._segment.evidence.packed_levels(self._segment.assurance).at(positions)
 
     def decode(self) -> DecodedColumns:
-        """Return the live records for another layout, such as the segment that a new index is built from."""
+        """Return the live records, for example to build a new index from them."""
         columns = {name: values[self._alive] for name, values in self._segment.columns.items()}
         values = {name: vocabulary.values for name, vocabulary in self._segment.vocabularies.items()}
 
-        # A live record moves forward by as many places as there are dead records before it.
+        # The new position of a live record is the number of live records before it.
         evidence = self._segment.evidence
-        is_kept = self._alive[evidence.positions]
+        is_alive = self._alive[evidence.positions]
         new_positions = np.cumsum(self._alive)[evidence.positions] - 1
 
-        return DecodedColumns(columns, values, evidence.keep(is_kept, new_positions[is_kept]))
+        return DecodedColumns(columns, values, evidence.select(is_alive, new_positions[is_alive]))
 
     def decode_words(self) -> DecodedWords | None:
-        """Return the words of the live records, in the same order; None if they are not searchable."""
+        """Return the words of the live records in the same order, or None if they are not searchable."""
         words = self._segment.words
         return words.decode(np.flatnonzero(self._alive)) if words else None

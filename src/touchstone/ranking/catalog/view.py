@@ -1,4 +1,4 @@
-"""One state of the catalog, which answers every read."""
+"""An immutable state of the catalog, which answers all queries."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -41,12 +41,14 @@ _MAX_CACHED_FACETS: Final = 16
 
 
 class View:
-    """One state of the catalog; it never changes, so any thread may read it for as long as it likes.
+    """An immutable state of the catalog.
 
-    Positions belong to this view alone: first those of the index, if there is one, then those of the tail. Weights must
-    be finite, not negative, and not all zero.
+    It is safe to use from several threads.
 
-    The catalog makes its views at the assurance `declared`, and `at` returns the same state at another one.
+    Positions are valid only within one view, where the positions of the tail follow the positions of the index. Weights
+    must be finite, not negative, and not all zero.
+
+    The catalog creates views at the assurance `declared`, and `at` returns the same state at another assurance.
     """
 
     assurance = Assurance.DECLARED
@@ -66,10 +68,10 @@ class View:
         return self
 
     def at(self, assurance: Assurance) -> "View":
-        """Return this state of the catalog with only those values that are known at an assurance.
+        """Return this state of the catalog with only the values known at an assurance.
 
-        An attribute whose best claim is below the assurance is not known, in filters, criteria, sort keys and facets
-        alike. Positions are the same at every assurance.
+        An attribute counts as not known in filters, criteria, sort keys and facets if its best claim is below the
+        assurance. Positions are the same at every assurance.
         """
         if assurance is self.assurance:
             return self
@@ -79,16 +81,16 @@ class View:
 
     @property
     def is_indexed(self) -> bool:
-        """Whether most records are behind an index."""
+        """Whether the catalog has an index."""
         return self._indexed is not None
 
     @property
     def unindexed_size(self) -> int:
-        """How many records every query scans."""
+        """The number of records outside of the index, which every query scans."""
         return self._tail.span
 
     def count(self, query: Query) -> int:
-        """Return how many records match; recent counts are cached."""
+        """Return the number of matches, which is cached."""
         key = (self.assurance, query)
         count = self._cached_counts.get(key)
         if count is None:
@@ -99,25 +101,29 @@ class View:
         return count
 
     def rank(self, query: Query, weights: Mapping[str, float], *, skip: int, limit: int | None) -> RankedWindow:
-        """Return one page of the records that match, by score decreasing, then folded name, then id.
+        """Return one page of the matches, sorted by descending score, then by folded name, then by id.
 
-        `limit` is None for all records after the first `skip`.
+        Args:
+            query: the query.
+            weights: the weights by criterion.
+            skip: the number of matches before the page.
+            limit: the maximum number of records on the page, or None for all remaining matches.
         """
         end = None if limit is None else min(self.size, skip + limit)
         ranking = self._parts[0].rank(query, weights, end=end, min_score=0.0)
         tail_ranking = self._rank_tail(query, weights, ranking, end)
         positions, scores = self._merge_tail(ranking, tail_ranking)
 
-        # If fewer records are left than were asked for, they are all that match.
+        # A page that is not full contains the last match.
         is_complete = end is None or len(scores) < end
         count_ties = partial(_count_ties, [ranking, tail_ranking])
         ranking_to_end = PartRanking(positions[:end], scores[:end], ranking.plan, count_ties)
         return RankedWindow(ranking_to_end, skip=skip, count=lambda: self.count(query), is_complete=is_complete)
 
     def rank_by_sets(self, query: Query, sets: WeightSets, *, limit: int) -> list[Ints]:
-        """Return for each of several sets of weights the positions of the first `limit` records that match, in order.
+        """Return the positions of the first `limit` matches in the order of `rank`, for each set of weights.
 
-        The order is that of `rank`, which would take much longer for many sets.
+        For many sets, this is much faster than `rank`.
         """
         end = min(self.size, limit)
         positions_by_set = []
@@ -130,10 +136,16 @@ class View:
     def _rank_tail(
         self, query: Query, weights: Mapping[str, float], ranking: PartRanking, end: int | None
     ) -> PartRanking:
-        """Rank the tail: the records that are not indexed yet.
+        """Rank the tail, which contains the records not indexed yet.
 
-        `ranking` has the first `end` records of the index. Records of the tail with lower scores than all of these may
-        be left out. Without an index there is no tail.
+        The result is empty if there is no index, because the first part is the tail itself then.
+
+        Args:
+            query: the query.
+            weights: the weights by criterion.
+            ranking: the first `end` matches in the index. If there are as many, records of the tail with lower scores
+                than all of them may be omitted.
+            end: the end of the page, or None for all matches.
         """
         if not self._indexed or not self._tail.size:
             return NO_MATCHES
@@ -143,43 +155,50 @@ class View:
         return self._tail.rank(query, weights, end=end, min_score=min_score)
 
     def _merge_tail(self, ranking: PartRanking, tail_ranking: PartRanking) -> tuple[NDArray[Any], Floats]:
-        """Merge the records of the tail into those of the index; return positions of this view and scores."""
+        """Merge the rankings of the index and of the tail, and return positions of this view and scores."""
         if not self._indexed or not len(tail_ranking.positions):
             return ranking.positions, ranking.scores
         return merge_rankings(self._indexed, ranking, self._tail, tail_ranking)
 
     def sort(self, query: Query, key: str, *, descending: bool, skip: int, limit: int | None) -> SortedWindow:
-        """Return one page of the records that match, by one of SORT_KEYS; records without a value last, ties by id.
+        """Return one page of the matches in the order of a sort key.
 
-        `limit` is None for all records after the first `skip`.
+        Records without a value come last, and ties are sorted by id.
+
+        Args:
+            query: the query.
+            key: RELEVANCE or one of SORT_KEYS.
+            descending: whether to sort in descending order.
+            skip: the number of matches before the page.
+            limit: the maximum number of records on the page, or None for all remaining matches.
         """
         if key == RELEVANCE:
             return sort_by_relevance(self._parts, query, descending=descending, skip=skip, limit=limit)
         return self._read_list(query, ListOrder(SORT_KEYS[key], descending), ListWindow(skip, limit))
 
     def sort_window(self, query: Query, key: str, window: ListWindow, *, descending: bool) -> SortedWindow:
-        """Return a window of the records that match, in the order of one of SORT_KEYS, except relevance."""
+        """Return a window of the matches in the order of one of SORT_KEYS."""
         return self._read_list(query, ListOrder(SORT_KEYS[key], descending), window)
 
     def place(self, key: str, position: int) -> ListPlace:
-        """Return the place of the record at a position in a list that is sorted by one of SORT_KEYS."""
+        """Return the place of the record at a position in a list sorted by one of SORT_KEYS."""
         order = ListOrder(SORT_KEYS[key], descending=False)
         if self._indexed and position < self._tail_offset:
             return order.place(self._indexed, position)
         return order.place(self._tail, position - self._tail_offset)
 
     def _read_list(self, query: Query, order: ListOrder, window: ListWindow) -> SortedWindow:
-        """Return a window of the records that match, in some order."""
+        """Return a window of the matches in the given order."""
         if not self._indexed:
             return self._tail.sort(query, order.request(self._tail, window))
 
-        # Of the tail, which holds the records that are not indexed yet, all records up to the window's end are read.
+        # Read the tail from the start of the list to the end of the window.
         skip, limit, after = window
         end = None if limit is None else skip + limit
         tail_window = ListWindow(0, end, after)
         tail_positions, tail_count = self._tail.sort(query, order.request(self._tail, tail_window))
 
-        # All of these could come before the window, so that many more records are read from the index.
+        # Any of these records may precede the window, so read as many additional records from the index.
         start = max(0, skip - len(tail_positions))
         indexed_limit = None if end is None else end - start
         indexed_window = ListWindow(start, indexed_limit, after)
@@ -195,7 +214,7 @@ class View:
         return SortedWindow(positions, total_count=indexed_count + tail_count)
 
     def suggest(self, text: str, viewer: UUID | None, limit: int) -> list[Suggestion]:
-        """Return names, domains and tasks of visible records that have words which begin like those of a text."""
+        """Suggest names, domains and tasks of records visible to a viewer that match a typed text."""
         visible: Query = (Visible(viewer),)
         facets = self._cached_facets.get(visible)
         if facets is None:
@@ -204,30 +223,30 @@ class View:
         return suggest(self._parts, text, visible, facets=facets, limit=limit)
 
     def facets(self, query: Query) -> Facets:
-        """Return counts and ranges over the records that match."""
+        """Return the facets of the matches."""
         counter = FacetCounter()
         for part in self._parts:
             part.count_facets(query, counter)
         return counter.facets()
 
     def find_position(self, dataset_id: int) -> int | None:
-        """Return the position of the record with an integer id; None if the catalog has no such record."""
+        """Return the position of the record with an integer id, or None if there is none."""
         tail_position = self._tail.find_position(dataset_id)
         if tail_position is not None:
             return self._tail_offset + tail_position
         return self._indexed.find_position(dataset_id) if self._indexed else None
 
     def matching_positions(self, query: Query) -> Ints:
-        """Return the positions of the records that match, ascending."""
+        """Return the ascending positions of the matches."""
         tail_positions = self._tail.matching_positions(query) + self._tail_offset
         if not self._indexed:
             return tail_positions
         return np.concatenate([self._indexed.matching_positions(query), tail_positions])
 
     def count_before(self, position: int, positions: Ints) -> int:
-        """Return how many of the records at some positions come before the one at `position` by folded name, then id.
+        """Return the number of records at `positions` that precede the record at `position` by folded name, then id.
 
-        This decides between records with equal scores.
+        This order is the tie-breaker for records with equal scores.
         """
         is_tail = positions >= self._tail_offset
         [name_and_id] = self._names_and_ids(np.array([position]))
@@ -236,66 +255,66 @@ class View:
             count += self._indexed.count_before(name_and_id, positions[~is_tail])
         return count
 
-    def alphabetical_places(self, positions: Ints) -> Ints:
-        """Return the place of each of some records in the order of their folded names, then ids."""
+    def alphabetical_ranks(self, positions: Ints) -> Ints:
+        """Return the rank of each record among the given ones by folded name, then id, counted from 0."""
         names_and_ids = self._names_and_ids(positions)
         order = sorted(range(len(positions)), key=names_and_ids.__getitem__)
-        places = np.empty(len(positions), np.int64)
-        places[order] = np.arange(len(positions))
-        return places
+        ranks = np.empty(len(positions), np.int64)
+        ranks[order] = np.arange(len(positions))
+        return ranks
 
     def _names_and_ids(self, positions: Ints) -> list[NameAndId]:
-        """Return the folded names and the ids of the records at some positions."""
+        """Return the folded names and the ids of the records at the given positions."""
         names_and_ids = zip(self.names(positions), self.ids(positions).tolist(), strict=True)
         return [NameAndId(fold(name or ""), id_) for name, id_ in names_and_ids]
 
     def ids(self, positions: NDArray[Any]) -> Ints:
-        """Return the integer ids of the records at some positions."""
+        """Return the integer ids of the records at the given positions."""
         return self._gather(positions, lambda part, part_positions: part.ids(part_positions), np.int64)
 
     def names(self, positions: NDArray[Any]) -> list[str]:
-        """Return the names of the records at some positions."""
+        """Return the names of the records at the given positions."""
         return self._texts("dataset_name", positions)
 
     def criterion_scores(self, positions: NDArray[Any]) -> Floats:
-        """Return the criteria of the records at some positions: one row a record, columns in the order of CRITERIA."""
+        """Return the criteria as a matrix with one row for each position and one column for each of CRITERIA."""
         return np.stack([self.criterion(name, positions) for name in CRITERION_NAMES], axis=1)
 
     def facts(self, positions: NDArray[Any]) -> Facts:
-        """Return by name the numbers (NaN: not known) and flags (-1: not known) of the records at some positions."""
-        return {name: self.fact(name, positions) for name in (*NUMBERS, *FLAGS)}
+        """Return the numbers (NaN if not known) and flags (-1 if not known) at the given positions, by name."""
+        return {name: self.attribute(name, positions) for name in (*NUMBERS, *FLAGS)}
 
-    def fact(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN: not known) or a flag (-1: not known) of the records at some positions."""
-        return self._fact(name, positions, CLAIM_TYPES[name])
+    def attribute(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
+        """Return a number (NaN if not known) or a flag (-1 if not known) of the records at the given positions."""
+        return self._attribute(name, positions, CLAIM_TYPES[name])
 
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
-        """Return the words of the records at some positions, as they are compared; no words if none is known."""
+        """Return the folded words of the records at the given positions, an empty tuple where not known."""
 
         def read_words(part: CatalogPart, part_positions: NDArray[Any]) -> NDArray[Any]:
-            """Return the word lists as an array of objects, because NumPy would make lists of one length a matrix."""
+            """Return the word lists as an array of objects even if all of them have the same length."""
             return np.fromiter(part.words(column, part_positions), object, len(part_positions))
 
         return list(self._gather(positions, read_words, object))
 
     def evidence_levels(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
-        """Return the levels that support the values of the records at some positions, as `unpack_levels` reads them."""
+        """Return the packed evidence levels of the records at the given positions, for `unpack_levels`."""
         return self._gather(positions, lambda part, part_positions: part.packed_levels(part_positions), np.uint64)
 
     def known_ethical(self, positions: NDArray[Any]) -> list[int]:
-        """Return of how many ethical attributes it is known whether they are true or false, for each record."""
+        """Return the number of ethical attributes with a known value for each record."""
         counts: list[int] = self.known_ethical_counts(positions).tolist()
         return counts
 
     def known_ethical_counts(self, positions: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the same as `known_ethical`, as an array."""
-        return np.asarray(self._fact(KNOWN_ETHICAL, positions, np.uint8))
+        """Return the result of `known_ethical` as an array."""
+        return np.asarray(self._attribute(KNOWN_ETHICAL, positions, np.uint8))
 
     def items(self, positions: NDArray[Any]) -> ScoredItems:
-        """Read the fields that a response shows of each record, and return them as one list for each field."""
+        """Return the fields of scored items for the records at the given positions."""
         dataset_ids = self._gather(positions, lambda part, part_positions: part.dataset_ids(part_positions), object)
-        instances = self.fact("instances_number", positions)
-        features = self.fact("features_number", positions)
+        instances = self.attribute("instances_number", positions)
+        features = self.attribute("features_number", positions)
 
         return ScoredItems(
             id=self.ids(positions).tolist(),
@@ -311,29 +330,31 @@ class View:
         )
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
-        """Return the value of a criterion for the records at some positions."""
+        """Return a criterion of the records at the given positions."""
         return self._gather(positions, lambda part, part_positions: part.criterion(name, part_positions), np.float64)
 
     def scores(self, positions: NDArray[Any], weights: Mapping[str, float]) -> Floats:
-        """Return the scores of the records at some positions."""
+        """Return the scores of the records at the given positions."""
         return self._gather(positions, lambda part, part_positions: part.scores(part_positions, weights), np.float64)
 
-    def _fact(self, name: str, positions: NDArray[Any], dtype: Any) -> NDArray[Any]:
-        """Return a number or a flag of the records at some positions, as an array of a type."""
-        return self._gather(positions, lambda part, part_positions: part.fact(name, part_positions), dtype)
+    def _attribute(self, name: str, positions: NDArray[Any], dtype: Any) -> NDArray[Any]:
+        """Return a number, a flag or KNOWN_ETHICAL at the given positions as an array of type `dtype`."""
+        return self._gather(positions, lambda part, part_positions: part.attribute(name, part_positions), dtype)
 
     def _texts(self, column: str, positions: NDArray[Any]) -> list[Any]:
-        """Return a text attribute of the records at some positions."""
+        """Return a text attribute of the records at the given positions."""
         texts = self._gather(positions, lambda part, part_positions: part.texts(column, part_positions), object)
         return list(texts)
 
     def _gather(
         self, positions: NDArray[Any], read: Callable[[CatalogPart, NDArray[Any]], Any], dtype: Any
     ) -> NDArray[Any]:
-        """Return a value for each of some records, read from the part of the catalog that holds it.
+        """Return values of the records at the given positions, read from the parts that contain the records.
 
-        The positions of a view are those of the index followed by those of the tail. `read` receives a part and
-        positions within this part, and returns the values there.
+        Args:
+            positions: positions in the view.
+            read: a function that returns the values for a part and positions within this part.
+            dtype: the type of the values.
         """
         if not self._indexed:
             return np.asarray(read(self._tail, positions), dtype)
@@ -349,7 +370,7 @@ class View:
 
 
 class _StricterView(View):
-    """One state of the catalog at an assurance above `declared`."""
+    """A state of the catalog at an assurance above `declared`."""
 
     def __init__(self, declared: View, assurance: Assurance) -> None:
         indexed = declared._indexed.at(assurance) if declared._indexed else None
@@ -365,10 +386,10 @@ class _StricterView(View):
 
 
 def _count_ties(rankings: Iterable[PartRanking], score: float) -> int:
-    """Return how many matches have exactly a score in the parts that were ranked."""
+    """Return the total number of matches with the given score in all ranked parts."""
     return sum(ranking.count_ties(score) for ranking in rankings)
 
 
 def _to_integers(values: Floats) -> list[int | None]:
-    """Return numbers as integers, and NaN as None."""
+    """Convert numbers to integers, and NaN to None."""
     return [None if math.isnan(value) else int(value) for value in values.tolist()]

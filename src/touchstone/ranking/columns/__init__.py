@@ -1,1 +1,1 @@
-"""Records laid out column by column, and the encodings of their values: vocabularies, text pools and bitmaps."""
+"""Records stored column by column, and encodings of values such as vocabularies, text pools and bitmaps."""

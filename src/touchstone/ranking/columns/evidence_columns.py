@@ -1,7 +1,7 @@
-"""What is known about records at the assurances above `declared`.
+"""The known values of records at the assurances above `declared`.
 
-Most records of a large catalog have no evidence, so values are stored only for those that do. At an assurance above
-`declared`, every claimable attribute of all other records is unknown.
+Most records of a large catalog have no evidence, so values are stored only for records with evidence. At an assurance
+above `declared`, all claimable attributes of the other records are unknown.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,11 +25,11 @@ from touchstone.ranking.criteria import COMPOSITES
 
 STRICTER_ASSURANCES: Final = (Assurance.DOCUMENTED, Assurance.REVIEWED)
 ASSURED_COLUMNS: Final = frozenset({*CLAIMED_ATTRIBUTES, *COMPOSITES})
-"""The columns whose values depend on the assurance; names, texts, words, owners and ids do not."""
+"""The columns with values that depend on the assurance, unlike names, texts, words, owners and ids."""
 
 CLAIM_TYPES: Final[Mapping[str, Any]] = {**dict.fromkeys(NUMBERS, np.float64), **dict.fromkeys(FLAGS, np.int8)}
 UNKNOWN_VALUES: Final[Mapping[str, float]] = {**dict.fromkeys(NUMBERS, np.nan), **dict.fromkeys(FLAGS, -1)}
-"""For each attribute, what its column contains where the value is not known."""
+"""The representation of an unknown value in the column of each attribute."""
 
 _STRENGTHS: Final = {level: level.strength for level in EvidenceLevel}
 _LEVEL_BITS: Final = 2
@@ -40,36 +40,36 @@ _LEVEL_MASK: Final = np.uint64(2**_LEVEL_BITS - 1)
 
 @dataclass(frozen=True, slots=True)
 class PackedLevels:
-    """The levels of the evidence about some records: two bits for each attribute, in the order of CLAIMED_ATTRIBUTES.
+    """The evidence levels of records, with two bits for each attribute in the order of CLAIMED_ATTRIBUTES.
 
     Attributes:
-        positions: The positions of the records about which there is evidence, in ascending order.
-        levels: The levels of each of these records; every attribute of all other records is declared.
+        positions: The ascending positions of the records with evidence.
+        levels: The levels of each of these records. All attributes of the other records are merely declared.
     """
 
     positions: NDArray[Any]
     levels: NDArray[np.uint64]
 
     def at(self, positions: NDArray[Any]) -> NDArray[np.uint64]:
-        """Return the levels of the records at some positions."""
+        """Return the levels of the records at the given positions."""
         if not len(self.positions):
             return np.zeros(len(positions), np.uint64)
 
-        # A search for numbers of another type would first convert all of the array.
+        # With positions of another type, `searchsorted` would convert the whole array first.
         positions = positions.astype(self.positions.dtype)
-        places = np.minimum(np.searchsorted(self.positions, positions), len(self.positions) - 1)
-        has_evidence = self.positions[places] == positions
-        return np.where(has_evidence, self.levels[places], np.uint64(0))
+        indices = np.minimum(np.searchsorted(self.positions, positions), len(self.positions) - 1)
+        has_evidence = self.positions[indices] == positions
+        return np.where(has_evidence, self.levels[indices], np.uint64(0))
 
 
 def unpack_levels(packed_levels: NDArray[np.uint64]) -> Ints:
-    """Return the strength of the level that supports each of CLAIMED_ATTRIBUTES (row) of each record (column)."""
+    """Return the strength of the evidence level of each of CLAIMED_ATTRIBUTES (row) of each record (column)."""
     strengths = (packed_levels >> _SHIFT_COLUMN) & _LEVEL_MASK
     return strengths.astype(np.int64)
 
 
 def pack_levels(strengths: Mapping[str, Ints], record_count: int) -> NDArray[np.uint64]:
-    """Pack the levels of each record, given as strengths by attribute, into one integer per record."""
+    """Pack the evidence levels of each record, given as strengths by attribute, into one integer per record."""
     packed_levels = np.zeros(record_count, np.uint64)
     for attribute, attribute_strengths in strengths.items():
         packed_levels |= attribute_strengths.astype(np.uint64) << np.uint64(_LEVEL_SHIFTS[attribute])
@@ -81,9 +81,9 @@ class EvidenceColumns:
     """The evidence about the records of a segment or an index.
 
     Attributes:
-        positions: The positions of the records about which there is evidence, in ascending order.
-        values: By assurance above `declared` and by attribute, what is known about these records.
-        shown_levels: The packed levels that support the values that records show.
+        positions: The ascending positions of the records with evidence.
+        values: The known values of these records by assurance above `declared` and by attribute.
+        shown_levels: The packed levels that support the values shown at `declared`.
         stricter_levels: The packed levels that support the values at the assurances above `declared`.
     """
 
@@ -93,19 +93,19 @@ class EvidenceColumns:
     stricter_levels: NDArray[np.uint64]
 
     def known_positions(self, assurance: Assurance) -> Ints:
-        """Return the positions of the records about which anything is known at an assurance above `declared`."""
+        """Return the positions of the records with any known value at an assurance above `declared`."""
         is_known = np.zeros(len(self.positions), np.bool_)
         for name in CLAIMED_ATTRIBUTES:
             is_known |= _is_known(self.values[assurance][name], name)
         return self.positions[is_known]
 
     def distinct_assurances(self) -> list[Assurance]:
-        """Return the assurances above `declared` at which anything is known, each of which differs from the others."""
-        assurances = STRICTER_ASSURANCES[:1] if self.is_same_at_all() else STRICTER_ASSURANCES
+        """Return the assurances above `declared` with known values, omitting an assurance with the same values."""
+        assurances = STRICTER_ASSURANCES[:1] if self.are_stricter_values_equal() else STRICTER_ASSURANCES
         return [assurance for assurance in assurances if len(self.known_positions(assurance))]
 
-    def is_same_at_all(self) -> bool:
-        """Return whether the same is known at every assurance above `declared`, as with measurements."""
+    def are_stricter_values_equal(self) -> bool:
+        """Return whether all assurances above `declared` have the same known values, as with measurements."""
         documented = self.values[Assurance.DOCUMENTED]
         reviewed = self.values[Assurance.REVIEWED]
         return all(
@@ -113,24 +113,25 @@ class EvidenceColumns:
         )
 
     def packed_levels(self, assurance: Assurance) -> PackedLevels:
-        """Return the levels that support the values at an assurance."""
+        """Return the evidence levels that support the values at an assurance."""
         levels = self.shown_levels if assurance is Assurance.DECLARED else self.stricter_levels
         return PackedLevels(self.positions, levels)
 
-    def keep(self, places: NDArray[Any], new_positions: Ints) -> "EvidenceColumns":
-        """Return a part of the evidence, with new positions of the records that it is about.
+    def select(self, selection: NDArray[Any], new_positions: Ints) -> "EvidenceColumns":
+        """Return the evidence about selected records, with new positions of these records.
 
-        `places` selects the part, as indices into the columns or as a mask; `new_positions` has one position for each
-        selected entry.
+        Args:
+            selection: indices into the columns, or a mask.
+            new_positions: the new position of each selected record.
         """
         return EvidenceColumns(
             positions=new_positions,
             values={
-                assurance: {name: column[places] for name, column in columns.items()}
+                assurance: {name: column[selection] for name, column in columns.items()}
                 for assurance, columns in self.values.items()
             },
-            shown_levels=self.shown_levels[places],
-            stricter_levels=self.stricter_levels[places],
+            shown_levels=self.shown_levels[selection],
+            stricter_levels=self.stricter_levels[selection],
         )
 
 
@@ -143,7 +144,7 @@ NO_EVIDENCE: Final = EvidenceColumns(
     shown_levels=np.empty(0, np.uint64),
     stricter_levels=np.empty(0, np.uint64),
 )
-"""The evidence of a catalog without any."""
+"""The columns of a catalog without evidence."""
 
 
 def _is_known(values: NDArray[Any], attribute: str) -> Bools:
@@ -152,7 +153,10 @@ def _is_known(values: NDArray[Any], attribute: str) -> Bools:
 
 
 def encode_evidence(evidence_by_row: Sequence[EvidenceByAttribute | None]) -> EvidenceColumns:
-    """Encode the evidence about rows as columns. A row without evidence has None or an empty mapping."""
+    """Encode the evidence about rows as columns.
+
+    A row without evidence has None or an empty mapping.
+    """
     if not any(evidence_by_row):
         return NO_EVIDENCE
 
@@ -176,46 +180,47 @@ def encode_evidence(evidence_by_row: Sequence[EvidenceByAttribute | None]) -> Ev
 
 
 class _AttributeEntries(NamedTuple):
-    """The evidence about one attribute, and the places of the records that it is about."""
+    """The evidence about one attribute, and the index of the record for each piece of evidence."""
 
-    places: list[int]
+    record_indices: list[int]
     evidence: list[AttributeEvidence]
 
 
 def _group_by_attribute(entries: Sequence[EvidenceByAttribute]) -> dict[str, _AttributeEntries]:
-    """Return the evidence about some records by attribute; most records have evidence about few attributes."""
+    """Group the evidence about records by attribute."""
     groups = {name: _AttributeEntries([], []) for name in CLAIMED_ATTRIBUTES}
-    for place, evidence_by_name in enumerate(entries):
+    for index, evidence_by_name in enumerate(entries):
         for name, evidence in evidence_by_name.items():
-            groups[name].places.append(place)
+            groups[name].record_indices.append(index)
             groups[name].evidence.append(evidence)
     return groups
 
 
 def _encode_values(entries: _AttributeEntries, attribute: str, assurance: Assurance, size: int) -> NDArray[Any]:
-    """Return what is known about an attribute of some records at an assurance above `declared`, as a column."""
+    """Return a column of the known values of an attribute at an assurance above `declared`."""
     unknown_value = UNKNOWN_VALUES[attribute]
     values = (evidence.value_at(assurance, shown_value=None) for evidence in entries.evidence)
     column = np.full(size, unknown_value, CLAIM_TYPES[attribute])
-    column[entries.places] = [unknown_value if value is None else value for value in values]
+    column[entries.record_indices] = [unknown_value if value is None else value for value in values]
     return column
 
 
 def _encode_levels(
     evidence_by_attribute: Mapping[str, _AttributeEntries], assurance: Assurance, size: int
 ) -> NDArray[np.uint64]:
-    """Return the levels of the evidence about some records at an assurance, packed."""
+    """Return the packed evidence levels of records at an assurance."""
     strengths: dict[str, Ints] = {}
     for name, entries in evidence_by_attribute.items():
         strengths[name] = np.zeros(size, np.int64)  # records without evidence are merely declared
-        strengths[name][entries.places] = [_STRENGTHS[evidence.level_at(assurance)] for evidence in entries.evidence]
+        levels = [evidence.level_at(assurance) for evidence in entries.evidence]
+        strengths[name][entries.record_indices] = [_STRENGTHS[level] for level in levels]
     return pack_levels(strengths, size)
 
 
 class EvidenceWriter:
-    """Collects the evidence about records that are added one batch after another.
+    """Collects the evidence about a growing number of records.
 
-    `snapshot` returns the evidence so far at any time.
+    `snapshot` may be called at any time.
     """
 
     def __init__(self) -> None:
@@ -225,7 +230,7 @@ class EvidenceWriter:
         self._values: dict[Assurance, dict[str, GrowingArray]] = {}
 
     def extend(self, evidence: EvidenceColumns, first_position: int) -> None:
-        """Append the evidence about further records, the first of which is at `first_position`."""
+        """Append the evidence about a batch of records that begins at `first_position`."""
         if not len(evidence.positions):
             return
 
@@ -241,7 +246,7 @@ class EvidenceWriter:
                 growing_column.extend(evidence.values[assurance][name])
 
     def snapshot(self) -> EvidenceColumns:
-        """Return the evidence so far, which later appends do not change."""
+        """Return an immutable snapshot of the evidence so far."""
         if not self._values:
             return NO_EVIDENCE
 
@@ -257,25 +262,25 @@ class EvidenceWriter:
 
 
 class SparseColumns(Mapping[str, NDArray[Any]]):
-    """Columns with values at some positions, and the same value at all others.
+    """Columns with values at the given positions, and a default value at all others.
 
-    A column is expanded to its full length when it is first read, because a query needs few of them.
+    A column is expanded to its full length when it is first read, because a query needs only a few columns.
     """
 
     def __init__(
-        self, size: int, positions: Ints, values: Mapping[str, NDArray[Any]], elsewhere: Mapping[str, float]
+        self, size: int, positions: Ints, values: Mapping[str, NDArray[Any]], default_values: Mapping[str, float]
     ) -> None:
         self._size = size
         self._positions = positions
         self._values = values
-        self._elsewhere = elsewhere
+        self._default_values = default_values
         self._columns: dict[str, NDArray[Any]] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         column = self._columns.get(name)
         if column is None:
             values = self._values[name]
-            column = np.full(self._size, self._elsewhere[name], values.dtype)
+            column = np.full(self._size, self._default_values[name], values.dtype)
             column[self._positions] = values
             self._columns[name] = column
         return column
@@ -288,7 +293,7 @@ class SparseColumns(Mapping[str, NDArray[Any]]):
 
 
 class ReplacedColumns(Mapping[str, NDArray[Any]]):
-    """Columns, some of which are replaced by others of the same name."""
+    """A view of columns in which some are replaced by other columns of the same name."""
 
     def __init__(self, columns: Mapping[str, NDArray[Any]], replacements: Mapping[str, NDArray[Any]]) -> None:
         self._columns = columns

@@ -1,4 +1,4 @@
-"""A pool of texts that grows at its end while readers keep the texts so far."""
+"""A pool of texts that can be extended while other threads read its previous texts."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from touchstone.ranking.columns.text_pool import TextPool, smallest_offset_type
 
 
 class GrowingTextPool:
-    """Texts as UTF-8, one after the other, to which others can be added."""
+    """A growing pool of texts, which are concatenated in UTF-8."""
 
     def __init__(self) -> None:
         self._data = GrowingArray(np.uint8)
@@ -27,7 +27,7 @@ class GrowingTextPool:
         self._offsets.extend(last_offset + new_pool.offsets[1:].astype(np.int64))
 
     def first(self, count: int) -> TextPool:
-        """Return the first `count` texts as a pool, which later additions do not change."""
+        """Return the first `count` texts as an immutable pool."""
         offsets = self._offsets.view()[: count + 1]
         byte_count = int(offsets[-1])
         return TextPool(self._data.view()[:byte_count], offsets.astype(smallest_offset_type(byte_count)))

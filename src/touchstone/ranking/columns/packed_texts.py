@@ -1,9 +1,9 @@
-"""Long texts, compressed in blocks of neighbours.
+"""Long texts, compressed in blocks of consecutive texts.
 
-Descriptions take most of the bytes of a large catalog, and are read one at a time, or all of them when texts are
-indexed. So a block is decompressed to read one text, and all blocks into a file to read many in any order.
+Descriptions make up most of the size of a large catalog. They are read either one at a time, which decompresses a
+single block, or all at once when texts are indexed, which decompresses all blocks into a file.
 
-Compression takes long, so the texts of a new index are stored without it until they are indexed.
+Compression takes long, so the texts of a new index remain uncompressed until they are indexed.
 """
 
 from collections.abc import Iterator
@@ -20,19 +20,19 @@ from touchstone.ranking.columns.spool import SpooledColumn, empty_array
 from touchstone.ranking.columns.text_pool import Bytes, TextPool
 
 TEXTS_PER_BLOCK: Final = 256
-"""Some 100 kB of descriptions: enough to find repetitions, and decompressed in a tenth of a millisecond."""
-_LEVEL: Final = 1  # higher levels take several times as long to save a few per cent more
+"""About 100 kB of descriptions, which is enough to compress well and takes 0.1 ms to decompress."""
+_COMPRESSION_LEVEL: Final = 1  # higher levels take several times as long but save only a few per cent more
 
 
 @dataclass(frozen=True, slots=True)
 class PackedTexts:
-    """Texts in compressed blocks, read by index.
+    """Texts in compressed blocks, accessed by index.
 
     Attributes:
-        data: The blocks, one after the other, or the UTF-8 bytes of all texts if they are not compressed.
-        block_offsets: Where each block begins in `data`, and at the end where the last one ends; empty if the texts are
+        data: The concatenated blocks, or the UTF-8 bytes of all texts if they are not compressed.
+        block_offsets: The start of each block in `data`, followed by the end of the last one; empty if the texts are
             not compressed.
-        offsets: Where each text begins among the UTF-8 bytes of all texts, and at the end where the last one ends.
+        offsets: The start of each text in the UTF-8 bytes of all texts, followed by the end of the last one.
     """
 
     data: Bytes
@@ -52,12 +52,15 @@ class PackedTexts:
             return TextPool(self.data, self.offsets)[index]
 
         block = index // TEXTS_PER_BLOCK
-        block_start, _ = self._borders(block)
+        block_start, _ = self._byte_range(block)
         start, end = int(self.offsets[index]) - block_start, int(self.offsets[index + 1]) - block_start
         return bytes(self._unpack_block(block)[start:end]).decode()
 
     def unpack(self, folder: Path | None) -> TextPool:
-        """Return the same texts without compression, in an unnamed file in `folder`, or in memory for None.
+        """Return the texts without compression.
+
+        Args:
+            folder: where a temporary file holds the texts, or None to use memory.
 
         Raises:
             OSError: the folder cannot be written to.
@@ -67,19 +70,19 @@ class PackedTexts:
 
         data = empty_array(int(self.offsets[-1]), np.uint8, folder)
         for block in range(len(self.block_offsets) - 1):
-            start, end = self._borders(block)
+            start, end = self._byte_range(block)
             data[start:end] = self._unpack_block(block)
         return TextPool(data, self.offsets)
 
-    def _borders(self, block: int) -> tuple[int, int]:
-        """Return where the first text of a block begins and the last one ends, among the bytes of all texts."""
+    def _byte_range(self, block: int) -> tuple[int, int]:
+        """Return the start and the end of a block in the UTF-8 bytes of all texts."""
         first_text = block * TEXTS_PER_BLOCK
         text_after = min(first_text + TEXTS_PER_BLOCK, len(self))
         return int(self.offsets[first_text]), int(self.offsets[text_after])
 
     def _unpack_block(self, block: int) -> Bytes:
-        """Return the bytes of the texts in a block."""
-        start, end = self._borders(block)
+        """Return the concatenated UTF-8 bytes of the texts in a block."""
+        start, end = self._byte_range(block)
         if start == end:
             return np.empty(0, np.uint8)
 
@@ -89,12 +92,12 @@ class PackedTexts:
 
 
 def pack_texts(pieces: Iterator[Bytes], offsets: NDArray[Any], folder: Path | None) -> PackedTexts:
-    """Return texts in compressed blocks, which are in an unnamed file in `folder`, or in memory for None.
+    """Compress texts in blocks.
 
     Args:
-        pieces: the UTF-8 bytes of all texts; a piece may end anywhere.
-        offsets: where each text begins among these bytes, and at the end where the last one ends.
-        folder: where the file is made.
+        pieces: the UTF-8 bytes of all texts in pieces of any length.
+        offsets: the start of each text in these bytes, followed by the end of the last one.
+        folder: where a temporary file holds the blocks, or None to use memory.
 
     Raises:
         OSError: the folder cannot be written to.
@@ -102,15 +105,15 @@ def pack_texts(pieces: Iterator[Bytes], offsets: NDArray[Any], folder: Path | No
     codec = _codec()
     packed_data = SpooledColumn(np.uint8, folder)
     block_offsets = [0]
-    for block in _divide(pieces, offsets):
+    for block in _divide_into_blocks(pieces, offsets):
         packed_block = codec.compress(block)
         packed_data.append(np.frombuffer(packed_block, np.uint8))
         block_offsets.append(block_offsets[-1] + packed_block.size)
     return PackedTexts(packed_data.read(), np.array(block_offsets, np.int64), offsets)
 
 
-def _divide(pieces: Iterator[Bytes], offsets: NDArray[Any]) -> Iterator[Bytes]:
-    """Yield the bytes of TEXTS_PER_BLOCK texts at a time, given those of all texts in pieces."""
+def _divide_into_blocks(pieces: Iterator[Bytes], offsets: NDArray[Any]) -> Iterator[Bytes]:
+    """Yield the bytes of TEXTS_PER_BLOCK texts at a time, given the bytes of all texts in pieces of any length."""
     remaining_bytes = np.empty(0, np.uint8)
     for first_text in range(0, len(offsets) - 1, TEXTS_PER_BLOCK):
         text_after = min(first_text + TEXTS_PER_BLOCK, len(offsets) - 1)
@@ -122,5 +125,5 @@ def _divide(pieces: Iterator[Bytes], offsets: NDArray[Any]) -> Iterator[Bytes]:
 
 
 def _codec() -> pa.Codec:
-    """Return the compression of the blocks."""
-    return pa.Codec("zstd", compression_level=_LEVEL)
+    """Return the compression codec for blocks."""
+    return pa.Codec("zstd", compression_level=_COMPRESSION_LEVEL)

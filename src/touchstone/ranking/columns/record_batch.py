@@ -1,7 +1,8 @@
-"""The form in which records are added to the catalog: batches of columns, without a Python object for each record.
+"""Batches of records, in columns without a Python object for each record, for adding records to the catalog.
 
-A column with few distinct values stores each of them once, and for each record its code, which is the position of its
-value in the list of distinct values. These codes are those of one batch; a segment or an index assigns its own.
+A column with few distinct values stores each distinct value once, and a code for each record, which is the index of its
+value in the list of distinct values. These codes are valid within the batch only; a segment or an index assigns its own
+codes.
 """
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -18,16 +19,16 @@ from touchstone.ranking.columns.evidence_columns import EvidenceColumns
 
 _LOW_HALF: Final = 2**64 - 1
 Words: TypeAlias = tuple[str, ...]
-"""The value of a word column for one record."""
+"""The value of a column of words for one record."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodedColumn:
-    """A column with few distinct values: a code for each record, and the value of each code.
+    """A column with few distinct values.
 
     Attributes:
         codes: The code of each record as int32; code 0 means "not known".
-        values: The distinct values by code; the first, of code 0, is None.
+        values: The distinct values by code; code 0 has the value None.
     """
 
     codes: NDArray[Any]
@@ -40,17 +41,17 @@ class CodedColumn:
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """Some records, column by column, with distinct ids.
+    """A batch of records with distinct ids, column by column.
 
     Attributes:
-        columns: By name, numbers as float64 (NaN: not known), flags as int8 (1, 0, -1: not known), `id`, `created_at`
-            and `updated_at` as int64 (times in microseconds since 1970), and the two halves of `dataset_id`,
-            `uuid_high` and `uuid_low`, as uint64.
-        texts: By name, each of TEXT_COLUMNS as an Arrow array of the type `large_string`; null: not known. A hidden
-            record has the visibility `private`.
-        words: By name, each of WORD_COLUMNS; its values are tuples of texts.
-        owners: The user who owns each record; its values are UUIDs.
-        evidence: What is known at the assurances above `declared`; positions count from the first of these records.
+        columns: The columns by name: numbers as float64 (NaN if not known), flags as int8 (1, 0, or -1 if not known),
+            `id`, `created_at` and `updated_at` as int64 (times in microseconds since 1970), and the two halves of
+            `dataset_id`, `uuid_high` and `uuid_low`, as uint64.
+        texts: TEXT_COLUMNS by name, as Arrow arrays of the type `large_string` (null if not known). A hidden record
+            has the visibility `private`.
+        words: WORD_COLUMNS by name. The values are tuples of strings.
+        owners: The users who own the records. The values are UUIDs.
+        evidence: The known values at the assurances above `declared`, with positions within the batch.
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -71,7 +72,7 @@ class RecordBatch:
 
 
 def split_uuids(uuids: Sequence[UUID]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return the upper halves of UUIDs, and their lower halves."""
+    """Return the upper and the lower 64 bits of UUIDs."""
     numbers = [uuid.int for uuid in uuids]
     high_halves = np.array([number >> 64 for number in numbers], np.uint64)
     low_halves = np.array([number & _LOW_HALF for number in numbers], np.uint64)
@@ -79,18 +80,24 @@ def split_uuids(uuids: Sequence[UUID]) -> tuple[NDArray[np.uint64], NDArray[np.u
 
 
 def encode_values(values: Collection[Hashable | None]) -> CodedColumn:
-    """Encode values as a column of codes. None, which means "not known", has the code 0."""
+    """Encode values as a column of codes.
+
+    None, which means "not known", has code 0.
+    """
     codes_by_value: dict[Hashable | None, int] = {None: 0}
     codes = [codes_by_value.setdefault(value, len(codes_by_value)) for value in values]
     return CodedColumn(np.array(codes, np.int32), list(codes_by_value))
 
 
-def code_distinct(values: pa.Array) -> CodedColumn:
-    """Encode an Arrow array, such as one of texts, as a column of codes. Null has the code 0."""
+def encode_arrow_values(values: pa.Array) -> CodedColumn:
+    """Encode an Arrow array, for example of texts, as a column of codes.
+
+    Null has code 0.
+    """
     encoded_values = values.dictionary_encode()
     distinct_values = encoded_values.dictionary.to_pylist()
 
-    # Arrow's codes begin with 0 for the first value, and a null has none.
+    # In Arrow, the first value has code 0, and null has no code.
     arrow_codes = encoded_values.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     codes = (arrow_codes + 1).astype(np.int32)
     return CodedColumn(codes, [None, *distinct_values])

@@ -1,4 +1,4 @@
-"""Conversion of single rows, or of the values of many rows, to a batch of columns that the catalog takes."""
+"""Conversion of rows to batches of records."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS, WO
 
 
 def to_record_batch(rows: Sequence[CatalogRow]) -> RecordBatch:
-    """Convert rows to a batch of records in the same order."""
+    """Convert rows to a batch, keeping their order."""
     values = {name: [getattr(row, name) for row in rows] for name in CatalogRow.__struct_fields__}
     high_halves, low_halves = split_uuids([row.dataset_id for row in rows])
     return encode_record_batch(values, high_halves, low_halves)
@@ -26,9 +26,9 @@ def encode_record_batch(
     """Encode records as a batch.
 
     Args:
-        values: the value of each record, by the name of the field in `CatalogRow`, except for `dataset_id`.
-        high_halves: the upper half of the `dataset_id` of each record.
-        low_halves: its lower half.
+        values: the values of the records by field of `CatalogRow`, except `dataset_id`.
+        high_halves: the upper 64 bits of each record's `dataset_id`.
+        low_halves: the lower 64 bits of each record's `dataset_id`.
     """
     columns: dict[str, NDArray[Any]] = {"uuid_high": high_halves, "uuid_low": low_halves}
     for name in NUMBERS:

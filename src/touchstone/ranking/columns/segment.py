@@ -1,7 +1,7 @@
-"""The catalog as columns: one record as the evaluator reads it, and segments of records laid out column by column.
+"""Segments, which store records column by column, and the rows that they are built from.
 
-A `Segment` never changes. A `SegmentWriter` appends to buffers that grow by doubling and returns segments over the part
-written so far, so a reader keeps its records while the writer goes on behind them.
+A `Segment` is immutable. A `SegmentWriter` appends records to growing buffers and returns segments over the records
+written so far, so readers can use a segment while the writer appends more records.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,32 +28,34 @@ from touchstone.ranking.columns.evidence_columns import (
     encode_evidence,
 )
 from touchstone.ranking.columns.growing_array import GrowingArray
-from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, code_distinct, split_uuids
+from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, encode_arrow_values, split_uuids
 from touchstone.ranking.columns.vocabulary import CodeVocabulary, VocabularyWriter, fold_text, fold_words
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 from touchstone.ranking.text.record_words import RecordWords, RecordWordsWriter
 from touchstone.ranking.text.words import weigh_words
 
 TEXT_COLUMNS: Final = ("dataset_name", "objective", "description", "file_path", "file_type", "visibility")
-# Hardly any query compares these texts of new records, most of which are long or different from each other. Rankings
-# compare names, which are folded as they are added: to fold those of a long import later, all together, takes long.
+# Few queries compare these texts, so they are folded on demand. Names are folded when they are added, because rankings
+# compare them, and folding all names of a large import in one query would take long.
 _RARELY_COMPARED_TEXTS: Final = frozenset({"objective", "description", "file_path"})
 WORD_COLUMNS: Final = (*WORDS, "tags", "license", "language", "source", "trainable")
-"""The columns of word lists: `trainable` holds `true` or `false`, `license` the licences that one may choose from."""
+"""The columns of word lists. `trainable` contains `true` or `false`, and `license` all licences of a record."""
 INTEGER_COLUMNS: Final = ("id", "created_at", "updated_at")
 _CODED_COLUMNS: Final = (*TEXT_COLUMNS, *WORD_COLUMNS, "owner")
 _ROW_COLUMNS: Final = (*NUMBERS, *FLAGS, *INTEGER_COLUMNS, *_CODED_COLUMNS)
 _FLAG_CODES: Final = {None: -1, False: 0, True: 1}
 
 KNOWN_ETHICAL: Final = "known_ethical"
-"""The column with the number of ethical attributes of which it is known whether they are true or false."""
+"""The column with the number of ethical attributes that have a known value."""
 
 
 class CatalogRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One record as the evaluator reads it; None is "not known", times are microseconds since the epoch.
+    """A record of the catalog.
 
-    The attributes hold what the record shows. `evidence` says by attribute what is known at the assurances above
-    `declared`; an attribute without an entry is merely declared.
+    None means "not known", and times are in microseconds since 1970.
+
+    The fields contain the values shown at the assurance `declared`. `evidence` contains, by attribute, the values known
+    at higher assurances; attributes without an entry are merely declared.
     """
 
     id: int
@@ -99,7 +101,7 @@ class CatalogRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _ColumnsAtPositions(Mapping[str, NDArray[Any]]):
-    """Columns at some positions only; each is gathered when it is read, because a query needs few of them."""
+    """Columns restricted to the given positions, each gathered when it is read because queries need few columns."""
 
     def __init__(self, columns: Mapping[str, NDArray[Any]], positions: Ints) -> None:
         self._columns = columns
@@ -117,21 +119,21 @@ class _ColumnsAtPositions(Mapping[str, NDArray[Any]]):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Some records, column by column.
+    """Immutable records, stored column by column.
 
     Attributes:
         size: The number of records.
-        columns: By attribute, numbers as float64 (NaN: not known), flags as int8 (1, 0, -1: not known), `id` and times
-            as int64, texts, word lists and owners as int32 codes into `vocabularies`, and the two halves of
+        columns: The columns by attribute: numbers as float64 (NaN if not known), flags as int8 (1, 0, or -1 if not
+            known), `id` and times as int64, texts, word lists and owners as int32 codes, and the two halves of
             `dataset_id` as uint64. KNOWN_ETHICAL counts known attributes.
-        criteria: By name, the value of each criterion in 0-1.
-        vocabularies: By column, the distinct values that codes refer to.
-        words: The words of each record; None if nobody searches this segment by words.
-        word_positions: The positions of these records in `words`, if that holds more records than these.
-        criteria_float32: The criteria once more, as a matrix with one row for each criterion. Its product with the
-            weights rules out most records at once. Empty where nobody needs it.
-        evidence: What is known at the assurances above `declared`.
-        assurance: The assurance at which columns and criteria are known.
+        criteria: The values of the criteria in 0-1, by name.
+        vocabularies: The distinct values that codes refer to, by column.
+        words: The words of each record, or None if the segment cannot be searched for words.
+        word_positions: The positions of the records in `words` if it contains other records as well, or else None.
+        criteria_float32: The criteria as a matrix with one row for each criterion, or an empty matrix if it is not
+            needed. Multiplying it with the weights rules out most records quickly.
+        evidence: The known values at the assurances above `declared`.
+        assurance: The assurance of the columns and criteria.
     """
 
     size: int
@@ -145,12 +147,15 @@ class Segment:
     assurance: Assurance = Assurance.DECLARED
 
     def at(self, assurance: Assurance) -> "Segment":
-        """Return these records with what is known at an assurance above `declared`; all other columns are shared."""
+        """Return the records at an assurance above `declared`.
+
+        Columns that do not depend on it are shared.
+        """
         positions, values = self.evidence.positions, self.evidence.values[assurance]
         columns = {**values, KNOWN_ETHICAL: count_known_ethical(values)}
         criteria = {criterion.name: criterion.compute(values) for criterion in CRITERIA}
 
-        # Of a record without evidence nothing is known, so its criteria are 0.
+        # A record without evidence has no known values, so its criteria are 0.
         unknown_columns = {**UNKNOWN_VALUES, KNOWN_ETHICAL: 0}
         unknown_criteria = dict.fromkeys(CRITERION_NAMES, 0.0)
         return replace(
@@ -162,12 +167,15 @@ class Segment:
         )
 
     def name_ranks(self, positions: Any = slice(None)) -> Ints:
-        """Return the rank of each record's folded name among the names of this segment; equal names share a rank."""
+        """Return ranks that sort the records at the given positions by folded name.
+
+        Equal names share a rank.
+        """
         name_codes = self.columns["dataset_name"][positions]
-        return self.vocabularies["dataset_name"].ranks_at(name_codes)
+        return self.vocabularies["dataset_name"].ranks_of_codes(name_codes)
 
     def take(self, positions: Ints) -> "Segment":
-        """Return the records at some positions as a segment over the same vocabularies."""
+        """Return the records at the given positions as a segment with the same vocabularies."""
         return Segment(
             size=len(positions),
             columns=_ColumnsAtPositions(self.columns, positions),
@@ -184,12 +192,12 @@ class Segment:
 
 
 class DecodedColumns(NamedTuple):
-    """Records on their way from one layout, a segment or an index, to another.
+    """Records in a form for transfer between segments and indexes.
 
     Attributes:
-        columns: The columns of a segment, except that codes refer to `values`.
-        values: By column, the value of each code; code 0 means "not known".
-        evidence: What is known at the assurances above `declared`.
+        columns: The columns as in a segment, with codes that refer to `values`.
+        values: The value of each code, by column; code 0 means "not known".
+        evidence: The known values at the assurances above `declared`.
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -198,12 +206,13 @@ class DecodedColumns(NamedTuple):
 
 
 class SegmentWriter:
-    """A segment that grows: records are appended, and the segment so far can be taken at any time.
+    """Builds a segment by appending records.
 
-    With `is_searchable`, the words of the records are listed, which takes most of the time.
+    `segment` may be called at any time.
     """
 
     def __init__(self, *, is_searchable: bool = True) -> None:
+        """Begin an empty segment, which can be searched for words with `is_searchable`."""
         self._words = RecordWordsWriter(self._weigh_words) if is_searchable else None
         self._columns = {name: GrowingArray(dtype) for name, dtype in _column_types().items()}
         self._criteria = {criterion.name: GrowingArray(np.float64) for criterion in CRITERIA}
@@ -218,29 +227,29 @@ class SegmentWriter:
             self._vocabularies[name] = VocabularyWriter(partial(fold_words, name))
 
     def extend(self, rows: Sequence[CatalogRow]) -> None:
-        """Append records, and compute their criteria."""
+        """Append rows, and compute their criteria."""
         columns = {name: self._encode_column(name, rows) for name in _ROW_COLUMNS}
         columns["uuid_high"], columns["uuid_low"] = split_uuids([row.dataset_id for row in rows])
         self._append(columns, encode_evidence([row.evidence for row in rows]))
 
     def extend_batch(self, batch: RecordBatch) -> None:
-        """Append the records of a batch, and compute their criteria; each distinct text or list is encoded once."""
+        """Append the records of a batch, and compute their criteria."""
         columns = dict(batch.columns)
         for name, texts in batch.texts.items():
-            columns[name] = self._recode(name, code_distinct(texts))
+            columns[name] = self._to_segment_codes(name, encode_arrow_values(texts))
         for name, words in batch.words.items():
-            columns[name] = self._recode(name, words)
-        columns["owner"] = self._recode("owner", batch.owners)
+            columns[name] = self._to_segment_codes(name, words)
+        columns["owner"] = self._to_segment_codes("owner", batch.owners)
 
         self._append(columns, batch.evidence)
 
-    def _recode(self, name: str, column: CodedColumn) -> NDArray[Any]:
-        """Return a column with the codes of this segment in place of its own."""
+    def _to_segment_codes(self, name: str, column: CodedColumn) -> NDArray[Any]:
+        """Convert the codes of a column to codes of this segment."""
         codes = np.array(self._vocabularies[name].encode_distinct(column.values), np.int32)
         return np.take(codes, column.codes)
 
     def _encode_column(self, name: str, rows: Sequence[CatalogRow]) -> NDArray[Any]:
-        """Return one attribute of some records as a column: codes for texts, -1 or NaN for what is not known."""
+        """Encode an attribute of rows as a column, with codes for texts, and -1 or NaN for unknown values."""
         values = [getattr(row, name) for row in rows]
         if name in self._vocabularies:
             return np.fromiter(map(self._vocabularies[name].encode, values), np.int32, len(rows))
@@ -251,10 +260,7 @@ class SegmentWriter:
         return np.array(values, np.float64)  # None becomes NaN
 
     def extend_decoded(self, records: DecodedColumns) -> None:
-        """Append records of another segment or index.
-
-        Their texts get new codes, so texts that no record uses any more are not taken over.
-        """
+        """Append records from another segment or index, assigning new codes and dropping unused values."""
         columns = dict(records.columns)
         for name, vocabulary in self._vocabularies.items():
             values = records.values[name]
@@ -264,7 +270,7 @@ class SegmentWriter:
         self._append(columns, records.evidence)
 
     def _append(self, columns: Mapping[str, NDArray[Any]], evidence: EvidenceColumns) -> None:
-        """Append records whose columns are encoded already, and compute what is derived from them."""
+        """Append encoded records, and compute the columns derived from them."""
         all_columns = {**columns, KNOWN_ETHICAL: count_known_ethical(columns)}
         for name, growing_column in self._columns.items():
             growing_column.extend(all_columns[name])
@@ -278,7 +284,7 @@ class SegmentWriter:
         self._criteria_float32.extend(np.stack(criteria).astype(np.float32))
 
     def _weigh_words(self, start: int, end: int) -> Iterator[dict[str, int]]:
-        """Yield the words by which each record from one position up to another is searched, with their weights."""
+        """Yield the weights by word of each record at the positions `start` to `end - 1`."""
         names, objectives, descriptions, tags, domains, tasks = (
             self._values(column, start, end)
             for column in ("dataset_name", "objective", "description", "tags", "domain", "task")
@@ -290,12 +296,12 @@ class SegmentWriter:
             yield weigh_words(names[position], texts, tags[position] or (), domain_terms + task_terms)
 
     def _values(self, column: str, start: int, end: int) -> list[Any]:
-        """Return the values of a coded column for the records from one position up to another."""
+        """Return the values of a coded column at the positions `start` to `end - 1`."""
         codes = self._columns[column].view()[start:end].tolist()
         return [self._vocabularies[column].value(code) for code in codes]
 
     def segment(self) -> Segment:
-        """Return the records so far as a segment, which later appends do not change."""
+        """Return the records so far as an immutable segment."""
         columns = {name: growing_column.view() for name, growing_column in self._columns.items()}
         return Segment(
             size=self._size,
@@ -309,7 +315,7 @@ class SegmentWriter:
 
 
 def count_known_ethical(columns: Facts) -> NDArray[np.uint8]:
-    """Return for each record of how many ethical attributes it is known whether they are true or false."""
+    """Return the number of ethical attributes with a known value for each record."""
     counts = np.zeros(len(columns[ETHICAL[0]]), np.uint8)
     for name in ETHICAL:
         counts += columns[name] >= 0
@@ -317,7 +323,7 @@ def count_known_ethical(columns: Facts) -> NDArray[np.uint8]:
 
 
 def _column_types() -> dict[str, Any]:
-    """Return the NumPy type of every column of a segment, by name."""
+    """Return the NumPy type of each column of a segment, by name."""
     return {
         **CLAIM_TYPES,
         **dict.fromkeys(INTEGER_COLUMNS, np.int64),

@@ -1,7 +1,7 @@
-"""Columns that are collected piece by piece until they are read as a whole: in unnamed files, or in memory.
+"""Columns that are collected piece by piece and then read as a whole, in temporary files or in memory.
 
-What is in a file does not count as memory of the process. The system keeps as much of it in memory as there is room
-for, and deletes the file when nobody reads it any more.
+Memory-mapped files do not count as memory of the process. The operating system caches as much of them as possible, and
+deletes them when they are no longer used.
 """
 
 import os
@@ -21,23 +21,23 @@ from touchstone.ranking.columns.text_pool import Bytes, TextPool
 
 
 class SpooledColumn:
-    """A column to which values are appended before it is read once."""
+    """A column that is written piece by piece and then read once."""
 
     def __init__(self, dtype: Any, folder: Path | None) -> None:
-        """Begin a column in a file in `folder`, or in memory for None."""
+        """Begin a column in a temporary file in `folder`, or in memory if it is None."""
         self._dtype = np.dtype(dtype)
         self._file: BinaryIO | None = TemporaryFile(dir=folder) if folder else None  # noqa: SIM115 (closed by `read`)
         self._pieces: list[NDArray[Any]] = []
 
     def append(self, values: NDArray[Any]) -> None:
-        """Append some values."""
+        """Append values to the column."""
         if self._file is None:
             self._pieces.append(np.array(values, self._dtype))
         else:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
 
     def read(self) -> NDArray[Any]:
-        """Return the whole column; nothing can be appended afterwards."""
+        """Finish the column and return its values."""
         if self._file is None:
             pieces, self._pieces = self._pieces, []
             return np.concatenate(pieces) if pieces else np.empty(0, self._dtype)
@@ -46,12 +46,17 @@ class SpooledColumn:
             file.flush()
             if file.tell() == 0:
                 return np.empty(0, self._dtype)
-            # Copy on write, because compiled kernels expect arrays that could be written.
+            # Use copy-on-write mode, because kernels are compiled for writable arrays.
             return np.asarray(np.memmap(file, self._dtype, mode="c"))
 
 
 def empty_array(size: int, dtype: Any, folder: Path | None) -> NDArray[Any]:
-    """Return an array to be filled, in an unnamed file in `folder`, or in memory for None.
+    """Allocate an uninitialized array.
+
+    Args:
+        size: the number of elements.
+        dtype: the type of the elements.
+        folder: where a temporary file holds the array, or None to use memory.
 
     Raises:
         OSError: the folder cannot be written to.
@@ -59,19 +64,19 @@ def empty_array(size: int, dtype: Any, folder: Path | None) -> NDArray[Any]:
     if folder is None or size == 0:
         return np.empty(size, dtype)
     with TemporaryFile(dir=folder) as file:
-        # Reserved in advance, because a full disk would otherwise end the process when the array is filled.
+        # Reserve the space now, because running out of disk space while writing to the array would kill the process.
         os.posix_fallocate(file.fileno(), 0, size * np.dtype(dtype).itemsize)
         return np.asarray(np.memmap(file, dtype, mode="r+", shape=(size,)))
 
 
 @dataclass(frozen=True, slots=True)
 class SpooledTexts:
-    """The texts of all records, one after the other.
+    """The concatenated texts of all records.
 
     Attributes:
         data: The UTF-8 bytes of all texts.
-        offsets: Where each text begins in `data`, and at the end where the last one ends.
-        is_known: For each record whether it has a text.
+        offsets: The start of each text in `data`, followed by the end of the last one.
+        is_known: Whether each record has a text.
     """
 
     data: Bytes
@@ -79,17 +84,18 @@ class SpooledTexts:
     is_known: Bools
 
     def lengths(self) -> Ints:
-        """Return how many bytes each text has."""
+        """Return the length of each text in bytes."""
         return np.diff(self.offsets)
 
 
 @dataclass(frozen=True, slots=True)
 class AccentedTexts:
-    """Those of some texts that are not plain ASCII, folded.
+    """The folded forms of the texts that are not plain ASCII.
 
     Attributes:
-        indices: Which texts these are, in ascending order.
-        data, offsets: The bytes of their folded forms, where each begins, and at the end where the last one ends.
+        indices: The ascending indices of these texts.
+        data: The concatenated UTF-8 bytes of their folded forms.
+        offsets: The start of each folded form in `data`, followed by the end of the last one.
     """
 
     indices: Ints
@@ -98,29 +104,32 @@ class AccentedTexts:
 
 
 class TextSpool:
-    """The texts of a growing number of records."""
+    """Collects the texts of records."""
 
     def __init__(self, folder: Path | None) -> None:
         self._texts = _BytesSpool(folder)
         self._is_known = SpooledColumn(np.bool_, folder)
 
     def append(self, texts: pa.Array) -> None:
-        """Append texts, an Arrow array of the type `large_string`; null means "not known"."""
+        """Append the texts of an Arrow array of the type `large_string`.
+
+        Null means "not known".
+        """
         self._is_known.append(texts.is_valid().to_numpy(zero_copy_only=False))
         self._texts.append(texts.fill_null(""))
 
     def read(self) -> SpooledTexts:
-        """Return the texts of all records; nothing can be appended afterwards."""
+        """Finish the collection and return the texts of all records."""
         return SpooledTexts(self._texts.data.read(), self._texts.offsets.read(), self._is_known.read())
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatedTexts:
-    """The texts of all records, many of which are the same.
+    """The texts of all records, if many of them are equal.
 
     Attributes:
-        texts: The distinct texts of each batch of records, one batch after the other.
-        codes: For each record the index of its text among these, counted from 1; 0 stands for "not known".
+        texts: The distinct texts of each batch of records, batch by batch.
+        codes: The index of each record's text among them, counted from 1; 0 means "not known".
     """
 
     texts: SpooledTexts
@@ -128,7 +137,7 @@ class RepeatedTexts:
 
 
 class RepeatedTextSpool:
-    """The texts of a growing number of records, each of which is stored once for each batch in which it occurs."""
+    """Collects the texts of records in batches, storing equal texts of a batch only once."""
 
     def __init__(self, folder: Path | None) -> None:
         self._texts = TextSpool(folder)
@@ -136,27 +145,33 @@ class RepeatedTextSpool:
         self._text_count = 0
 
     def append(self, texts: pa.Array) -> None:
-        """Append texts, an Arrow array of the type `large_string`; null means "not known"."""
+        """Append the texts of an Arrow array of the type `large_string`.
+
+        Null means "not known".
+        """
         encoded_texts = texts.dictionary_encode()
         indices = encoded_texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        self.append_coded(indices + 1, encoded_texts.dictionary)
+        self.append_codes(indices + 1, encoded_texts.dictionary)
 
-    def append_coded(self, codes: NDArray[np.int32], distinct_texts: pa.Array) -> None:
-        """Append texts, given as indices among some distinct texts, which are counted from 1; 0 means "not known"."""
+    def append_codes(self, codes: NDArray[np.int32], distinct_texts: pa.Array) -> None:
+        """Append texts, given as one-based indices of distinct texts.
+
+        0 means "not known".
+        """
         self._codes.append(np.where(codes == 0, 0, codes + self._text_count))
         self._texts.append(distinct_texts)
         self._text_count += len(distinct_texts)
 
     def read(self) -> RepeatedTexts:
-        """Return the texts of all records; nothing can be appended afterwards."""
+        """Finish the collection and return the texts of all records."""
         return RepeatedTexts(self._texts.read(), self._codes.read())
 
 
 class AccentSpool:
-    """The folded form of those of a growing number of texts that are not plain ASCII.
+    """Collects the folded forms of the texts that are not plain ASCII.
 
-    Folding takes long, so texts in plain ASCII, which need it for upper-case letters only, are folded when they are
-    compared.
+    Plain ASCII texts are not folded in advance, because kernels can convert ASCII letters to lower case while they
+    compare texts.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -165,7 +180,10 @@ class AccentSpool:
         self._size = 0
 
     def append(self, texts: pa.Array) -> None:
-        """Append the folded forms of the next texts, an Arrow array; null counts as an empty text."""
+        """Append the folded forms of the next texts, given as an Arrow array.
+
+        Null counts as an empty text.
+        """
         is_accented = pc.invert(pc.string_is_ascii(texts).fill_null(True))
         accented_indices = np.flatnonzero(is_accented.to_numpy(zero_copy_only=False))
         if len(accented_indices):
@@ -175,12 +193,12 @@ class AccentSpool:
         self._size += len(texts)
 
     def read(self) -> AccentedTexts:
-        """Return the folded forms of all texts; nothing can be appended afterwards."""
+        """Finish the collection and return the folded forms of all texts."""
         return AccentedTexts(self._indices.read(), self._folded_texts.data.read(), self._folded_texts.offsets.read())
 
 
 class _BytesSpool:
-    """The bytes of a growing number of texts, where each begins, and at the end where the last one ends."""
+    """Collects the bytes of texts, and the start of each text followed by the end of the last one."""
 
     def __init__(self, folder: Path | None) -> None:
         self.data = SpooledColumn(np.uint8, folder)
@@ -189,7 +207,7 @@ class _BytesSpool:
         self._byte_count = 0
 
     def append(self, texts: pa.Array) -> None:
-        """Append texts, an Arrow array of the type `large_string` without nulls."""
+        """Append the texts of an Arrow array of the type `large_string` without nulls."""
         offsets, data = arrow_bytes(texts)
         self.data.append(data)
         self.offsets.append(self._byte_count + offsets[1:])
@@ -197,7 +215,7 @@ class _BytesSpool:
 
 
 def arrow_bytes(texts: pa.Array) -> tuple[Ints, Bytes]:
-    """Return where each text of an Arrow array begins and the last one ends, and the bytes of all; none may be null."""
+    """Return the offsets and the bytes of the texts in an Arrow array without nulls, as in `SpooledTexts`."""
     _, offset_buffer, data_buffer = texts.buffers()
     all_offsets = np.frombuffer(offset_buffer, np.int64) if offset_buffer else np.zeros(1, np.int64)
     offsets = all_offsets[texts.offset : texts.offset + len(texts) + 1]
@@ -206,6 +224,6 @@ def arrow_bytes(texts: pa.Array) -> tuple[Ints, Bytes]:
 
 
 def arrow_texts(pool: TextPool) -> pa.Array:
-    """Return the texts of a pool as an Arrow array over the same bytes."""
+    """Return the texts of a pool as an Arrow array that shares their bytes."""
     offsets = pa.py_buffer(pool.offsets.astype(np.int64))
     return pa.Array.from_buffers(pa.large_string(), len(pool), [None, offsets, pa.py_buffer(pool.data)])

@@ -1,4 +1,4 @@
-"""Texts as UTF-8 in one array of bytes, which can be stored in a file and mapped into memory."""
+"""Texts in one array of UTF-8 bytes, which can be stored in a file and mapped into memory."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ Bytes: TypeAlias = NDArray[np.uint8]
 
 
 def smallest_offset_type(byte_count: int) -> type[np.uint32] | type[np.uint64]:
-    """Return the type of the offsets of a pool of this many bytes: 32 bits, unless it has 4 GiB or more."""
+    """Return the type for offsets into `byte_count` bytes, which has 32 bits for less than 4 GiB."""
     return np.uint32 if byte_count < 2**32 else np.uint64
 
 
 @dataclass(frozen=True, slots=True)
 class TextPool:
-    """Texts one after the other, read by index.
+    """Concatenated texts, accessed by index.
 
     Attributes:
         data: The UTF-8 bytes of all texts.
-        offsets: Where each text begins in `data`, and at the end where the last one ends.
+        offsets: The start of each text in `data`, followed by the end of the last one.
     """
 
     data: Bytes
@@ -30,7 +30,7 @@ class TextPool:
 
     @classmethod
     def from_texts(cls, texts: Iterable[str]) -> "TextPool":
-        """Return a pool of some texts; its offsets have 32 bits unless the texts need more than 4 GiB."""
+        """Create a pool of texts."""
         encoded_texts = [text.encode() for text in texts]
         offsets = np.cumsum([0, *map(len, encoded_texts)], dtype=np.int64)
         data = np.frombuffer(bytearray().join(encoded_texts), np.uint8)
@@ -49,7 +49,7 @@ class TextPool:
         return (encoded_texts[start:end].decode() for start, end in pairwise(offsets))
 
     def take(self, indices: NDArray[Any]) -> list[str]:
-        """Return the texts at some indices."""
+        """Return the texts at the given indices."""
         indices = indices.astype(np.int64)  # so that adding 1 cannot overflow
         starts, ends = self.offsets[indices].tolist(), self.offsets[indices + 1].tolist()
 

@@ -1,1 +1,1 @@
-"""The index over a large catalog: how it is built, stored, and how queries are translated for it."""
+"""The index of a large catalog: its construction, its storage, and the translation of queries."""

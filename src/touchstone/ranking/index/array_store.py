@@ -1,4 +1,4 @@
-"""Where the arrays of an index are kept while it is built: in memory, or in a file that is mapped into memory."""
+"""Storage for the arrays of an index during its construction: in memory or in a memory-mapped file."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -11,20 +11,23 @@ Component = TypeVar("Component")
 
 
 class ArrayStore(Protocol):
-    """Takes arrays, from any thread, and returns each in the form in which the index refers to it."""
+    """Stores arrays and returns them in the form that the index uses.
 
-    def keep_pieces(self, pieces: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
-        """Return an array with one dimension that consists of some pieces, of `size` elements altogether."""
+    It is safe to use from several threads.
+    """
 
-    def keep(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return an array with the same values."""
+    def add_pieces(self, pieces: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
+        """Concatenate one-dimensional pieces with `size` elements in total, and return the stored array."""
+
+    def add(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Store an array, and return an array with the same values."""
 
 
 class MemoryStore(ArrayStore):
-    """Keeps arrays in the memory of the process."""
+    """Stores arrays in the memory of the process."""
 
-    def keep_pieces(self, pieces: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
-        """Return an array with one dimension that consists of some pieces, of `size` elements altogether."""
+    def add_pieces(self, pieces: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
+        """Concatenate one-dimensional pieces with `size` elements in total, and return the stored array."""
         values = np.empty(size, dtype)
         end = 0
         for piece in pieces:
@@ -32,21 +35,21 @@ class MemoryStore(ArrayStore):
             values[start:end] = piece
         return values
 
-    def keep(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the array itself."""
+    def add(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the array itself, which is in memory already."""
         return values
 
 
-def keep_arrays(store: ArrayStore, component: Component) -> Component:
-    """Return a part of an index, a record or a mapping, with all of its arrays kept in a store."""
-    kept: Any
+def store_arrays(store: ArrayStore, component: Component) -> Component:
+    """Return a copy of an array, dataclass or mapping with all arrays in it replaced by stored ones."""
+    stored: Any
     if isinstance(component, np.ndarray):
-        kept = store.keep(component)
+        stored = store.add(component)
     elif isinstance(component, Mapping):
-        kept = {name: keep_arrays(store, value) for name, value in component.items()}
+        stored = {name: store_arrays(store, value) for name, value in component.items()}
     elif is_dataclass(component) and not isinstance(component, type):
         values = {field.name: getattr(component, field.name) for field in fields(component)}
-        kept = replace(component, **{name: keep_arrays(store, value) for name, value in values.items()})
+        stored = replace(component, **{name: store_arrays(store, value) for name, value in values.items()})
     else:
-        kept = component
-    return kept  # type: ignore[no-any-return]
+        stored = component
+    return stored  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Building the columns of an index from collected records: their order first, then every column in that order."""
+"""Building of the columns of an index: first the order of the records, then every column in this order."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,7 +19,7 @@ from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.ranking.index.array_store import ArrayStore, Component, keep_arrays
+from touchstone.ranking.index.array_store import ArrayStore, Component, store_arrays
 from touchstone.ranking.index.collected_records import CODED_WORDS, LONG_TEXTS, POOLED_COLUMNS, TAGS, CollectedRecords
 from touchstone.ranking.index.index_columns import (
     STRICTER_EDGES,
@@ -45,11 +45,12 @@ from touchstone.ranking.kernels.bits import BITS_PER_WORD
 from touchstone.ranking.kernels.constants import FLAG_STATES, GRADE_SCALE
 from touchstone.ranking.text.record_words import DecodedWords
 
-_QUANTILES: Final = {"year": 16}  # a plane begins at each quantile of a number
+# Planes of numbers begin at quantiles, and at round numbers because people often filter by them.
+_QUANTILES: Final = {"year": 16}
 _DEFAULT_QUANTILES: Final = 4
-_ROUND_NUMBERS: Final = 10.0 ** np.arange(1, 8)  # and at each of these, which people like to filter by
+_ROUND_NUMBERS: Final = 10.0 ** np.arange(1, 8)
 _NARROW_LIMIT: Final = 2**16
-_NUMBERS_AT_A_TIME: Final = 1 << 20
+_NUMBERS_PER_CHUNK: Final = 1 << 20
 _VARIABLE_WIDTH: Final = ("features_number", "citations", "missing_values_percentage")
 
 
@@ -61,19 +62,24 @@ def build_columns(
     *,
     defers_texts: bool = False,
 ) -> IndexColumns:
-    """Return the columns of an index over some records; the arrays are kept in a store.
+    """Build the columns of an index over the collected records.
 
-    The records are brought into an order in which similar ones lie together, and divided into leaves: blocks of
-    `64 * leaf_words` records. `words` are those of the records in the order in which these were collected, if they are
-    known already. With `defers_texts`, the ranks of many texts and the compression of long ones are left to
-    `TextIndexing`.
+    The records are ordered so that similar records are next to each other, and divided into leaves of
+    `64 * leaf_words` records.
+
+    Args:
+        collected: the records.
+        leaf_words: the number of 64-bit words in the bitmap of a leaf.
+        store: where the arrays are stored.
+        words: the words of the records in the order of collection, or None to index words later.
+        defers_texts: whether to leave the ranks of many texts and the compression of long texts to `TextIndexing`.
     """
-    # Most of the work is done where Python lets other threads run, so two threads build columns beside this one.
+    # Most of the work is done in NumPy, Arrow and kernels, which release the GIL, so use two more threads.
     with ThreadPoolExecutor(2, "index-column") as pool:
 
         def submit(build: Callable[..., Component], *arguments: Any) -> Future[Component]:
-            """Build a part of the index in another thread, and keep its arrays in the store."""
-            return pool.submit(lambda: keep_arrays(store, build(*arguments)))
+            """Build a part of the index in another thread, and add its arrays to the store."""
+            return pool.submit(lambda: store_arrays(store, build(*arguments)))
 
         numbered = {name: pool.submit(number_texts, texts, store) for name, texts in collected.repeated_texts.items()}
         numbered_long = {
@@ -84,29 +90,29 @@ def build_columns(
         }
 
         name_order = _sort_names(collected)
-        alphabetical_ranks = _places_in_order(name_order.order, np.uint32)
+        alphabetical_ranks = _invert_permutation(name_order.order, np.uint32)
         order = lay_out_records(collected, alphabetical_ranks, leaf_size=BITS_PER_WORD * leaf_words)
-        records = OrderedRecords(collected, order, _places_in_order(order, np.uint32), leaf_words)
+        records = OrderedRecords(collected, order, _invert_permutation(order, np.uint32), leaf_words)
 
         names = pool.submit(build_names, records, name_order, alphabetical_ranks[order], store)
         criteria = submit(_build_criteria, records)
-        integers = {name: submit(_build_integers, records, name) for name in INTEGER_COLUMNS}
+        integers = {name: submit(_build_integer_column, records, name) for name in INTEGER_COLUMNS}
         dataset_ids = submit(_build_dataset_ids, records)
         positions_by_id = submit(_sort_ids, records)
-        owner = submit(_build_owner, records)
-        words_by_column = {name: submit(_build_words, records, name) for name in CODED_WORDS}
+        owner = submit(_build_owner_column, records)
+        words_by_column = {name: submit(_build_word_column, records, name) for name in CODED_WORDS}
 
-        numbers = keep_arrays(store, _build_numbers(records))
+        numbers = store_arrays(store, _build_numbers(records))
         planes = PlaneWriter(records)
-        plane_rows = planes.add_declared(numbers)
-        stricter_columns = _build_stricter(records, numbers, planes, store)
+        plane_rows = planes.add_declared_planes(numbers)
+        stricter_columns = _build_stricter_by_assurance(records, numbers, planes, store)
 
         return IndexColumns(
             size=collected.size,
             leaf_words=leaf_words,
-            planes=keep_arrays(store, planes.planes(plane_rows)),
+            planes=store_arrays(store, planes.planes(plane_rows)),
             criteria=criteria.result(),
-            tables=keep_arrays(store, _build_tables(numbers)),
+            tables=store_arrays(store, _build_tables(numbers)),
             numbers=numbers,
             integers={name: column.result() for name, column in integers.items()},
             texts={
@@ -125,9 +131,9 @@ def build_columns(
             owner=owner.result(),
             dataset_ids=dataset_ids.result(),
             positions_by_id=positions_by_id.result(),
-            levels=keep_arrays(store, _build_levels(records)),
+            levels=store_arrays(store, _build_levels(records)),
             stricter=stricter_columns,
-            word_index=keep_arrays(store, WordIndex.build(words, order)) if words else None,
+            word_index=store_arrays(store, WordIndex.build(words, order)) if words else None,
         )
 
 
@@ -137,32 +143,32 @@ def _sort_names(collected: CollectedRecords) -> TextOrder:
     by_name = sort_folded(names.data, names.offsets, collected.accented_names, thread_count=2)
     order, is_first = by_name.order, by_name.is_first
 
-    # Most names occur once. Only the records that share their name with others are sorted by id.
-    is_single = is_first & np.append(is_first[1:], True)
-    shared_places = np.flatnonzero(~is_single)
-    records = order[shared_places]
-    groups = np.cumsum(is_first, dtype=np.uint32)[shared_places]
-    order[shared_places] = records[np.lexsort((collected.columns["id"][records], groups))]
+    # Most names are unique. Only records with a shared name need to be sorted by id.
+    is_unique = is_first & np.append(is_first[1:], True)
+    ranks = np.flatnonzero(~is_unique)
+    records = order[ranks]
+    groups = np.cumsum(is_first, dtype=np.uint32)[ranks]
+    order[ranks] = records[np.lexsort((collected.columns["id"][records], groups))]
     return TextOrder(order, is_first)
 
 
-def _places_in_order(order: NDArray[Any], integer_type: type[np.integer[Any]]) -> NDArray[Any]:
-    """Return for each record its place in an order: the inverse of the permutation.
+def _invert_permutation(order: NDArray[Any], integer_type: type[np.integer[Any]]) -> NDArray[Any]:
+    """Return the position of each record in an order, which is the inverse of the permutation.
 
-    In the order [2, 0, 1], record 2 comes first, so that the places of the records 0, 1 and 2 are [1, 2, 0].
+    For example, in the order [2, 0, 1], the records 0, 1 and 2 have the positions [1, 2, 0].
     """
-    places = np.empty(len(order), integer_type)
-    places[order] = np.arange(len(order), dtype=integer_type)
-    return places
+    positions = np.empty(len(order), integer_type)
+    positions[order] = np.arange(len(order), dtype=integer_type)
+    return positions
 
 
 def _build_criteria(records: OrderedRecords) -> CriterionColumns:
-    """Return the criteria of each record in few bytes, and the best values in each block and each leaf of records.
+    """Build the criteria of records in compact form, and the best values in each block and each leaf.
 
-    A record has one byte for each criterion, its grade, and one byte with a bit for each flag. With the best values of
-    a block or a leaf, a search can tell whether any of its records may score high enough, without looking at them.
+    A record has one byte for each graded criterion and one byte with a bit for each state of a flag. A search skips the
+    blocks and leaves with best values that are too low, without reading their records.
     """
-    # Each state of a flag, such as "is_split is true", has one bit of the byte, the first state the lowest.
+    # Each state of a flag, such as "is_split is true", has one bit; the first state has the lowest bit.
     has_state = [records.column(flag) == int(value) for flag, value in FLAG_STATES]
     flag_bytes = np.packbits(np.stack(has_state), axis=0, bitorder="little")[0]
 
@@ -185,17 +191,17 @@ def _build_criteria(records: OrderedRecords) -> CriterionColumns:
     )
 
 
-def _build_stricter(
+def _build_stricter_by_assurance(
     records: OrderedRecords, numbers: Mapping[str, NumberColumn], planes: PlaneWriter, store: ArrayStore
 ) -> dict[Assurance, StricterColumns]:
-    """Return what differs at each assurance above `declared` at which anything is known, and add its planes."""
+    """Build the columns that differ at each assurance above `declared` with known values, and add their planes."""
     evidence = records.collected.evidence
     stricter_columns = {
-        assurance: keep_arrays(store, _build_stricter_columns(records.at(assurance), numbers, planes))
+        assurance: store_arrays(store, _build_stricter_columns(records.at(assurance), numbers, planes))
         for assurance in evidence.distinct_assurances()
     }
 
-    if Assurance.DOCUMENTED in stricter_columns and evidence.is_same_at_all():
+    if Assurance.DOCUMENTED in stricter_columns and evidence.are_stricter_values_equal():
         stricter_columns[Assurance.REVIEWED] = stricter_columns[Assurance.DOCUMENTED]
     return stricter_columns
 
@@ -203,9 +209,12 @@ def _build_stricter(
 def _build_stricter_columns(
     records: OrderedRecords, numbers: Mapping[str, NumberColumn], planes: PlaneWriter
 ) -> StricterColumns:
-    """Build the columns that differ at the assurance of `records`: how well a value must be supported to count.
+    """Build the columns that differ at the assurance of `records`, which is above `declared`.
 
-    `numbers` are the columns at the assurance `declared`, at which every value counts.
+    Args:
+        records: the records at the assurance.
+        numbers: the number columns at the assurance `declared`, by name.
+        planes: where the planes are added.
     """
     codes: dict[str, NDArray[Any]] = {}
     stricter_numbers: dict[str, NumberColumn] = {}
@@ -214,18 +223,14 @@ def _build_stricter_columns(
         stricter_numbers[name] = NumberColumn(number.values, codes[name], STRICTER_EDGES)
 
     return StricterColumns(
-        plane_rows=planes.add_assured(records, stricter_numbers),
+        plane_rows=planes.add_assurance_planes(records, stricter_numbers),
         criteria=_build_criteria(records).without_trailing_zeros(),
         codes={name: without_trailing_zeros(number_codes) for name, number_codes in codes.items()},
     )
 
 
 def _build_levels(records: OrderedRecords) -> StoredLevels:
-    """Return the levels of the evidence about the records, sorted by the positions of the records in the index.
-
-    Only some records have evidence. `shown` holds the levels that support the values which a record shows, and
-    `stricter` those that support its values at the assurances above `declared`.
-    """
+    """Return the evidence levels of the records with evidence, sorted by position in the index."""
     evidence = records.collected.evidence
     evidence_positions = records.evidence_positions
     by_position = np.argsort(evidence_positions)
@@ -237,7 +242,7 @@ def _build_levels(records: OrderedRecords) -> StoredLevels:
 
 
 def _ethical_score_by_grade() -> Floats:
-    """Return a table of the ethical score for each of its grades: a record meets 0 to 10 of ten criteria."""
+    """Return the ethical score of each grade as a table of 256 elements."""
     score_by_grade = np.zeros(256)
     for count in range(len(ETHICAL) + 1):
         score = count / len(ETHICAL)
@@ -247,44 +252,44 @@ def _ethical_score_by_grade() -> Floats:
 
 
 def _build_numbers(records: OrderedRecords) -> dict[str, NumberColumn]:
-    """Return the columns of number attributes by name, with their codes in integer types that suit the kernels.
+    """Build the columns of number attributes by name, with codes in integer types that suit the kernels.
 
-    Year and instances always have the same types. The other columns share the narrower of two types that fits them
-    all, so kernels are compiled for no more than two combinations of types.
+    Year and instances have fixed types. The other columns share the narrower of two types that fits all of them, so
+    that kernels are compiled for at most two combinations of types.
     """
-    values = {column: _list_numbers(column, records) for column in NUMBERS}
+    values = {column: _distinct_numbers(column, records) for column in NUMBERS}
 
     all_fit_16_bits = all(len(values[column]) < _NARROW_LIMIT for column in _VARIABLE_WIDTH)
     code_types: dict[str, Any] = dict.fromkeys(_VARIABLE_WIDTH, np.uint16 if all_fit_16_bits else np.uint32)
     code_types["year"] = np.uint16
     code_types["instances_number"] = np.uint32
 
-    return {column: _build_number(column, records, values[column], code_types[column]) for column in NUMBERS}
+    return {column: _build_number_column(column, records, values[column], code_types[column]) for column in NUMBERS}
 
 
-def _list_numbers(column: str, records: OrderedRecords) -> Floats:
-    """Return the distinct numbers of a column in ascending order, after NaN, which stands for "not known".
+def _distinct_numbers(column: str, records: OrderedRecords) -> Floats:
+    """Return NaN, which means "not known", followed by the distinct numbers of a column in ascending order.
 
-    They include those that are known above `declared` only, because all assurances share them.
+    Numbers that are known only above `declared` are included, because all assurances share the result.
     """
     numbers = records.collected.columns[column]
     stricter_numbers = [values[column] for values in records.collected.evidence.values.values()]
-    return np.concatenate([[np.nan], _find_distinct([numbers, *stricter_numbers])])
+    return np.concatenate([[np.nan], _distinct_known_numbers([numbers, *stricter_numbers])])
 
 
-def _build_number(column: str, records: OrderedRecords, values: Floats, code_type: Any) -> NumberColumn:
-    """Return a number column as codes: for each record the index of its number among the distinct ones in `values`."""
-    # Codes take less memory than numbers, so it is they that are brought into the order of the index.
+def _build_number_column(column: str, records: OrderedRecords, values: Floats, code_type: Any) -> NumberColumn:
+    """Build a number column, given its distinct numbers in `values`."""
+    # Reorder the codes rather than the numbers, because codes take less memory.
     codes = _encode_known(records.collected.columns[column], values, code_type)[records.order]
     quantile_count = _QUANTILES.get(column, _DEFAULT_QUANTILES)
     edges = _choose_edges(codes, values[1:], quantile_count)
     return NumberColumn(values, codes, np.array(edges, np.int64))
 
 
-def _find_distinct(columns: list[Floats]) -> Floats:
-    """Return the distinct numbers of some columns that are known, in ascending order.
+def _distinct_known_numbers(columns: list[Floats]) -> Floats:
+    """Return the distinct numbers of the given columns in ascending order, without NaN.
 
-    Arrow finds them with a hash table, which takes much less time than sorting all numbers.
+    Arrow finds distinct numbers with a hash table, which is much faster than sorting all numbers.
     """
     distinct_numbers = [pa.array(numbers).unique().to_numpy(zero_copy_only=False) for numbers in columns]
     all_numbers = np.concatenate(distinct_numbers)
@@ -292,22 +297,25 @@ def _find_distinct(columns: list[Floats]) -> Floats:
 
 
 def _encode_known(numbers: Floats, values: Floats, code_type: Any) -> NDArray[Any]:
-    """Return the codes of numbers that are all among `values`, except those that are not known and have code 0."""
+    """Return the index in `values` of each number.
+
+    NaN, which means "not known", has code 0.
+    """
     known_values = pa.array(values[1:] + 0.0)
     codes = np.empty(len(numbers), code_type)
-    for start in range(0, len(numbers), _NUMBERS_AT_A_TIME):
-        # Arrow tells -0.0 from 0.0, but the catalog does not: adding zero makes both of them 0.0.
-        piece = pa.array(numbers[start : start + _NUMBERS_AT_A_TIME] + 0.0)
+    for start in range(0, len(numbers), _NUMBERS_PER_CHUNK):
+        # Arrow distinguishes -0.0 from 0.0, but the catalog does not. Adding 0.0 turns -0.0 into 0.0.
+        piece = pa.array(numbers[start : start + _NUMBERS_PER_CHUNK] + 0.0)
         indices = pc.index_in(piece, value_set=known_values).fill_null(-1)
         codes[start : start + len(piece)] = indices.to_numpy() + 1
     return codes
 
 
 def _choose_edges(codes: NDArray[Any], distinct_numbers: Floats, quantile_count: int) -> list[int]:
-    """Choose the codes of a number column at which people are likely to filter, in ascending order.
+    """Choose the codes of a number column where filters are likely to begin or end, in ascending order.
 
-    For each of them, the index keeps a bitmap of the records with this code or a higher one, which speeds up filters by
-    a range. The codes are 1 (all known numbers), those of some quantiles, and those of round numbers.
+    The index has a bitmap of the records with each of these codes or a higher one, which speeds up range filters. The
+    codes are 1 (all known numbers), the codes of quantiles, and the codes of round numbers.
     """
     edges = {1}
     counts_up_to_code = np.cumsum(np.bincount(codes, minlength=1)[1:])
@@ -323,11 +331,7 @@ def _choose_edges(codes: NDArray[Any], distinct_numbers: Floats, quantile_count:
 
 
 def _build_tables(numbers: Mapping[str, NumberColumn]) -> CriterionTables:
-    """Return tables of the criteria that depend on a single number.
-
-    A record refers to its number by a code, and a table holds the criterion for each code, so that the criterion of a
-    record is looked up instead of computed.
-    """
+    """Return lookup tables from the code of a number to each criterion that depends only on this number."""
     years = numbers["year"].values
     instances = numbers["instances_number"].values
     features = numbers["features_number"].values
@@ -353,12 +357,12 @@ def _build_dataset_ids(records: OrderedRecords) -> UuidColumn:
 
 def _sort_ids(records: OrderedRecords) -> NDArray[np.uint32]:
     """Return the positions of the records in ascending order of their integer ids."""
-    by_id = np.argsort(records.collected.columns["id"], kind="stable")  # quick if they were collected in this order
+    by_id = np.argsort(records.collected.columns["id"], kind="stable")  # fast if collected in this order
     return records.positions[by_id]
 
 
-def _build_integers(records: OrderedRecords, column: str) -> IntegerColumn:
-    """Return a column of ids or times."""
+def _build_integer_column(records: OrderedRecords, column: str) -> IntegerColumn:
+    """Build a column of ids or times."""
     encoded = _encode_integers(records.collected.columns[column])
     return replace(encoded, stored=encoded.stored[records.order])
 
@@ -366,10 +370,10 @@ def _build_integers(records: OrderedRecords, column: str) -> IntegerColumn:
 def _encode_integers(integers: Ints) -> IntegerColumn:
     """Encode integers in as few bytes as possible.
 
-    Where each integer occurs several times, as the times of an import do, its index among the distinct integers is
-    stored. Otherwise the difference from the smallest integer is stored.
+    If most integers occur several times, such as the times of an import, their indices among the distinct integers are
+    stored. Otherwise their differences from the smallest integer are stored.
     """
-    # Records are mostly collected in the order of their ids and times; a stable sort makes use of this.
+    # Records are mostly collected in the order of ids and times. A stable sort is fast on nearly sorted input.
     sorted_integers = np.sort(integers, kind="stable")
     is_new = np.diff(sorted_integers, prepend=sorted_integers[0] - 1) > 0
     distinct_integers = sorted_integers[is_new]
@@ -383,8 +387,8 @@ def _encode_integers(integers: Ints) -> IntegerColumn:
     return IntegerColumn(np.array([smallest]), to_smallest_unsigned(integers - smallest))
 
 
-def _build_words(records: OrderedRecords, column: str) -> CodedColumn:
-    """Return a column of word lists, such as the domains: a code for each record, and the list of each code as JSON."""
+def _build_word_column(records: OrderedRecords, column: str) -> CodedColumn:
+    """Build a column of word lists, such as the domains, with a code for each record and the lists as JSON."""
     word_lists = records.collected.values[column]
     used_codes, codes = _renumber(records.column(column))
 
@@ -394,9 +398,9 @@ def _build_words(records: OrderedRecords, column: str) -> CodedColumn:
 
 
 def _renumber(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
-    """Return the codes that occur, and for each record the index of its code among them, in few bytes.
+    """Return the codes that occur and the index of each record's code among them.
 
-    Code 0 ("not known") is always the first, even if it does not occur.
+    Code 0, which means "not known", is always the first one, even if it does not occur.
     """
     is_used = np.bincount(codes, minlength=1) > 0
     is_used[0] = True
@@ -404,10 +408,10 @@ def _renumber(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     return np.flatnonzero(is_used), indices_by_code[codes]
 
 
-def _build_owner(records: OrderedRecords) -> OwnerColumn:
-    """Return the owner of each record, and the private records sorted by owner.
+def _build_owner_column(records: OrderedRecords) -> OwnerColumn:
+    """Build the column of owners, with the private records sorted by owner.
 
-    Private records are shown to their owner only, and in this order those of one owner are found by binary search.
+    Private records are visible only to their owner, and the sorted order allows finding them by binary search.
     """
     owners = records.collected.values["owner"]
     used_codes, owner_codes = _renumber(records.column("owner"))

@@ -1,7 +1,7 @@
 """All records of a catalog, collected batch by batch before an index is built over them.
 
-Their columns are in unnamed files or in memory (`spool`). Words of which there are few have codes; the texts and the
-tags, of which almost every record may have its own, are kept as they are.
+Their columns are in temporary files or in memory (see `spool`). Word lists with few distinct values are collected as
+codes. Texts and tags, which may differ for almost every record, are collected as they are.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -34,30 +34,30 @@ from touchstone.ranking.kernels.constants import GRADE_SCALE, GRADED_CRITERIA
 
 POOLED_COLUMNS: Final = ("objective", "file_path", "file_type")
 LONG_TEXTS: Final = ("description",)
-"""The columns of texts that take most of the bytes of a catalog, and are stored compressed."""
+"""The columns of texts that make up most of the size of a catalog, and are stored compressed."""
 TAGS: Final = "tags"
-"""The column of word lists of which almost every record may have its own; they are collected as JSON."""
+"""The column of word lists that may differ for almost every record, and is therefore collected as JSON."""
 CODED_WORDS: Final = tuple(name for name in WORD_COLUMNS if name != TAGS)
 IS_VISIBLE: Final = "is_visible"
-"""The column that tells which records everybody may see; the flag `is_public` is an attribute of the data."""
+"""The column of records that everybody may see, not to be confused with the dataset attribute `is_public`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CollectedRecords:
-    """All records that an index is built over, in the order in which they came.
+    """All records that an index is built over, in the order of collection.
 
     Attributes:
         size: The number of records.
-        columns: By name, numbers as float64, flags as int8, ids, times and the halves of UUIDs as integers, IS_VISIBLE
-            as booleans, KNOWN_ETHICAL as counts, and CODED_WORDS and `owner` as codes.
+        columns: The columns by name: numbers as float64, flags as int8, ids, times and halves of UUIDs as integers,
+            IS_VISIBLE as booleans, KNOWN_ETHICAL as counts, and CODED_WORDS and `owner` as codes.
         criteria: The values of GRADED_CRITERIA by name.
-        grades: One row for each of GRADED_CRITERIA: the criterion of each record in one byte.
-        texts: The names, and the texts of LONG_TEXTS.
-        repeated_texts: The texts of POOLED_COLUMNS, and the tags as JSON.
-        accented_names: The names that are not plain ASCII, folded.
-        values: By column, the word list or the owner of each code; the first, of code 0, is None.
-        evidence: What is known at the assurances above `declared`.
-        folder: Where unnamed files are made for what is large, or None to keep everything in memory.
+        grades: The criteria as bytes, with one row for each of GRADED_CRITERIA and one column for each record.
+        texts: The columns of names and LONG_TEXTS by name.
+        repeated_texts: The columns POOLED_COLUMNS and the tags as JSON, by name.
+        accented_names: The folded form of the names that are not plain ASCII.
+        values: The word list or owner of each code, by column; code 0 has the value None.
+        evidence: The known values at the assurances above `declared`.
+        folder: Where temporary files hold large arrays, or None to use memory.
     """
 
     size: int
@@ -72,7 +72,7 @@ class CollectedRecords:
     folder: Path | None
 
     def stricter_grades(self, assurance: Assurance) -> NDArray[np.uint8]:
-        """Return the grades of all records at an assurance above `declared`, like `grades`."""
+        """Return the grades of all records at an assurance above `declared`, in the form of `grades`."""
         grades = np.zeros(self.grades.shape, np.uint8)
         criteria = compute_graded_criteria(self.evidence.values[assurance])
         for row, name in enumerate(GRADED_CRITERIA):
@@ -81,10 +81,10 @@ class CollectedRecords:
 
 
 class RecordCollector:
-    """Takes the records of a catalog batch by batch; one thread at a time may use it."""
+    """Collects the records of a catalog batch by batch in a single thread."""
 
     def __init__(self, folder: Path | None) -> None:
-        """Prepare to collect records in unnamed files in `folder`, or in memory for None."""
+        """Prepare to collect records in temporary files in `folder`, or in memory if it is None."""
         self.size = 0
         self._folder = folder
         self._columns = {name: SpooledColumn(dtype, folder) for name, dtype in _column_types().items()}
@@ -116,19 +116,19 @@ class RecordCollector:
         for name in POOLED_COLUMNS:
             self._repeated_texts[name].append(batch.texts[name])
         tags = batch.words[TAGS]
-        self._repeated_texts[TAGS].append_coded(tags.codes, _to_json_texts(tags.values[1:]))
+        self._repeated_texts[TAGS].append_codes(tags.codes, _to_json_texts(tags.values[1:]))
 
         self._evidence.extend(batch.evidence, first_position=self.size)
         self.size += batch.size
 
     def _encode(self, name: str, column: CodedColumn) -> NDArray[np.int32]:
-        """Return a column of a batch with the codes that all batches share."""
+        """Convert the codes of a batch's column to codes shared by all batches."""
         shared_codes = self._codes[name]
         new_codes = [shared_codes.setdefault(value, len(shared_codes)) for value in column.values]
         return np.asarray(np.array(new_codes, np.int32)[column.codes])
 
     def read(self) -> CollectedRecords:
-        """Return all records; nothing can be added afterwards."""
+        """Finish the collection and return all records."""
         return CollectedRecords(
             size=self.size,
             columns={name: column.read() for name, column in self._columns.items()},
@@ -144,27 +144,27 @@ class RecordCollector:
 
 
 def compute_graded_criteria(columns: Facts) -> dict[str, Floats]:
-    """Return the values of GRADED_CRITERIA for some records, by name."""
+    """Compute GRADED_CRITERIA from columns of attributes, by name."""
     return {criterion.name: criterion.compute(columns) for criterion in CRITERIA if criterion.name in GRADED_CRITERIA}
 
 
 def _grade(values: Floats) -> NDArray[np.uint8]:
-    """Return a criterion, numbers in 0-1, in one byte for each record: multiplied by 255 and rounded up."""
+    """Convert the values of a criterion, from 0 to 1, to bytes by multiplying with 255 and rounding up."""
     return np.ceil(values * GRADE_SCALE).astype(np.uint8)
 
 
 def _is_visible(visibilities: pa.Array) -> NDArray[Any]:
-    """Return for each record whether it is public."""
+    """Return whether each record is public."""
     return np.asarray(pa.compute.equal(visibilities, "public").to_numpy(zero_copy_only=False))
 
 
 def _to_json_texts(word_lists: Iterable[Words]) -> pa.Array:
-    """Return word lists as JSON texts."""
+    """Encode word lists as JSON strings."""
     return pa.array([msgspec.json.encode(words).decode() for words in word_lists], pa.large_string())
 
 
 def _column_types() -> dict[str, Any]:
-    """Return the NumPy type of every column that is not a text, by name."""
+    """Return the NumPy type of each column of CollectedRecords.columns, by name."""
     return {
         **{name: CLAIM_TYPES[name] for name in (*NUMBERS, *FLAGS)},
         **dict.fromkeys(INTEGER_COLUMNS, np.int64),

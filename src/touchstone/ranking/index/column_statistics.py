@@ -1,4 +1,4 @@
-"""What facets need to know about whole columns of an index: counts, ranges of leaves, and the words of word lists."""
+"""Statistics of whole columns of an index, computed for facets and cached."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from touchstone.ranking.kernels.count_kernels import NO_CODE
 
 
 class LeafCodes(NamedTuple):
-    """The lowest and the highest code above 0 in each leaf; NO_CODE and 0 where there is none."""
+    """The lowest and the highest code above 0 in each leaf, or NO_CODE and 0 if all codes are 0."""
 
     lowest: Ints
     highest: Ints
@@ -22,12 +22,12 @@ class LeafCodes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """The words of a column of word lists, in the spellings that occur.
+    """The words in a column of word lists, as spelled there.
 
     Attributes:
-        texts: The different spellings.
-        list_codes, indices: One entry for each word of each distinct list: the code of the list, and the index of the
-            spelling in `texts`.
+        texts: The distinct spellings.
+        list_codes: The code of the list, for each word of each distinct list.
+        indices: The index of the spelling in `texts`, for the same words.
     """
 
     texts: list[str]
@@ -35,8 +35,11 @@ class Spellings:
     indices: Ints
 
     @classmethod
-    def of_pool(cls, column: str, pool: TextPool) -> "Spellings":
-        """Return the spellings in a pool of word lists; a word that a list has twice counts in its first spelling."""
+    def from_pool(cls, column: str, pool: TextPool) -> "Spellings":
+        """Collect the spellings in a pool of word lists.
+
+        If a list contains a word in several spellings, the first one counts.
+        """
         index_by_text: dict[str, int] = {}
         list_codes: list[int] = []
         indices: list[int] = []
@@ -49,14 +52,14 @@ class Spellings:
         return cls(list(index_by_text), np.array(list_codes, np.int64), np.array(indices, np.int64))
 
     def count(self, counts_by_code: Ints) -> Ints:
-        """Return how many records have each spelling, given how many have each word list."""
+        """Return the number of records with each spelling, given the number of records with each word list."""
         counts = np.zeros(len(self.texts), np.int64)
         np.add.at(counts, self.indices, counts_by_code[self.list_codes])
         return counts
 
 
 class ColumnStatistics:
-    """Statistics of the columns of an index, each computed when it is first needed, and kept."""
+    """Statistics of the columns of an index, each computed on first use and cached."""
 
     def __init__(self, columns: IndexColumns) -> None:
         self._columns = columns
@@ -65,25 +68,25 @@ class ColumnStatistics:
         self._public_length: int | None = None
 
     def leaf_codes(self, column: str) -> LeafCodes:
-        """Return the ranges of the codes of a number column in each leaf."""
+        """Return the range of the codes of a number column in each leaf."""
         leaf_codes = self._leaf_codes.get(column)
         if leaf_codes is None:
-            leaf_codes = self._leaf_codes[column] = self._measure_leaves(column)
+            leaf_codes = self._leaf_codes[column] = self._compute_leaf_codes(column)
         return leaf_codes
 
-    def _measure_leaves(self, column: str) -> LeafCodes:
-        """Compute the ranges of the codes of a number column in each leaf."""
+    def _compute_leaf_codes(self, column: str) -> LeafCodes:
+        """Compute the range of the codes of a number column in each leaf."""
         codes = self._columns.numbers[column].codes
         leaf_starts = np.arange(self._columns.leaf_count) * self._columns.leaf_size
         highest = np.maximum.reduceat(codes, leaf_starts).astype(np.int64)
 
-        # Unknown numbers become the largest integer of their type, so that they are never the lowest.
-        beyond_all = np.iinfo(codes.dtype).max
-        lowest = np.minimum.reduceat(np.where(codes == 0, beyond_all, codes), leaf_starts).astype(np.int64)
+        # Replace code 0 by the largest integer of the type, so that it is never the minimum.
+        largest_integer = np.iinfo(codes.dtype).max
+        lowest = np.minimum.reduceat(np.where(codes == 0, largest_integer, codes), leaf_starts).astype(np.int64)
         return LeafCodes(np.where(highest == 0, NO_CODE, lowest), highest)
 
     def public_length(self) -> int:
-        """Return the sum of the lengths of the public records, dead ones too."""
+        """Return the total length of the public records, including deleted ones."""
         if self._public_length is None:
             planes = self._columns.planes
             public_positions = list_bits(planes.bitmaps[planes.rows[PUBLIC_PLANE]])
@@ -92,8 +95,8 @@ class ColumnStatistics:
         return self._public_length
 
     def spellings(self, column: str) -> Spellings:
-        """Return the words of a column of word lists."""
+        """Return the spellings in a column of word lists."""
         spellings = self._spellings.get(column)
         if spellings is None:
-            spellings = self._spellings[column] = Spellings.of_pool(column, self._columns.words[column].pool)
+            spellings = self._spellings[column] = Spellings.from_pool(column, self._columns.words[column].pool)
         return spellings

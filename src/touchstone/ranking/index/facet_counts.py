@@ -1,7 +1,7 @@
 """Facets of the records of an index that match a query.
 
-Flags and ethical scores are counted with planes, bitmaps of the records that have a property. The values of other
-columns are stored as codes, and the records with each code are counted.
+Flags and ethical scores are counted with planes, which are bitmaps of the records with a property. Other columns are
+stored as codes, and the matches with each code are counted.
 """
 
 from collections.abc import Mapping
@@ -23,14 +23,14 @@ from touchstone.ranking.query.facets import FACET_WORDS, FacetCounter, FlagCount
 
 
 def count_index(index: CatalogIndex, bitmap: Words, match_count: int) -> FacetCounter:
-    """Return the facets of the records that match a query, given a bitmap of these records and their number."""
+    """Count the facets of the records that match a query, given a bitmap of these records and their number."""
     counter = FacetCounter()
     counter.add_records(match_count)
     if match_count == 0:
         return counter
 
     matches = Matches(index, bitmap, match_count)
-    plane_counts = matches.count_in_planes(_facet_planes())
+    plane_counts = matches.count_in_planes(_counted_planes())
     value_counts = matches.count_values()
     _add_flags(counter, plane_counts, match_count)
     _add_visibility(counter, plane_counts, match_count)
@@ -43,21 +43,21 @@ def count_index(index: CatalogIndex, bitmap: Words, match_count: int) -> FacetCo
 
 
 def warm_up_facets(index: CatalogIndex) -> None:
-    """Run the kernels that count codes over the first leaf, so that they are compiled before the first query."""
+    """Run the kernels that count codes over one leaf, so that they are compiled before the first query."""
     columns = index.columns
     no_matches = np.zeros(columns.leaf_words, np.uint64)
     leaf_codes = LeafCodes(np.ones(1, np.int64), np.ones(1, np.int64))
     for number in columns.numbers.values():
         count_kernels.known_code_range(number.codes, no_matches, columns.leaf_words, *leaf_codes)
 
-    # Codes are counted as they are, or joint ones, which are not computed before they are needed.
+    # The kernel is compiled for each type of code. Joint codes are computed only on first use, so use zeros here.
     joint_codes = np.zeros(columns.leaf_size, JOINT_CODE_TYPE)
     for codes in (joint_codes, *(column.codes for column in counted_columns(columns))):
         count_kernels.count_codes(no_matches, codes, np.zeros(1, np.int64))
 
 
-def _facet_planes() -> list[str]:
-    """Return the keys of the planes whose records are counted."""
+def _counted_planes() -> list[str]:
+    """Return the keys of the planes that facets count matches in."""
     flag_planes = [flag_plane(flag, value) for flag in FLAGS for value in (True, False)]
     ethical_planes = [ethical_plane(count) for count in range(1, len(ETHICAL) + 1)]
     return [*flag_planes, *ethical_planes, PUBLIC_PLANE, _KNOWN_CITATIONS]
@@ -67,7 +67,7 @@ _KNOWN_CITATIONS: Final = at_least_plane("citations", 1)
 
 
 def _add_flags(counter: FacetCounter, plane_counts: dict[str, int], match_count: int) -> None:
-    """Add how many of the matches have each flag true, false and not known."""
+    """Add the number of matches where each flag is true, false and not known."""
     for flag in FLAGS:
         true_count = plane_counts[flag_plane(flag, True)]
         false_count = plane_counts[flag_plane(flag, False)]
@@ -76,7 +76,7 @@ def _add_flags(counter: FacetCounter, plane_counts: dict[str, int], match_count:
 
 
 def _add_visibility(counter: FacetCounter, plane_counts: dict[str, int], match_count: int) -> None:
-    """Add how many of the matches are public and private, leaving out a visibility that none of them has."""
+    """Add the numbers of public and private matches, omitting a number of zero."""
     public_count = plane_counts[PUBLIC_PLANE]
     private_count = match_count - public_count
     if public_count:
@@ -87,7 +87,7 @@ def _add_visibility(counter: FacetCounter, plane_counts: dict[str, int], match_c
 
 def _add_ethical_range(counter: FacetCounter, plane_counts: dict[str, int], match_count: int) -> None:
     """Add the range of the ethical score among the matches."""
-    # Element n says how many matches meet at least n ethical criteria. The numbers fall from match_count to 0.
+    # Element n is the number of matches that meet at least n ethical criteria, so the counts are descending.
     counts = [match_count, *(plane_counts[ethical_plane(count)] for count in range(1, len(ETHICAL) + 1))]
     fewest_met = sum(count == match_count for count in counts) - 1
     most_met = sum(count > 0 for count in counts) - 1
@@ -95,7 +95,7 @@ def _add_ethical_range(counter: FacetCounter, plane_counts: dict[str, int], matc
 
 
 def _add_texts(counter: FacetCounter, matches: Matches, value_counts: Mapping[str, Ints]) -> None:
-    """Count the words of the matches, such as their domains, and their file types, each spelling separately."""
+    """Add the number of matches with each word, such as a domain, and with each file type, by spelling."""
     columns = matches.index.columns
     for column in FACET_WORDS:
         word_lists, counts = columns.words[column], value_counts[column]
@@ -104,7 +104,7 @@ def _add_texts(counter: FacetCounter, matches: Matches, value_counts: Mapping[st
                 counter.add_words(column, decode_words(word_lists.pool[code]), int(counts[code]))
             continue
 
-        # The distinct word lists of a large catalog are many, their spellings are few.
+        # A large catalog has many distinct word lists but few distinct spellings.
         spellings = matches.index.statistics.spellings(column)
         spelling_counts = spellings.count(counts)
         for index in np.flatnonzero(spelling_counts).tolist():
@@ -116,7 +116,7 @@ def _add_texts(counter: FacetCounter, matches: Matches, value_counts: Mapping[st
 
 
 def _add_years(counter: FacetCounter, index: CatalogIndex, counts: Ints) -> None:
-    """Add how many of the matches are of each year, and the range of the years; years are counted by their codes."""
+    """Add the number of matches in each year and the range of the years, given the counts by code."""
     years = index.columns.numbers["year"]
     known_codes = _known_codes(counts)
     for code in known_codes:
@@ -127,10 +127,9 @@ def _add_years(counter: FacetCounter, index: CatalogIndex, counts: Ints) -> None
 
 
 def _add_number_ranges(counter: FacetCounter, matches: Matches, plane_counts: dict[str, int]) -> None:
-    """Add the ranges of the other numbers and of the popularity score, which depends on the citations only.
+    """Add the ranges of all numbers except the year, and of the popularity score, which depends on the citations.
 
-    Numbers are stored as codes, which are in the order of the numbers. So the lowest and the highest code that occur
-    give the range.
+    Codes are in the order of the numbers, so the range of the codes determines the range of the numbers.
     """
     index = matches.index
     for column in NUMBERS:
@@ -143,7 +142,7 @@ def _add_number_ranges(counter: FacetCounter, matches: Matches, plane_counts: di
             counter.add_range(column, float(number.values[code]), float(number.values[code]))
 
         if column == "citations":
-            # Records whose citations are not known have a popularity score, too: that of code 0.
+            # Records with unknown citations have a popularity score as well: the score of code 0.
             has_unknown = plane_counts[_KNOWN_CITATIONS] < matches.count
             codes = [*known_codes, 0] if has_unknown else known_codes
             for code in codes:

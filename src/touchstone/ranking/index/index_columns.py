@@ -1,6 +1,6 @@
-"""The columns of an index, in leaf order: everything that is built once, stored in a snapshot, and never changed.
+"""The immutable columns of an index, which a snapshot stores.
 
-The names of the fields are part of the format of snapshots: whoever renames one must give the format a new number.
+The field names are part of the snapshot format. If you rename one, increase the format number in `snapshot_file`.
 """
 
 import math
@@ -25,37 +25,38 @@ from touchstone.ranking.kernels.inputs import KernelColumns
 from touchstone.ranking.kernels.two_threads import take_values
 
 EMPTY_PLANE_ROW: Final = 0
-"""The row of the plane that stands for every property that no record has."""
+"""The row of the plane shared by all properties that no record has."""
 STRICTER_EDGES: Final = np.array([1])
-"""Above `declared`, numbers have a plane of the records whose number is known only: there are few of them."""
+"""The only edge of numbers above `declared`: all known numbers, because few are known there."""
 PUBLIC_PLANE: Final = "public"
 """The key of the plane of the public records."""
 
 
 def flag_plane(flag: str, value: bool) -> str:
-    """Return the key of the plane of the records whose flag has a value."""
+    """Return the key of the plane for a flag with the given value."""
     return f"flag:{flag}:{int(value)}"
 
 
 def word_plane(column: str, word: str) -> str:
-    """Return the key of the plane of the records whose word list contains a folded word."""
+    """Return the key of the plane for word lists that contain a folded word."""
     return f"word:{column}:{word}"
 
 
 def at_least_plane(column: str, code: int) -> str:
-    """Return the key of the plane of the records whose number has this code or a higher one."""
+    """Return the key of the plane for numbers with the given code or a higher one."""
     return f"least:{column}:{code}"
 
 
 def ethical_plane(count: int) -> str:
-    """Return the key of the plane of the records that meet at least `count` of the ten ethical criteria."""
+    """Return the key of the plane for records that meet at least `count` of the ten ethical criteria."""
     return f"ethical:{count}"
 
 
 def without_trailing_zeros(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy of some values, one for each record, without the zeros at the end.
+    """Return a copy of `values` without the trailing columns that contain only zeros.
 
-    The values may have several rows, which keep the same length: that of the row with the fewest zeros at its end.
+    Args:
+        values: an array with one element, or one column, for each record.
     """
     rows = values.reshape(-1, values.shape[-1])
     not_zero = np.flatnonzero(rows.any(axis=0))
@@ -64,9 +65,9 @@ def without_trailing_zeros(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def with_trailing_zeros(values: NDArray[Any], length: int) -> NDArray[Any]:
-    """Return values, in one row or several, with zeros at the end up to some length.
+    """Return `values` padded with zeros along the last axis to the given length.
 
-    The operating system reserves no memory for zeros that are never written.
+    The padding uses hardly any memory because the operating system allocates a page of zeros only when it is written.
     """
     extended = np.zeros((*values.shape[:-1], length), values.dtype)
     extended[..., : values.shape[-1]] = values
@@ -75,14 +76,14 @@ def with_trailing_zeros(values: NDArray[Any], length: int) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Planes:
-    """The planes of an index: bitmaps of the records that have some property.
+    """The planes of an index, which are bitmaps of the records with a property.
 
-    The bitmaps are shared by all assurances; `rows` says which of them hold at one.
+    All assurances share the bitmaps; `rows` selects the planes that apply at one assurance.
 
     Attributes:
-        rows: The row of each plane by its key, as returned by `flag_plane`, `word_plane` and so on.
-        bitmaps: One row for each plane, with one bit for each record.
-        counts: One row for each plane, with the number of its records in each leaf.
+        rows: The row number of each plane by its key, as returned by `flag_plane`, `word_plane` and so on.
+        bitmaps: The bits of all records, with one row for each plane.
+        counts: The number of records in each leaf, with one row for each plane.
     """
 
     rows: Mapping[str, int]
@@ -92,16 +93,17 @@ class Planes:
 
 @dataclass(frozen=True, slots=True)
 class CriterionColumns:
-    """What the index knows about the criteria of single records, of blocks of 64 records, and of whole leaves.
+    """The criteria of records, and their bounds for blocks of 64 records and for leaves.
 
     Attributes:
-        grades: One row for each of GRADED_CRITERIA: the criterion in one byte, rounded up.
-        flag_bytes: For each record one bit for each of FLAG_STATES.
-        block_grades: One row for each of GRADED_CRITERIA: its highest grade in each block.
-        block_flag_bytes: For each block the bits of FLAG_STATES that any of its records has.
-        ethical_by_grade: The ethical score for each of its grades.
-        upper, lower: One row for each criterion: its highest and its lowest value in each leaf.
-        known_ethical: For each record of how many ethical attributes it is known whether they are true or false.
+        grades: The criteria of each record as bytes, rounded up, with one row for each of GRADED_CRITERIA.
+        flag_bytes: A byte for each record with one bit for each of FLAG_STATES.
+        block_grades: The highest grade in each block, with one row for each of GRADED_CRITERIA.
+        block_flag_bytes: A byte for each block with the bits of FLAG_STATES that any of its records has.
+        ethical_by_grade: The ethical score of each grade.
+        upper: The highest value in each leaf, with one row for each criterion.
+        lower: The lowest value in each leaf, with one row for each criterion.
+        known_ethical: The number of ethical attributes with a known value, for each record.
     """
 
     grades: NDArray[np.uint8]
@@ -114,12 +116,12 @@ class CriterionColumns:
     known_ethical: NDArray[np.uint8]
 
     def without_trailing_zeros(self) -> "CriterionColumns":
-        """Return the same columns without the zeros at the end of each."""
+        """Return a copy of the columns without trailing zeros."""
         arrays = {field.name: without_trailing_zeros(getattr(self, field.name)) for field in fields(self)}
         return CriterionColumns(**arrays)
 
     def with_trailing_zeros(self, declared: "CriterionColumns") -> "CriterionColumns":
-        """Return the same columns with zeros at the end of each, so that they are as long as those at `declared`."""
+        """Return the columns padded with zeros to the lengths of the `declared` columns."""
         arrays = {
             field.name: with_trailing_zeros(getattr(self, field.name), getattr(declared, field.name).shape[-1])
             for field in fields(self)
@@ -129,7 +131,7 @@ class CriterionColumns:
 
 @dataclass(frozen=True, slots=True)
 class CriterionTables:
-    """Each criterion, or part of the technical score, that depends on one number only, for every code of it."""
+    """Lookup tables from the code of a number to a criterion, or part of the technical score, that depends on it."""
 
     year: Floats
     instances: Floats
@@ -146,9 +148,9 @@ class NumberColumn:
     """A number attribute, stored as codes.
 
     Attributes:
-        values: The distinct numbers in ascending order, after NaN at index 0.
-        codes: For each record the index of its number in `values`; code 0 means "not known".
-        edges: The codes that have a plane of the records with this code or a higher one, in ascending order.
+        values: NaN at index 0, followed by the distinct numbers in ascending order.
+        codes: The index in `values` of each record's number; code 0 means "not known".
+        edges: The codes, in ascending order, that have a plane of the records with this code or a higher one.
     """
 
     values: Floats
@@ -158,19 +160,19 @@ class NumberColumn:
 
 @dataclass(frozen=True, slots=True)
 class IntegerColumn:
-    """An id or a time, stored in as few bytes as possible.
+    """A column of ids or times, stored in as few bytes as possible.
 
     Attributes:
-        values: The distinct integers, or the smallest integer only.
-        stored: For each record the index of its integer in `values`, or the difference from the only one of `values`.
+        values: The distinct integers, or only the smallest integer.
+        stored: The index in `values` of each record's integer, or its difference from the smallest integer.
     """
 
     values: Ints
     stored: NDArray[Any]
 
     def take(self, positions: Any) -> Ints:
-        """Return the integers at some positions, which may be a slice."""
-        # Positions of 32 bits come from a ranking of the whole catalog, which is long enough for two threads.
+        """Return the integers at the given positions, an array or a slice."""
+        # 32-bit positions come from a ranking of the whole catalog, which is long enough to use two threads.
         is_whole_ranking = isinstance(positions, np.ndarray) and positions.dtype == np.uint32
         stored = take_values(self.stored, positions) if is_whole_ranking else self.stored[positions]
 
@@ -181,14 +183,17 @@ class IntegerColumn:
 
 @dataclass(frozen=True, slots=True)
 class CodedColumn:
-    """Texts as codes into a pool of distinct texts; code 0 is "not known". Word lists are stored as JSON."""
+    """A column of texts or of word lists as JSON, stored as codes for distinct values.
+
+    Code 0 means "not known".
+    """
 
     pool: TextPool
     codes: NDArray[Any]
 
 
 def decode_words(encoded_words: str) -> tuple[str, ...]:
-    """Return a word list from the JSON in which it is stored."""
+    """Decode a word list from the JSON in a pool."""
     return tuple(msgspec.json.decode(encoded_words))
 
 
@@ -198,8 +203,8 @@ class OwnerColumn:
 
     Attributes:
         owners: The owner of each record as a hexadecimal UUID.
-        private_positions: The positions of the private records, sorted by the code of their owner.
-        private_codes: The codes of these owners, in the same order.
+        private_positions: The positions of the private records, sorted by the code of the owner.
+        private_codes: The owner codes of these records, in the same order.
     """
 
     owners: CodedColumn
@@ -221,14 +226,15 @@ class UuidColumn:
 
 @dataclass(frozen=True, slots=True)
 class StricterColumns:
-    """What differs at an assurance above `declared`; everything else is shared.
+    """The columns that differ at an assurance above `declared`.
 
-    The records about which something is known come first in an index, so most columns end in zeros, which are left out.
+    Trailing zeros are omitted, which saves most of the memory: records with evidence come first in an index, and all
+    other records have only zeros.
 
     Attributes:
-        plane_rows: The rows of the planes of numbers, flags and ethical criteria.
+        plane_rows: The row numbers of the planes of numbers, flags and ethical criteria.
         criteria: The criteria of records, blocks and leaves, without trailing zeros.
-        codes: By number attribute, the code of each record, without trailing zeros; all assurances share the numbers.
+        codes: The code of each record by number attribute, without trailing zeros. All assurances share the numbers.
     """
 
     plane_rows: Mapping[str, int]
@@ -238,7 +244,13 @@ class StricterColumns:
 
 @dataclass(frozen=True, slots=True)
 class StoredLevels:
-    """The levels of the evidence, packed, for the records about which there is any, in the order of their positions."""
+    """The packed evidence levels of the records with evidence.
+
+    Attributes:
+        positions: The ascending positions of these records.
+        shown: The levels that support the values shown at `declared`.
+        stricter: The levels that support the values at the assurances above it.
+    """
 
     positions: NDArray[np.uint32]
     shown: NDArray[np.uint64]
@@ -249,9 +261,9 @@ class StoredLevels:
 class IndexColumns:
     """All columns of an index over `size` records, in leaves of `64 * leaf_words` records.
 
-    `planes`, `criteria` and `numbers` hold what is known at `assurance`, which is `declared` in a snapshot. `stricter`
-    has an entry for each assurance above at which anything is known.
-    `word_index` is None until the texts of the records are indexed, which may happen after everything else.
+    `planes`, `criteria` and `numbers` hold the values known at `assurance`, which is `declared` in a snapshot.
+    `stricter` has an entry for each assurance above `declared` with known values. `word_index` is None until the texts
+    are indexed, which may happen later.
     """
 
     size: int
@@ -274,8 +286,8 @@ class IndexColumns:
     assurance: Assurance = Assurance.DECLARED
 
     def at(self, assurance: Assurance) -> "IndexColumns":
-        """Return the columns of the same records with what is known at an assurance above `declared`."""
-        stricter = self.stricter.get(assurance) or self._nothing_known()
+        """Return the columns of the same records at an assurance above `declared`."""
+        stricter = self.stricter.get(assurance) or self._without_known_values()
         codes = {name: with_trailing_zeros(stricter.codes[name], self.size) for name in NUMBERS}
         numbers = {name: NumberColumn(self.numbers[name].values, codes[name], STRICTER_EDGES) for name in NUMBERS}
         return replace(
@@ -286,61 +298,64 @@ class IndexColumns:
             assurance=assurance,
         )
 
-    def _nothing_known(self) -> StricterColumns:
-        """Return the columns for an assurance at which nothing is known about any record."""
+    def _without_known_values(self) -> StricterColumns:
+        """Return the columns for an assurance without any known values."""
         declared = self.criteria
         no_criteria = {field.name: getattr(declared, field.name)[..., :0] for field in fields(declared)}
         return StricterColumns(
-            plane_rows=dict.fromkeys(_assured_planes(), EMPTY_PLANE_ROW),
+            plane_rows=dict.fromkeys(_assurance_plane_keys(), EMPTY_PLANE_ROW),
             criteria=CriterionColumns(**no_criteria),
             codes={name: number.codes[:0] for name, number in self.numbers.items()},
         )
 
     def plane_rows(self, assurance: Assurance) -> Mapping[str, int]:
-        """Return the rows of the planes that depend on the assurance, at any one; only `declared` columns know them."""
+        """Return the row numbers, at any assurance, of the planes that depend on the assurance.
+
+        Only columns at `declared` support this.
+        """
         assert self.assurance is Assurance.DECLARED
         if assurance is Assurance.DECLARED:
             return self.planes.rows
 
         stricter = self.stricter.get(assurance)
-        return stricter.plane_rows if stricter else dict.fromkeys(_assured_planes(), EMPTY_PLANE_ROW)
+        return stricter.plane_rows if stricter else dict.fromkeys(_assurance_plane_keys(), EMPTY_PLANE_ROW)
 
     def packed_levels(self) -> PackedLevels:
-        """Return the levels of the evidence that support the values at this assurance."""
+        """Return the evidence levels that support the values at this assurance."""
         is_declared = self.assurance is Assurance.DECLARED
         return PackedLevels(self.levels.positions, self.levels.shown if is_declared else self.levels.stricter)
 
     @property
     def leaf_size(self) -> int:
-        """How many records a full leaf holds."""
+        """The number of records in a full leaf."""
         return BITS_PER_WORD * self.leaf_words
 
     @property
     def leaf_count(self) -> int:
-        """How many leaves there are."""
+        """The number of leaves."""
         return math.ceil(self.size / self.leaf_size)
 
     @property
     def word_count(self) -> int:
-        """How many words a plane has."""
+        """The number of 64-bit words in a plane."""
         return self.leaf_count * self.leaf_words
 
     def text_column(self, name: str) -> TextColumn[TextPool] | TextColumn[PackedTexts]:
-        """Return a column of texts, which may be long ones."""
+        """Return a column of short or long texts by its name."""
         return self.long_texts[name] if name in self.long_texts else self.texts[name]
 
     def searchable_words(self) -> WordIndex:
-        """Return the index of the words.
+        """Return the word index.
 
         Raises:
-            TextsNotIndexed: it has not been built yet.
+            TextsNotIndexed: the word index has not been built yet.
         """
         if self.word_index is None:
             raise TextsNotIndexed
         return self.word_index
 
     def kernel_columns(self) -> KernelColumns:
-        """Return the arrays that compiled kernels read, by the names that they have there; no array is copied."""
+        """Return the arrays in the form that kernels read, without copying them."""
         return KernelColumns(
             record_count=self.size,
             words_per_leaf=self.leaf_words,
@@ -376,8 +391,8 @@ class IndexColumns:
         )
 
 
-def _assured_planes() -> list[str]:
-    """Return the keys of the planes that there are at every assurance."""
+def _assurance_plane_keys() -> list[str]:
+    """Return the keys of the planes that exist at every assurance."""
     keys = [flag_plane(flag, value) for flag in FLAGS for value in (True, False)]
     keys += [ethical_plane(count) for count in range(1, len(ETHICAL) + 1)]
     keys += [at_least_plane(column, edge) for column in NUMBERS for edge in STRICTER_EDGES.tolist()]

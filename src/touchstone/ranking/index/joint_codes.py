@@ -1,8 +1,8 @@
-"""Columns of codes that are counted together.
+"""Columns of codes that are counted together in one pass.
 
-To count how often each code of a column occurs among some records takes a pass over the column. So columns with few
-distinct codes are joined: every combination of their codes has a joint code. One pass counts the joint codes, and how
-often a code of one column occurs is the sum over the combinations that contain it.
+Counting the codes of a column takes a pass over the column. To save passes, columns with few distinct codes are joined:
+each combination of their codes has a joint code. One pass counts the joint codes, and the count of a single code is the
+sum over all combinations that contain it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,12 +19,12 @@ from touchstone.ranking.index.index_columns import IndexColumns
 from touchstone.ranking.query.facets import FACET_WORDS
 
 JOINT_CODE_TYPE: Final = np.uint16
-MAX_JOINT_CODES: Final = 1 << 16  # as many as the type has values; the counts of all of them fit into a CPU cache
+MAX_JOINT_CODES: Final = 1 << 16  # the number of values of the type; an array of their counts fits into a CPU cache
 _RECORDS_AT_A_TIME: Final = 1 << 18
 
 
 class CodedValues(NamedTuple):
-    """A column of codes: for each record the code of its value, below `code_count`."""
+    """A column with the code of each record's value, from 0 to `code_count - 1`."""
 
     name: str
     codes: NDArray[Any]
@@ -33,13 +33,13 @@ class CodedValues(NamedTuple):
 
 @dataclass(frozen=True)
 class JointColumn:
-    """Some columns over the same records, with the joint codes of the records.
+    """Columns over the same records, with the joint code of each record.
 
     Attributes:
         names: The names of the columns.
-        code_counts: How many codes each of the columns has.
-        codes: For each record its joint code: the place of its combination of codes in a table with one axis for each
-            column, whose rows are stored one after the other.
+        code_counts: The number of codes of each column.
+        codes: The joint code of each record: the flat index of its combination of codes in a table in C order that has
+            one axis for each column.
     """
 
     names: tuple[str, ...]
@@ -47,8 +47,11 @@ class JointColumn:
     codes: NDArray[Any]
 
     @classmethod
-    def of(cls, columns: Sequence[CodedValues]) -> "JointColumn":
-        """Join some columns, which have at most MAX_JOINT_CODES combinations of codes unless there is only one."""
+    def from_columns(cls, columns: Sequence[CodedValues]) -> "JointColumn":
+        """Join columns, which must have at most MAX_JOINT_CODES combinations.
+
+        A single column is used as it is.
+        """
         names = tuple(column.name for column in columns)
         code_counts = tuple(column.code_count for column in columns)
         if len(columns) == 1:
@@ -62,16 +65,16 @@ class JointColumn:
 
     @property
     def joint_code_count(self) -> int:
-        """How many combinations of codes there can be."""
+        """The number of possible combinations of codes."""
         return prod(self.code_counts)
 
     @cached_property
     def total_counts(self) -> Ints:
-        """How many of all records have each joint code."""
+        """The number of all records with each joint code."""
         return np.bincount(self.codes, minlength=self.joint_code_count)
 
     def counts_by_column(self, joint_counts: Ints) -> dict[str, Ints]:
-        """Return for each column, by name, how often each of its codes occurs, given how often each joint code does."""
+        """Return the count of each code by the name of its column, given the count of each joint code."""
         table = joint_counts.reshape(self.code_counts)
         counts: dict[str, Ints] = {}
         for axis, name in enumerate(self.names):
@@ -81,29 +84,29 @@ class JointColumn:
 
 
 def counted_columns(columns: IndexColumns) -> list[CodedValues]:
-    """Return the columns of an index whose values facets count."""
+    """Return the columns of an index with values that facets count."""
     return [*_text_columns(columns), _year_column(columns)]
 
 
 def join_text_columns(columns: IndexColumns) -> list[JointColumn]:
-    """Return the texts and word lists whose values facets count, joined so that few passes count all of them."""
+    """Join the columns of texts and word lists that facets count, so that few passes count all of them."""
     return join(_text_columns(columns))
 
 
-def year_alone(columns: IndexColumns) -> JointColumn:
-    """Return the years, which are not joined with others because they alone depend on the assurance."""
-    return JointColumn.of([_year_column(columns)])
+def join_year_column(columns: IndexColumns) -> JointColumn:
+    """Return the years as a single joint column, because only they depend on the assurance."""
+    return JointColumn.from_columns([_year_column(columns)])
 
 
 def _text_columns(columns: IndexColumns) -> list[CodedValues]:
-    """Return the texts and word lists of an index whose values facets count."""
+    """Return the columns of texts and word lists with values that facets count."""
     word_lists = [CodedValues(name, columns.words[name].codes, len(columns.words[name].pool)) for name in FACET_WORDS]
     file_types = columns.texts["file_type"]
     return [*word_lists, CodedValues("file_type", file_types.codes, len(file_types.pool))]
 
 
 def _year_column(columns: IndexColumns) -> CodedValues:
-    """Return the years of an index."""
+    """Return the column of years."""
     years = columns.numbers["year"]
     return CodedValues("year", years.codes, len(years.values))
 
@@ -111,7 +114,8 @@ def _year_column(columns: IndexColumns) -> CodedValues:
 def join(columns: Iterable[CodedValues]) -> list[JointColumn]:
     """Divide columns over the same records into groups, and join the columns of each group.
 
-    The columns with the most codes come first, and each column joins the first group that has room for it.
+    This is a first-fit-decreasing packing: columns with the most codes come first, and each column is added to the
+    first group with enough room.
     """
     groups: list[list[CodedValues]] = []
     most_codes_first = sorted(columns, key=lambda column: column.code_count, reverse=True)
@@ -121,9 +125,9 @@ def join(columns: Iterable[CodedValues]) -> list[JointColumn]:
             groups.append([column])
         else:
             group.append(column)
-    return [JointColumn.of(group) for group in groups]
+    return [JointColumn.from_columns(group) for group in groups]
 
 
 def _can_join(group: Sequence[CodedValues], column: CodedValues) -> bool:
-    """Return whether the joint codes of a group of columns and another column are few enough."""
+    """Return whether a column can be added to a group without exceeding MAX_JOINT_CODES."""
     return prod(member.code_count for member in group) * column.code_count <= MAX_JOINT_CODES

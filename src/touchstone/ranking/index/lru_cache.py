@@ -1,4 +1,4 @@
-"""A small cache that drops the value that was not used for the longest time."""
+"""A small, thread-safe LRU cache."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -10,7 +10,10 @@ V = TypeVar("V")
 
 
 class LruCache(Generic[K, V]):
-    """The values used most recently, by key, at most `capacity` of them; safe to use from several threads."""
+    """The `capacity` most recently used values by key.
+
+    It is safe to use from several threads.
+    """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -18,7 +21,7 @@ class LruCache(Generic[K, V]):
         self._lock = Lock()
 
     def get(self, key: K) -> V | None:
-        """Return the value of a key, or None if it is not cached."""
+        """Return the cached value of a key, or None if there is none."""
         with self._lock:
             if key not in self._values:
                 return None
@@ -26,7 +29,7 @@ class LruCache(Generic[K, V]):
             return self._values[key]
 
     def put(self, key: K, value: V) -> None:
-        """Cache a value; if there are too many now, drop the one that was not used for the longest time."""
+        """Cache a value, evicting the least recently used one if the cache is full."""
         with self._lock:
             self._values[key] = value
             if len(self._values) > self._capacity:

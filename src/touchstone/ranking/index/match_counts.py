@@ -1,4 +1,4 @@
-"""Counting the records of an index that match a query: those in each plane, and those with each code of a column."""
+"""Counting of the records that match a query, by plane and by the codes of columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _THREADS: Final = 2
 
 
 def divide_leaves(leaf_count: int) -> list[LeafRange]:
-    """Return all leaves of an index in ranges of about the same size, which two threads can process."""
+    """Divide the leaves of an index into ranges of about the same size, which two threads can process."""
     range_count = min(_MAX_CHUNKS, max(1, leaf_count // _MIN_LEAVES_PER_CHUNK))
     boundaries = [leaf_count * number // range_count for number in range(range_count + 1)]
     return [LeafRange(start, end) for start, end in pairwise(boundaries)]
@@ -31,7 +31,13 @@ def divide_leaves(leaf_count: int) -> list[LeafRange]:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The records of an index that match a query, of which there is at least one."""
+    """The records of an index that match a query, at least one.
+
+    Attributes:
+        index: The index.
+        bitmap: A bitmap of the matching records.
+        count: The number of the matching records.
+    """
 
     index: CatalogIndex
     bitmap: Words
@@ -39,11 +45,11 @@ class Matches:
 
     @property
     def are_few(self) -> bool:
-        """Whether reading the matches takes less time than computing statistics of whole columns."""
+        """Whether reading the individual matches is faster than computing statistics of whole columns."""
         return self.count <= self.index.columns.leaf_size
 
     def count_in_planes(self, keys: Sequence[str]) -> dict[str, int]:
-        """Return how many matches are in each of some planes, given by their keys."""
+        """Return the number of matches in the plane of each key."""
         columns = self.index.columns
         planes = np.array([columns.planes.rows[key] for key in keys], np.int64)
         selected = SelectedRecords(self.bitmap, count_bits_by_leaf(self.bitmap, columns.leaf_words))
@@ -58,7 +64,7 @@ class Matches:
         return dict(zip(keys, counts_by_thread.sum(axis=0).tolist(), strict=True))
 
     def count_values(self) -> dict[str, Ints]:
-        """Return for each of `counted_columns`, by name, how many of the matches have each of its codes."""
+        """Return the number of matches with each code, by the name of each of the `counted_columns`."""
         if self.are_few:
             return self._count_few_values()
 
@@ -69,23 +75,23 @@ class Matches:
         return counts
 
     def _count_few_values(self) -> dict[str, Ints]:
-        """Return the same as `count_values`, by reading the columns at the positions of the matches."""
+        """Return the result of `count_values` by reading the columns at the positions of the matches."""
         positions = list_bits(self.bitmap)
         columns = counted_columns(self.index.columns)
         return {name: np.bincount(codes[positions], minlength=code_count) for name, codes, code_count in columns}
 
     def _count_joint_codes(self, joint_columns: Sequence[JointColumn]) -> list[Ints]:
-        """Return for each of some columns how many of the matches have each of its joint codes."""
+        """Return the number of matches with each joint code, for each of the given columns."""
         record_count = self.index.columns.size
         if self.count <= record_count // 2:
-            return self._count_codes_in(self.bitmap, joint_columns)
+            return self._count_codes_in_bitmap(self.bitmap, joint_columns)
 
-        # If more than half of all records match, the others are counted.
-        counts_of_others = self._count_codes_in(complement(self.bitmap, record_count), joint_columns)
+        # If more than half of all records match, counting the others is faster.
+        counts_of_others = self._count_codes_in_bitmap(complement(self.bitmap, record_count), joint_columns)
         return [column.total_counts - counts for column, counts in zip(joint_columns, counts_of_others, strict=True)]
 
-    def _count_codes_in(self, bitmap: Words, joint_columns: Sequence[JointColumn]) -> list[Ints]:
-        """Return for each of some columns how many of the records in a bitmap have each of its joint codes."""
+    def _count_codes_in_bitmap(self, bitmap: Words, joint_columns: Sequence[JointColumn]) -> list[Ints]:
+        """Return the number of records in a bitmap with each joint code, for each of the given columns."""
         leaf_words = self.index.columns.leaf_words
         leaf_ranges = divide_leaves(self.index.columns.leaf_count)
         counts_by_thread = [np.zeros((_THREADS, column.joint_code_count), np.int64) for column in joint_columns]
@@ -101,9 +107,9 @@ class Matches:
         return [counts.sum(axis=0) for counts in counts_by_thread]
 
     def known_code_range(self, column: str) -> list[int]:
-        """Return the lowest and the highest code that the matches have in a number column.
+        """Return the lowest and the highest code of the matches in a number column.
 
-        Code 0, "not known", does not count. The list is empty if the number is not known for any match.
+        Code 0, which means "not known", is ignored. The list is empty if no match has a known number.
         """
         codes = self.index.columns.numbers[column].codes
         if self.are_few:

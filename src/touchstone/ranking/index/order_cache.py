@@ -1,4 +1,4 @@
-"""A cache of the orders in which an index lists its records."""
+"""A cache of sort orders of an index."""
 
 from threading import Lock
 from typing import Final, NamedTuple, TypeAlias
@@ -16,7 +16,7 @@ Positions: TypeAlias = NDArray[np.uint32]
 
 
 class OrderKey(NamedTuple):
-    """What an order depends on: the sort column, the direction, and for some columns the assurance."""
+    """The identity of a sort order: its column, its direction, and for some columns its assurance."""
 
     assurance: Assurance
     column: str
@@ -24,11 +24,11 @@ class OrderKey(NamedTuple):
 
 
 class OrderCache:
-    """The orders that have been used most recently, at every assurance.
+    """The most recently used sort orders, at every assurance.
 
     Attributes:
-        beginnings: The first positions of an order, which are enough for most pages.
-        permutations: The positions of all records.
+        beginnings: The first positions of each order, which are enough for most pages.
+        permutations: The positions of all records in each order.
         lock: Held while an order is computed, so that two threads do not compute the same one.
     """
 

@@ -1,4 +1,4 @@
-"""The records that an index is built over in its order, divided into leaves."""
+"""The records of an index under construction, in the order of the index and divided into leaves."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,8 @@ from touchstone.ranking.index.index_columns import with_trailing_zeros
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 
 
-class _Facts(Mapping[str, NDArray[Any]]):
-    """The attributes that criteria are computed from; each is brought into the order of the index when it is read."""
+class _ReorderedColumns(Mapping[str, NDArray[Any]]):
+    """The attributes that criteria are computed from, each reordered when it is read."""
 
     def __init__(self, records: "OrderedRecords") -> None:
         self._records = records
@@ -37,16 +37,16 @@ class _Facts(Mapping[str, NDArray[Any]]):
 
 @dataclass(frozen=True, slots=True)
 class OrderedRecords:
-    """Records in the order of an index, in which similar ones lie together.
+    """Records in the order of an index, which places similar records next to each other.
 
-    They are divided into leaves: blocks of `64 * leaf_words` records, of which only the last may be shorter.
+    They are divided into leaves of `64 * leaf_words` records. Only the last leaf may be shorter.
 
     Attributes:
-        collected: All records in the order in which they were collected.
-        order: For each position in the index the number of its record among these.
-        positions: For each collected record its position in the index: the inverse of the permutation of all records.
-        leaf_words: How many words of 64 bits the bitmap of a leaf has.
-        assurance: The assurance at which columns and criteria are known.
+        collected: All records in the order of collection.
+        order: The number of the collected record at each position in the index.
+        positions: The position in the index of each collected record, for all records at every assurance.
+        leaf_words: The number of 64-bit words in the bitmap of a leaf.
+        assurance: The assurance of the columns and criteria.
     """
 
     collected: CollectedRecords
@@ -57,7 +57,7 @@ class OrderedRecords:
 
     @property
     def size(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return len(self.order)
 
     @property
@@ -67,24 +67,24 @@ class OrderedRecords:
 
     @property
     def leaf_size(self) -> int:
-        """How many records a full leaf holds."""
+        """The number of records in a full leaf."""
         return BITS_PER_WORD * self.leaf_words
 
     @property
     def leaf_count(self) -> int:
-        """How many leaves there are."""
+        """The number of leaves."""
         return math.ceil(self.size / self.leaf_size)
 
     @property
-    def leaf_borders(self) -> Ints:
-        """Where each leaf begins, and at the end where the last one ends."""
-        borders = np.arange(self.leaf_count + 1) * self.leaf_size
-        return np.minimum(borders, self.size)
+    def leaf_boundaries(self) -> Ints:
+        """The position of the start of each leaf, followed by the end of the last leaf."""
+        boundaries = np.arange(self.leaf_count + 1) * self.leaf_size
+        return np.minimum(boundaries, self.size)
 
     def at(self, assurance: Assurance) -> "OrderedRecords":
-        """Return the records of the leaves in which anything is known at an assurance above `declared`.
+        """Return the records of the leaves with known values at an assurance above `declared`.
 
-        These leaves come first in the index.
+        These leaves are the first ones of the index.
         """
         known_positions = self.positions[self.collected.evidence.known_positions(assurance)]
         known_leaves = math.ceil((int(known_positions.max(initial=0)) + 1) / self.leaf_size)
@@ -98,7 +98,7 @@ class OrderedRecords:
 
         known_values = self.collected.evidence.values[self.assurance]
         values = count_known_ethical(known_values) if name == KNOWN_ETHICAL else known_values[name]
-        return self._spread(values, UNKNOWN_VALUES.get(name, 0))
+        return self._scatter(values, UNKNOWN_VALUES.get(name, 0))
 
     def criterion(self, name: str) -> Floats:
         """Return the values of a criterion in the order of the index."""
@@ -107,38 +107,42 @@ class OrderedRecords:
 
         compute = next(criterion.compute for criterion in CRITERIA if criterion.name == name)
         if self.assurance is Assurance.DECLARED:
-            return compute(_Facts(self))
+            return compute(_ReorderedColumns(self))
 
-        # Of a record without evidence nothing is known, so its criteria are 0.
-        return self._spread(compute(self.collected.evidence.values[self.assurance]), 0.0)
+        # A record without evidence has no known values, so its criteria are 0.
+        return self._scatter(compute(self.collected.evidence.values[self.assurance]), 0.0)
 
     def grades(self) -> NDArray[np.uint8]:
-        """Return the grades of all records in the order of the index, one row for each of GRADED_CRITERIA."""
+        """Return the grades of the records in the order of the index, with one row for each of GRADED_CRITERIA."""
         if self.assurance is Assurance.DECLARED:
             return self.collected.grades[:, self.order]
         return self.collected.stricter_grades(self.assurance)[:, self.order]
 
-    def _spread(self, values: NDArray[Any], elsewhere: float) -> NDArray[Any]:
-        """Return a column that holds values for the records with evidence, and the same value for all others."""
+    def _scatter(self, values: NDArray[Any], elsewhere: float) -> NDArray[Any]:
+        """Return a column with the given values for records with evidence, and the value `elsewhere` for all others."""
         column = np.full(self.size, elsewhere, values.dtype)
         evidence_positions = self.evidence_positions
-        is_inside = evidence_positions < self.size  # nothing is known about the others at this assurance
+        is_inside = evidence_positions < self.size  # the other records have no known values at this assurance
         column[evidence_positions[is_inside]] = values[is_inside]
         return column
 
     def is_public(self) -> Bools:
-        """Return for each record whether it is public."""
+        """Return a mask of the public records."""
         return self.column(IS_VISIBLE)
 
     def to_bitmap(self, mask: Bools) -> Words:
-        """Return one boolean for each record as a bitmap of whole leaves."""
+        """Pack a mask of the records into a bitmap of whole leaves."""
         return pack_bits(mask, self.leaf_count * self.leaf_words)
 
     def combine_in_blocks(self, operation: np.ufunc, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Combine the values of each block of 64 records into one, for example into the highest with `np.maximum`.
+        """Reduce the values of each block of 64 records to one value, for example to the maximum with `np.maximum`.
 
-        `values` has one column for each record, in the order of the index, and the result one column for each block. As
-        all leaves have the same number of blocks, the last leaf may have some without a record; their value is 0.
+        Args:
+            operation: the reduction.
+            values: an array in the order of the index, with one column for each record.
+
+        Returns:
+            an array with one column for each block. Blocks of the last leaf without records have the value 0.
         """
         block_starts = np.arange(0, self.size, BITS_PER_WORD)
         combined = operation.reduceat(values, block_starts, axis=-1)
@@ -147,9 +151,9 @@ class OrderedRecords:
         return with_trailing_zeros(combined, block_count)
 
     def highest_in_leaves(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the highest value in each leaf, given one value for each record in the order of the index."""
-        return np.maximum.reduceat(values, self.leaf_borders[:-1])
+        """Return the highest value in each leaf, given the value of each record in the order of the index."""
+        return np.maximum.reduceat(values, self.leaf_boundaries[:-1])
 
     def lowest_in_leaves(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the lowest value in each leaf, given one value for each record in the order of the index."""
-        return np.minimum.reduceat(values, self.leaf_borders[:-1])
+        """Return the lowest value in each leaf, given the value of each record in the order of the index."""
+        return np.minimum.reduceat(values, self.leaf_boundaries[:-1])

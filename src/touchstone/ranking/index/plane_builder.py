@@ -1,4 +1,4 @@
-"""Building the planes of an index: bitmaps of the records that have some property."""
+"""Building the planes of an index, which are bitmaps of the records with a property."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -23,19 +23,22 @@ from touchstone.ranking.index.index_columns import (
 )
 from touchstone.ranking.index.ordered_records import OrderedRecords
 
-# So many of the most frequent words of a column have a plane; the other columns have none.
+# The number of planes for the most frequent words of each column. The other columns of words have no planes.
 _WORD_PLANE_COUNTS: Final = {"domain": 32, "task": 16, "license": 8, "language": 8, "source": 8, "trainable": 2}
 
 
 class _NamedMask(NamedTuple):
-    """The key of a plane, and for each record whether it belongs to the plane."""
+    """The key of a plane and a mask of the records that belong to it."""
 
     key: str
     mask: Bools
 
 
 class PlaneWriter:
-    """Collects the planes of an index, those of all assurances; properties that no record has share one plane."""
+    """Collects the planes of an index at all assurances.
+
+    Properties that no record has share one empty plane.
+    """
 
     def __init__(self, records: OrderedRecords) -> None:
         self._records = records
@@ -43,16 +46,21 @@ class PlaneWriter:
         self._counts: list[NDArray[np.uint16]] = []
         self._add(np.zeros(records.size, np.bool_))  # becomes EMPTY_PLANE_ROW
 
-    def add_declared(self, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
-        """Add all planes at the assurance `declared`, and return their rows by key."""
-        rows = self.add_assured(self._records, numbers)
+    def add_declared_planes(self, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
+        """Add all planes at the assurance `declared`, and return their row numbers by key."""
+        rows = self.add_assurance_planes(self._records, numbers)
         for column in _WORD_PLANE_COUNTS:
-            rows |= {key: self._add(mask) for key, mask in _word_masks(self._records, column)}
+            rows |= {key: self._add(mask) for key, mask in _frequent_word_masks(self._records, column)}
         rows[PUBLIC_PLANE] = self._add(self._records.is_public())
         return rows
 
-    def add_assured(self, records: OrderedRecords, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
-        """Add the planes that depend on the assurance, at which `records` and `numbers` are; return their rows."""
+    def add_assurance_planes(self, records: OrderedRecords, numbers: Mapping[str, NumberColumn]) -> dict[str, int]:
+        """Add the planes that depend on the assurance, and return their row numbers by key.
+
+        Args:
+            records: the records at the assurance.
+            numbers: the number columns at the assurance, by name.
+        """
         rows: dict[str, int] = {}
         for column, number in numbers.items():
             rows |= {key: self._add(mask) for key, mask in _number_masks(column, number)}
@@ -61,7 +69,7 @@ class PlaneWriter:
         return rows
 
     def _add(self, mask: Bools) -> int:
-        """Add the plane of the records that have some property, and return its row."""
+        """Add the plane for a mask of records, and return its row number."""
         if self._counts and not mask.any():
             return EMPTY_PLANE_ROW
 
@@ -71,19 +79,22 @@ class PlaneWriter:
         return len(self._counts) - 1
 
     def planes(self, rows: Mapping[str, int]) -> Planes:
-        """Return all planes; `rows` are those at the assurance `declared`. No plane can be added afterwards."""
+        """Return all planes, with the row numbers at the assurance `declared`.
+
+        No more planes can be added.
+        """
         bitmaps = self._bitmaps.read().reshape(len(self._counts), -1)
         return Planes(rows, bitmaps, np.stack(self._counts))
 
 
 def _number_masks(column: str, number: NumberColumn) -> Iterator[_NamedMask]:
-    """Yield the masks of a number column: for each of its edges the records with this code or a higher one."""
+    """Yield a mask for each edge of a number column: the records with the code of the edge or a higher one."""
     for edge in number.edges.tolist():
         yield _NamedMask(at_least_plane(column, edge), number.codes >= edge)
 
 
 def _flag_masks(records: OrderedRecords) -> Iterator[_NamedMask]:
-    """Yield two masks for each flag: the records for which it is true, and those for which it is false."""
+    """Yield two masks for each flag: the records where it is true, and the records where it is false."""
     for flag in FLAGS:
         values = records.column(flag)
         yield _NamedMask(flag_plane(flag, True), values == 1)
@@ -91,7 +102,7 @@ def _flag_masks(records: OrderedRecords) -> Iterator[_NamedMask]:
 
 
 def _ethical_masks(records: OrderedRecords) -> Iterator[_NamedMask]:
-    """Yield for each n from 1 to 10 the records that meet at least n of the ten ethical criteria."""
+    """Yield a mask for each n from 1 to 10: the records that meet at least n of the ten ethical criteria."""
     met_counts = np.zeros(records.size, np.uint8)
     for flag in ETHICAL:
         met_counts += records.column(flag) == 1
@@ -100,10 +111,10 @@ def _ethical_masks(records: OrderedRecords) -> Iterator[_NamedMask]:
         yield _NamedMask(ethical_plane(count), met_counts >= count)
 
 
-def _word_masks(records: OrderedRecords, column: str) -> Iterator[_NamedMask]:
-    """Yield for each of the most frequent words of a column the records whose word list contains it.
+def _frequent_word_masks(records: OrderedRecords, column: str) -> Iterator[_NamedMask]:
+    """Yield a mask for each of the most frequent words of a column: the records whose word list contains it.
 
-    A record refers to its word list by a code, so each distinct list is searched only once for a word.
+    Records refer to word lists by codes, so each distinct list is searched only once.
     """
     codes = records.column(column)
     list_counts = np.bincount(codes)
@@ -119,9 +130,12 @@ def _word_masks(records: OrderedRecords, column: str) -> Iterator[_NamedMask]:
 
 
 def _most_frequent_words(word_lists: Mapping[int, Sequence[str]], list_counts: Ints, limit: int) -> list[str]:
-    """Return up to `limit` words, those that occur in most records first.
+    """Return up to `limit` words in descending order of the number of records that contain them.
 
-    `word_lists` holds each distinct list of words by its code, and `list_counts` how many records have a code.
+    Args:
+        word_lists: each distinct list of words by its code.
+        list_counts: the number of records with each code.
+        limit: the maximum number of words.
     """
     record_counts: dict[str, int] = {}
     for code, words in word_lists.items():

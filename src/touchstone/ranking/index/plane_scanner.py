@@ -1,4 +1,4 @@
-"""Planes for predicates that the index has no plane for: made by one scan and cached for the next queries."""
+"""Planes of predicates without a plane in the index, computed by a scan of a column and cached."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -47,12 +47,12 @@ class ScannedPlane(NamedTuple):
 
 
 class ScanCache:
-    """What the scanners of an index keep, one scanner for each assurance.
+    """Cached data shared by the scanners of an index at all assurances.
 
     Attributes:
-        planes: The planes that were used most recently, by assurance and predicate.
-        texts: The decoded texts of each column in which whole values are compared.
-        searches: The searches for substrings, by column.
+        planes: The most recently used planes, by assurance and predicate.
+        texts: The decoded distinct texts of columns with predicates on whole values, by column.
+        searches: The substring searches, by column.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,10 @@ class ScanCache:
 
 
 class PlaneScanner:
-    """Scans an index for the records that satisfy a predicate; safe to use from several threads."""
+    """Scans an index for the records that satisfy a predicate.
+
+    It is safe to use from several threads.
+    """
 
     def __init__(self, columns: IndexColumns, kernel_columns: KernelColumns, cache: ScanCache) -> None:
         self._columns = columns
@@ -70,7 +73,7 @@ class PlaneScanner:
         self._cache = cache
 
     def scan(self, predicate: Predicate) -> ScannedPlane:
-        """Return the plane of a predicate, scanning the index unless the plane is still cached."""
+        """Return the plane of a predicate, from the cache or by a scan of the index."""
         key = self._cache_key(predicate)
         plane = self._cache.planes.get(key)
         if plane is None:
@@ -79,17 +82,20 @@ class PlaneScanner:
             self._cache.planes.put(key, plane)
         return plane
 
-    def is_scanned(self, predicate: Predicate) -> bool:
+    def is_cached(self, predicate: Predicate) -> bool:
         """Return whether the plane of a predicate is cached."""
         return self._cache.planes.get(self._cache_key(predicate)) is not None
 
     def _cache_key(self, predicate: Predicate) -> tuple[Assurance, Predicate]:
-        """Return the key of a plane in the cache; of the predicates, only ranges can depend on the assurance."""
+        """Return the cache key of a predicate.
+
+        Only ranges of some columns depend on the assurance.
+        """
         is_assured = isinstance(predicate, Range) and predicate.column in ASSURED_COLUMNS
         return (self._columns.assurance if is_assured else Assurance.DECLARED, predicate)
 
     def private_positions(self, viewer: UUID | None) -> NDArray[np.uint32]:
-        """Return the positions of a viewer's private records; a viewer who is not signed in (None) has none."""
+        """Return the positions of a viewer's private records, or an empty array for anonymous viewers (None)."""
         no_positions = np.empty(0, np.uint32)
         if viewer is None:
             return no_positions
@@ -99,13 +105,13 @@ class PlaneScanner:
         if viewer.hex not in owners:
             return no_positions
 
-        # The private records are sorted by owner, so those of the viewer lie together.
+        # The private records are sorted by owner, so the records of a viewer are contiguous.
         viewer_code = owners.index(viewer.hex)
         start, end = np.searchsorted(owner_column.private_codes, [viewer_code, viewer_code + 1])
         return owner_column.private_positions[start:end]
 
     def _scan_bitmap(self, predicate: Predicate) -> Words:
-        """Return a bitmap of the records that satisfy a predicate, which takes a pass over a whole column."""
+        """Return a bitmap of the records that satisfy a predicate by reading a whole column."""
         match predicate:
             case Visible(viewer=viewer):
                 return self._scan_visible(viewer)
@@ -120,11 +126,11 @@ class PlaneScanner:
             case AnyWord() | OneOf():
                 mask = self._scan_texts(predicate)
             case FlagEquals():
-                raise TypeError("every value of a flag has a plane of its own")
+                raise TypeError("flags need no scan because each of their values has a plane")
         return pack_bits(mask, self._columns.word_count)
 
     def _scan_visible(self, viewer: UUID | None) -> Words:
-        """Return a bitmap of the records that a viewer may see: the public ones and those of the viewer."""
+        """Return a bitmap of the records that a viewer may see: public records and the viewer's private records."""
         planes = self._columns.planes
         public_plane = planes.bitmaps[planes.rows[PUBLIC_PLANE]]
         bitmap: Words = public_plane.copy()
@@ -132,12 +138,12 @@ class PlaneScanner:
         return bitmap
 
     def _scan_words(self, query_words: Sequence[QueryWord]) -> Words:
-        """Return a bitmap of the records that contain all words of a query, of which there is at least one."""
+        """Return a bitmap of the records that contain all of the query's words, at least one."""
         if len(query_words) == 1:
-            return self._columns.searchable_words().contain(query_words[0], self._columns.word_count)
-        return reduce(np.bitwise_and, [self.records_with(query_word) for query_word in query_words])
+            return self._columns.searchable_words().records_with_word(query_words[0], self._columns.word_count)
+        return reduce(np.bitwise_and, [self.records_with_word(query_word) for query_word in query_words])
 
-    def records_with(self, query_word: QueryWord) -> Words:
+    def records_with_word(self, query_word: QueryWord) -> Words:
         """Return a bitmap of the records that contain a word of a query."""
         return self.scan(FullText(query_word.text)).bitmap
 
@@ -149,13 +155,16 @@ class PlaneScanner:
         return bitmap
 
     def _scan_integers(self, predicate: Range) -> Bools:
-        """Return for each record whether its id or time is in a range."""
+        """Return a mask of the records with an id or time in a range."""
         lowest, highest = range_bounds(predicate)
         integers = self._columns.integers[predicate.column].take(slice(None))
         return np.asarray((integers >= lowest) & (integers <= highest))
 
     def _search_texts(self, predicate: Contains) -> Bools:
-        """Return for each record whether its text contains a substring; each distinct text is searched once."""
+        """Return a mask of the records with a text that contains a substring.
+
+        Each distinct text is searched once.
+        """
         column = predicate.column
         search = self._cache.searches.get(column)
         if search is None:
@@ -169,7 +178,7 @@ class PlaneScanner:
         return np.asarray(contains[self._columns.texts[column].codes])
 
     def _text_search(self, column: str) -> TextSearch:
-        """Return the search in the names of all records, or in the distinct texts of another column."""
+        """Create a search in the names of all records, or in the distinct texts of another column."""
         if column != "dataset_name":
             return TextSearch(self._columns.texts[column].pool)
 
@@ -177,7 +186,10 @@ class PlaneScanner:
         return TextSearch(names.pool, AccentedTexts(names.accented_positions, names.accented_pool))
 
     def _scan_texts(self, predicate: AnyWord | OneOf) -> Bools:
-        """Return for each record whether its text or word list satisfies a predicate; each distinct one is tested."""
+        """Return a mask of the records with a text or word list that satisfies a predicate.
+
+        Each distinct text or word list is tested once.
+        """
         is_match = _text_condition(predicate)
         coded_column = self._coded_column(predicate.column)
         known_texts = self._decode_texts(predicate.column, coded_column.pool)[1:]  # code 0 is "not known"
@@ -185,13 +197,13 @@ class PlaneScanner:
         return np.asarray(matches_by_code[coded_column.codes])
 
     def _coded_column(self, column: str) -> CodedColumn | TextColumn[TextPool]:
-        """Return the column of word lists or texts with this name."""
+        """Return the column of word lists or texts with the given name."""
         if column in self._columns.words:
             return self._columns.words[column]
         return self._columns.texts[column]
 
     def _decode_texts(self, column: str, pool: TextPool) -> list[str]:
-        """Return the texts of a column's pool, which are decoded once, when they are first needed."""
+        """Return the texts of a column's pool, which are decoded once and cached."""
         texts = self._cache.texts.get(column)
         if texts is None:
             texts = self._cache.texts[column] = list(pool)
@@ -199,9 +211,9 @@ class PlaneScanner:
 
 
 def _text_condition(predicate: AnyWord | OneOf) -> Callable[[str], bool]:
-    """Return a function that tells whether a text, as the index stores it, satisfies a predicate.
+    """Return a function that tests whether a stored text or word list satisfies a predicate.
 
-    Texts are compared folded, without case and accents, but stored as they are. Word lists are stored as JSON.
+    Texts are compared without case and accents. Word lists are stored as JSON.
     """
     match predicate:
         case AnyWord(column=column, words=words):

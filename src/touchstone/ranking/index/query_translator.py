@@ -1,4 +1,8 @@
-"""Translation of queries for the kernels: clauses over planes, code ranges, a name substring, and scanned planes."""
+"""Translation of queries into the form that the kernels evaluate.
+
+A translated query consists of clauses over planes (bitmaps of records), code ranges, at most one name substring, and
+planes that were scanned for this query.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -29,13 +33,13 @@ from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, F
 from touchstone.ranking.text.query_words import parse_query
 
 _TENTHS: Final = np.arange(11) / 10  # the values that the ethical score can have
-_SCAN_NAMES_FROM_SHARE: Final = 8  # all names are searched at once rather than one by one in an eighth of the records
+_SCAN_NAMES_FROM_SHARE: Final = 8  # all names are scanned if more than one eighth of the records are candidates
 CodeRange: TypeAlias = tuple[int, int, int]
-"""A number column (its index in NUMBERS), the lowest and the highest code."""
+"""The index of a number column in NUMBERS, the lowest code and the highest code."""
 
 
 class Clause(NamedTuple):
-    """A condition on planes: a record must be in one of them, or, if negated, outside of the only one."""
+    """A condition on planes: a record must be in at least one of them, or, if negated, not in the only one."""
 
     planes: tuple[int, ...]
     is_negated: bool = False
@@ -43,14 +47,14 @@ class Clause(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PredicatePlan:
-    """How an index evaluates one predicate: all conditions of the plan must hold.
+    """The conjunction of conditions that evaluates one predicate.
 
     Attributes:
         clauses: Conditions on planes.
-        code_ranges: Ranges that the codes of number columns must be within.
+        code_ranges: The permitted ranges of codes in number columns.
         name_substring: Bytes that the folded name must contain.
-        needs_scan: Whether the index cannot decide the predicate without reading a whole column.
-        matches_nothing: Whether it is clear already that no record satisfies the predicate.
+        needs_scan: Whether the predicate can be evaluated only by reading a whole column.
+        matches_nothing: Whether no record can satisfy the predicate.
     """
 
     clauses: tuple[Clause, ...] = ()
@@ -69,7 +73,7 @@ class TranslatedQuery(NamedTuple):
 
     Attributes:
         kernel_query: The query itself.
-        max_matches: A number of records that its matches cannot exceed, from which a way to evaluate it is chosen.
+        max_matches: An upper bound for the number of matches, which decides how the query is evaluated.
     """
 
     kernel_query: KernelQuery
@@ -77,7 +81,10 @@ class TranslatedQuery(NamedTuple):
 
 
 class QueryTranslator:
-    """Translates queries for one index; safe to use from several threads."""
+    """Translates queries for one index.
+
+    It is safe to use from several threads.
+    """
 
     def __init__(
         self,
@@ -86,7 +93,14 @@ class QueryTranslator:
         scan_cache: ScanCache,
         declared_columns: IndexColumns,
     ) -> None:
-        """Prepare the translation; `declared_columns` are those of the same records at the assurance `declared`."""
+        """Prepare the translation.
+
+        Args:
+            columns: the columns of the index at its assurance.
+            kernel_columns: the same columns in the form that kernels read.
+            scan_cache: the planes of earlier scans.
+            declared_columns: the columns of the same records at the assurance `declared`.
+        """
         self._columns = columns
         self._declared_columns = declared_columns
         self.scanner = PlaneScanner(columns, kernel_columns, scan_cache)
@@ -97,12 +111,16 @@ class QueryTranslator:
     def translate(
         self, query: Query, alive: Words, alive_counts: NDArray[np.uint16], *, finds_all: bool = False
     ) -> TranslatedQuery | None:
-        """Translate a query for the kernels; return None if it is clear already that no record matches.
+        """Translate a query for the kernels, or return None if no record can match.
 
-        `alive` is a bitmap of the records that are not deleted, and `alive_counts` their number in each leaf.
-        Predicates that the index cannot decide are evaluated here, by reading whole columns, unless a recent result is
-        cached. With `finds_all`, for callers that need all matches, this includes names if most of them would have to
-        be searched anyway.
+        Predicates that need a scan of a whole column are evaluated here unless a recent result is cached.
+
+        Args:
+            query: the predicates.
+            alive: a bitmap of the records that are not deleted.
+            alive_counts: the number of these records in each leaf.
+            finds_all: whether the caller needs all matches. A name substring is then evaluated by a scan if many names
+                would have to be searched anyway.
         """
         if any(isinstance(predicate, Range) and self._is_beyond_all_values(predicate) for predicate in query):
             return None
@@ -125,7 +143,7 @@ class QueryTranslator:
         if max_matches == 0:
             return None
 
-        # Planes that were scanned for this query are numbered after those of the index.
+        # The planes scanned for this query are numbered after the planes of the index.
         index_plane_count = len(self._plane_totals)
         clauses += [Clause((index_plane_count + number,)) for number in range(len(scanned_planes))]
         code_ranges = [code_range for plan in plans for code_range in plan.code_ranges]
@@ -146,19 +164,19 @@ class QueryTranslator:
         return TranslatedQuery(kernel_query, max_matches)
 
     def _substring_for_kernels(self, query: Query, plans: Sequence[PredicatePlan], *, scans_names: bool) -> bytes:
-        """Return the substring of names that the kernels search for themselves; empty if there is none.
+        """Return the name substring that the kernels search for, or empty bytes if there is none.
 
-        Kernels search for one substring only: the first of the query. All others become planes, which are bitmaps of
-        the records that match. So does the first one if its plane is cached already, or with `scans_names`.
+        Kernels can search for one substring, the first one of the query. The other substrings are evaluated by scans,
+        and so is the first one if its plane is cached or if `scans_names` is set.
         """
         for predicate, plan in zip(query, plans, strict=True):
             if plan.name_substring:
-                is_plane = scans_names or self.scanner.is_scanned(predicate)
+                is_plane = scans_names or self.scanner.is_cached(predicate)
                 return b"" if is_plane else plan.name_substring
         return b""
 
     def _is_beyond_all_values(self, predicate: Range) -> bool:
-        """Return whether a range begins above the largest number of the catalog or ends below the smallest."""
+        """Return whether a range begins above the largest or ends below the smallest value of its column."""
         if predicate.column not in self._value_ranges:
             return False
 
@@ -168,10 +186,9 @@ class QueryTranslator:
         return is_above_all or is_below_all
 
     def _max_matches(self, clauses: Sequence[Clause], scanned_planes: Sequence[ScannedPlane]) -> int:
-        """Return how many records can match a query at most: as many as satisfy its most selective condition.
+        """Return an upper bound for the number of matches, derived from the most selective condition.
 
-        A clause is a condition that a record is in one of some planes, or not in a plane. Planes are bitmaps of records
-        and may overlap, so the number may be too high.
+        The bound may be too high because the planes of a clause can overlap.
         """
         record_count = self._columns.size
         match_counts = [record_count]
@@ -187,14 +204,16 @@ class QueryTranslator:
         return min(match_counts)
 
     def _clause(self, key: str, *, is_negated: bool = False) -> Clause:
-        """Return the clause of a single plane, given by its key."""
+        """Return a clause for the plane with the given key."""
         return Clause((self._plane_rows[key],), is_negated)
 
     def plan_range(self, predicate: Range) -> PredicatePlan:
-        """Plan how to find the records in a range of a number or a score; other columns need a scan.
+        """Plan a range of a number or a score.
 
-        Numbers are stored as codes, the indices of their sorted distinct values, so a range of numbers becomes a range
-        of codes.
+        Other columns need a scan.
+
+        Numbers are stored as codes, which are indices into their sorted distinct values. A range of numbers therefore
+        becomes a range of codes.
         """
         low, high = range_bounds(predicate)
         column = predicate.column
@@ -203,7 +222,7 @@ class QueryTranslator:
             return self._plan_ethical_score(low, high)
 
         if column == "popularity_score":
-            # This score depends on the citations only and rises with them, so it becomes a range of their codes.
+            # This score is an increasing function of the citations, so its range becomes a range of their codes.
             score_by_code = self._columns.tables.citations
             lowest_code = _first_at_least(score_by_code, low)
             highest_code = _last_at_most(score_by_code, high)
@@ -218,10 +237,10 @@ class QueryTranslator:
         return _SCAN
 
     def _plan_ethical_score(self, low: float, high: float) -> PredicatePlan:
-        """Plan how to find the records in a range of the ethical score: the share of ten criteria that a record meets.
+        """Plan a range of the ethical score, which is the share of the ten ethical criteria that a record meets.
 
-        For each n from 1 to 10, the index has a plane: a bitmap of the records that meet at least n criteria. The
-        records in the range are those in the plane of the fewest, except those in the plane beyond the most.
+        For each n from 1 to 10, the index has a plane of the records that meet at least n criteria. A record is in the
+        range if it is in the plane of the lower bound but not in the plane above the upper bound.
         """
         fewest_met, most_met = _first_at_least(_TENTHS, low), _last_at_most(_TENTHS, high)
         if fewest_met > most_met:
@@ -235,10 +254,10 @@ class QueryTranslator:
         return PredicatePlan(clauses=tuple(clauses))
 
     def _plan_codes(self, column: str, lowest_code: int, highest_code: int) -> PredicatePlan:
-        """Plan how to find the records whose number has a code in a range, both ends included.
+        """Plan a range of codes of a number column, both ends included.
 
-        Only some codes, the edges, have a plane: a bitmap of the records with this code or a higher one. The nearest
-        edges rule out most records. If they do not fit the range exactly, the code of each remaining record is checked.
+        Only some codes, called edges, have a plane of the records with this code or a higher one. The nearest edges
+        rule out most records. If they do not match the range exactly, kernels check the codes of the remaining records.
         """
         if lowest_code > highest_code:
             return _NOTHING
@@ -248,13 +267,13 @@ class QueryTranslator:
         clauses = []
         is_exact = True
 
-        # Keep the records from the last edge on that is not above the range.
+        # Include the records from the highest edge that is not above the lower bound.
         if lowest_code > 0:
             edge = int(number.edges[number.edges <= lowest_code][-1])
             clauses.append(self._clause(at_least_plane(column, edge)))
             is_exact = edge == lowest_code
 
-        # Leave out the records from the first edge on that is above the range.
+        # Exclude the records from the lowest edge that is above the upper bound.
         if highest_code < largest_code:
             edges_above = number.edges[number.edges > highest_code].tolist()
             edge_above = edges_above[0] if edges_above else None
@@ -268,7 +287,7 @@ class QueryTranslator:
         return PredicatePlan(clauses=tuple(clauses), code_ranges=(code_range,))
 
     def plan_flag(self, predicate: FlagEquals) -> PredicatePlan:
-        """Plan a flag by the plane of its value at the assurance of the predicate, or else at that of the index."""
+        """Plan a flag with the plane of its value, at the assurance of the predicate or else of the index."""
         rows = self._plane_rows
         if predicate.assurance is not None:
             rows = self._declared_columns.plane_rows(predicate.assurance)
@@ -277,7 +296,10 @@ class QueryTranslator:
         return PredicatePlan(clauses=(clause,))
 
     def plan_any_word(self, predicate: AnyWord) -> PredicatePlan:
-        """Plan a choice of words by the union of their planes; if one of them has no plane, a scan is needed."""
+        """Plan a choice of words as the union of their planes.
+
+        A scan is needed if a word has no plane.
+        """
         if not predicate.words:
             return _NOTHING
 
@@ -289,13 +311,19 @@ class QueryTranslator:
         return PredicatePlan(clauses=(Clause(planes),))
 
     def plan_contains(self, predicate: Contains) -> PredicatePlan:
-        """Plan a substring of the name, which kernels search for; substrings of other texts need a scan."""
+        """Plan a substring of the name, which the kernels search for.
+
+        Substrings of other texts need a scan.
+        """
         if predicate.column != "dataset_name":
             return _SCAN
         return PredicatePlan(name_substring=fold(predicate.text).encode())
 
     def plan_one_of(self, predicate: OneOf) -> PredicatePlan:
-        """Plan how to find the records that are public or private; choices of other texts need a scan."""
+        """Plan a choice of visibilities.
+
+        Choices of other texts need a scan.
+        """
         if predicate.column != "visibility":
             return _SCAN
 
@@ -310,35 +338,41 @@ class QueryTranslator:
         return PredicatePlan(clauses=(clause,))
 
     def plan_full_text(self, predicate: FullText) -> PredicatePlan:
-        """Plan a search by words: the scanner asks the word index, unless every record matches."""
+        """Plan a search for words with the word index.
+
+        A query without words matches every record.
+        """
         return _SCAN if parse_query(predicate.text) else PredicatePlan()
 
     def plan_visible(self, predicate: Visible) -> PredicatePlan:
-        """Plan what a viewer may see: the plane of public records, or a scan if the viewer has private records."""
+        """Plan the records that a viewer may see.
+
+        A scan is needed if the viewer has private records.
+        """
         if len(self.scanner.private_positions(predicate.viewer)):
             return _SCAN
         return PredicatePlan(clauses=(self._clause(PUBLIC_PLANE),))
 
 
 def _value_range(sorted_values: Floats) -> tuple[float, float]:
-    """Return the smallest and the largest of some sorted values; (inf, -inf) if there are none."""
+    """Return the smallest and the largest of the sorted values, or (inf, -inf) if there are none."""
     if not len(sorted_values):
         return math.inf, -math.inf
     return float(sorted_values[0]), float(sorted_values[-1])
 
 
 def _first_at_least(sorted_values: Floats, low: float) -> int:
-    """Return the index of the first value that is at least `low`; the number of values if there is none."""
+    """Return the index of the first value that is at least `low`, or the number of values if there is none."""
     return int(np.searchsorted(sorted_values, low, "left"))
 
 
 def _last_at_most(sorted_values: Floats, high: float) -> int:
-    """Return the index of the last value that is at most `high`; -1 if there is none."""
+    """Return the index of the last value that is at most `high`, or -1 if there is none."""
     return int(np.searchsorted(sorted_values, high, "right")) - 1
 
 
 def _stack(rows: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:
-    """Return rows as one array with two dimensions, which is empty if there are no rows."""
+    """Stack rows into a two-dimensional array, which is empty if there are no rows."""
     return np.stack(rows) if rows else np.empty((0, 0), dtype)
 
 

@@ -1,4 +1,4 @@
-"""Reading records from an index as columns, from which the index that replaces it is built."""
+"""Reading of records from an index as columns, for building the next index."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,9 +29,12 @@ _RECORDS_PER_BATCH: Final = 1 << 16
 
 
 def decode_records(index: CatalogIndex, positions: Ints, folder: Path | None) -> Iterator[RecordBatch]:
-    """Yield the records at some positions in batches; the positions are in ascending order.
+    """Yield the records at the given positions in batches.
 
-    Long texts are decompressed into unnamed files in `folder` meanwhile, or into memory for None.
+    Args:
+        index: the index.
+        positions: the positions in ascending order.
+        folder: where temporary files hold decompressed long texts, or None to use memory.
 
     Raises:
         OSError: the folder cannot be written to.
@@ -52,7 +55,7 @@ def decode_records(index: CatalogIndex, positions: Ints, folder: Path | None) ->
 
 
 def _decode_batch(index: CatalogIndex, positions: Ints, texts: dict[str, pa.Array]) -> RecordBatch:
-    """Return the records at some positions with their texts."""
+    """Return the records at the given positions as a batch, given their texts."""
     columns: dict[str, NDArray[Any]] = {name: index.numbers(name, positions) for name in NUMBERS}
     columns |= {name: index.flags(name, positions) for name in FLAGS}
     columns |= {name: index.integers(name, positions) for name in INTEGER_COLUMNS}
@@ -65,14 +68,14 @@ def _decode_batch(index: CatalogIndex, positions: Ints, texts: dict[str, pa.Arra
 
 
 def _take_texts(pool: pa.Array, column: TextColumn[TextPool] | TextColumn[PackedTexts], positions: Ints) -> pa.Array:
-    """Return the texts of a column at some positions, with null for those that are not known."""
+    """Return the texts of a column at the given positions, null where not known."""
     codes = column.codes[positions]
     is_unknown = codes == 0
     return pool.take(pa.array(codes, mask=is_unknown))
 
 
 def _visibilities(index: CatalogIndex, positions: Ints) -> pa.Array:
-    """Return the visibility of the records at some positions."""
+    """Return the visibility of the records at the given positions."""
     is_public = pa.array(index.is_public(positions))
     return pc.if_else(is_public, "public", "private").cast(pa.large_string())
 
@@ -80,9 +83,9 @@ def _visibilities(index: CatalogIndex, positions: Ints) -> pa.Array:
 def _decode_codes(
     column: index_columns.CodedColumn, positions: Ints, decode_value: Callable[[str], Any]
 ) -> CodedColumn:
-    """Return a column at some positions, with only those values that occur there, and with new codes for them.
+    """Return a column at the given positions, with new codes for the values that occur there.
 
-    Code 0, "not known", stays code 0, even if it does not occur.
+    Code 0 always means "not known", even if it does not occur.
     """
     index_codes = column.codes[positions]
     used_codes = np.union1d([0], index_codes)
@@ -94,9 +97,9 @@ def _decode_codes(
 
 
 def _decode_evidence(index: CatalogIndex, positions: Ints) -> EvidenceColumns:
-    """Return the evidence about the records at some positions, which are in ascending order.
+    """Return the evidence about the records at the given ascending positions.
 
-    In the result, each of these records is denoted by its index among the positions.
+    The result refers to each record by its index in `positions`.
     """
     levels = index.columns.levels
     is_requested = np.isin(levels.positions, positions)

@@ -1,8 +1,8 @@
-"""An index as one file, which several processes map into memory and share page by page.
+"""The snapshot file of an index, which several processes map into memory and share page by page.
 
-The file holds a magic line with the number of the format, the length and checksum of a header, the header as JSON, and
-the arrays, each at a multiple of 64 bytes. The header holds the columns with a description of each array in its place,
-the caller's version, and the checksum of all arrays. The file is written aside, synced, and renamed.
+The file contains a magic line with the format number, the length and checksum of a header, the header as JSON, and the
+arrays, each aligned to 64 bytes. The header contains the columns with descriptions in place of arrays, the caller's
+version, and the checksum of all arrays. The file is written under a temporary name, synced, and renamed.
 """
 
 import hashlib
@@ -30,11 +30,11 @@ _MAX_HEADER_BYTES: Final = 1 << 24
 
 
 class SnapshotError(Exception):
-    """The file is not a complete snapshot of this format; the index must be built again from the database."""
+    """The file is not a complete snapshot of this format, so the index must be built from the database."""
 
 
 class StoredArray(msgspec.Struct, frozen=True):
-    """The description of an array: its type and shape, and where it begins among the arrays, in bytes."""
+    """The description of an array: its type, its shape, and its offset in bytes from the first array."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -45,10 +45,10 @@ class Header(msgspec.Struct, frozen=True):
     """The header of a snapshot.
 
     Attributes:
-        version: The caller's version of what the index holds.
-        size: How many bytes all arrays take, including the gaps between them.
+        version: The caller's version of the content of the index.
+        size: The size of all arrays in bytes, including the gaps between them.
         checksum: The CRC-32 of these bytes.
-        columns: `IndexColumns` as JSON, with a `StoredArray` in the place of each array.
+        columns: `IndexColumns` as JSON, with a `StoredArray` in place of each array.
     """
 
     version: int
@@ -69,10 +69,10 @@ class MappedSnapshot:
     """A snapshot file that is mapped into memory.
 
     Attributes:
-        index: The index, whose arrays are read from the file when they are first used.
-        version: The caller's version of what the index holds.
-        digest: The SHA-256 of the header in hexadecimal digits. The header contains the
-            checksum of the arrays, so the digest identifies the snapshot.
+        index: The index, with arrays that are read from the file on first use.
+        version: The caller's version of the content of the index.
+        digest: The SHA-256 of the header in hexadecimal digits. The header contains the checksum of the arrays, so the
+            digest identifies the snapshot.
     """
 
     index: CatalogIndex
@@ -82,7 +82,7 @@ class MappedSnapshot:
     _checksum: int
 
     def verify(self) -> None:
-        """Compare all arrays with their checksum, which reads the whole file.
+        """Check the checksum of all arrays, which requires reading the whole file.
 
         Raises:
             SnapshotError: the arrays are damaged.
@@ -92,12 +92,12 @@ class MappedSnapshot:
 
 
 def map_snapshot(path: Path) -> MappedSnapshot:
-    """Map a snapshot file into memory, which takes the same short time for every size.
+    """Map a snapshot file into memory in a short time that does not depend on its size.
 
     Only the header and the size of the file are checked; `MappedSnapshot.verify` checks the arrays.
 
     Raises:
-        SnapshotError: the file is missing, cut short, or of another format, or its header is damaged.
+        SnapshotError: the file is missing, truncated, or of another format, or its header is damaged.
     """
     try:
         with path.open("rb") as file:
@@ -105,7 +105,7 @@ def map_snapshot(path: Path) -> MappedSnapshot:
             header = msgspec.json.decode(encoded_header, type=Header)
             array_bytes = _map_arrays(file, arrays_offset(len(encoded_header)), header.size)
 
-        # The decoder calls this with the description that stands in the place of each array.
+        # The decoder calls this with the description in place of each array.
         def map_array(_array_type: type[Any], description: Any) -> NDArray[Any]:
             return _map_array(array_bytes, msgspec.convert(description, StoredArray))
 
@@ -118,19 +118,19 @@ def map_snapshot(path: Path) -> MappedSnapshot:
 
 
 def _map_arrays(file: BinaryIO, offset: int, size: int) -> NDArray[np.uint8]:
-    """Return the bytes of all arrays, which reach from an offset to the end of the file.
+    """Map the bytes of all arrays, which extend from an offset to the end of the file.
 
     Raises:
-        SnapshotError: the file has another size. Reading beyond the end of a mapped file would stop the process.
+        SnapshotError: the file has another size. Reading beyond the end of a mapped file would kill the process.
     """
     if os.fstat(file.fileno()).st_size != offset + size:
-        raise SnapshotError("the file is cut short")
+        raise SnapshotError("the file is truncated")
 
     return np.asarray(np.memmap(file, np.uint8, mode="c", offset=offset, shape=(size,)))
 
 
 def _read_header(file: BinaryIO) -> bytes:
-    """Return the encoded header of a snapshot file, behind which the arrays begin.
+    """Read the encoded header of a snapshot file.
 
     Raises:
         SnapshotError: the file is of another format or the header is damaged.
@@ -149,14 +149,14 @@ def _read_header(file: BinaryIO) -> bytes:
 
 
 def _map_array(array_bytes: NDArray[np.uint8], stored: StoredArray) -> NDArray[Any]:
-    """Return one array as a view of the bytes of all arrays, without copying it."""
+    """Return one array as a view into the bytes of all arrays."""
     dtype = np.dtype(stored.dtype)
     byte_count = dtype.itemsize * int(np.prod(stored.shape))
     return array_bytes[stored.offset : stored.offset + byte_count].view(dtype).reshape(stored.shape)
 
 
 def arrays_offset(header_size: int) -> int:
-    """Return the offset in the file at which the arrays begin, behind a header of some size."""
+    """Return the offset of the arrays in the file, given the size of the header in bytes."""
     return aligned(_PREFIX_BYTES + header_size)
 
 
@@ -166,7 +166,7 @@ def aligned(size: int) -> int:
 
 
 def _update_checksum(checksum: int, data: NDArray[np.uint8]) -> int:
-    """Return a CRC-32 continued by some bytes, which are read in pieces."""
+    """Return a CRC-32 updated with more bytes, which are read in chunks."""
     for start in range(0, len(data), _CHUNK_BYTES):
         checksum = zlib.crc32(data[start : start + _CHUNK_BYTES].data, checksum)
     return checksum

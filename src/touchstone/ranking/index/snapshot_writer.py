@@ -18,18 +18,20 @@ from touchstone.ranking.index.index_columns import IndexColumns
 from touchstone.ranking.index.snapshot_file import Header, StoredArray, aligned, arrays_offset, encode_prefix
 
 _HEADER_BYTES: Final = 1 << 18
-"""The room for the header before the arrays. What it does not need is filled with blanks, which JSON ignores."""
+"""The space reserved for the header before the arrays. It is padded with blanks, which JSON ignores."""
 _CHUNK_BYTES: Final = 1 << 24
 
 
 class SnapshotWriter(ArrayStore):
-    """A snapshot file that is being written: it takes arrays, and returns them mapped from the file.
+    """A snapshot file that is being written.
 
-    The file is written aside. `finish` gives it its name; otherwise it is deleted at the end of the `with` block.
+    The stored arrays are mapped from the file.
+
+    The file has a temporary name until `finish` renames it. Without `finish`, leaving the `with` block deletes it.
     """
 
     def __init__(self, path: Path) -> None:
-        """Begin a snapshot file that is to replace the one at `path`.
+        """Create a temporary file that will replace the snapshot at `path`.
 
         Raises:
             OSError: the file cannot be created.
@@ -40,7 +42,7 @@ class SnapshotWriter(ArrayStore):
         self._arrays_offset = arrays_offset(_HEADER_BYTES)
         self._size = 0
         self._lock = Lock()
-        # Arrays that have been written, with their descriptions, by the identity of the array.
+        # Written arrays and their descriptions, by the id of the array. The reference keeps the id from being reused.
         self._arrays: dict[int, tuple[NDArray[Any], StoredArray]] = {}
 
     def __enter__(self) -> Self:
@@ -52,14 +54,14 @@ class SnapshotWriter(ArrayStore):
         self._file.close()
         self._unfinished_path.unlink(missing_ok=True)
 
-    def keep(self, values: NDArray[Any]) -> NDArray[Any]:
+    def add(self, values: NDArray[Any]) -> NDArray[Any]:
         """Write an array, and return it mapped from the file."""
         description = self._reserve(values.dtype, values.shape)
         self._write(np.ascontiguousarray(values).reshape(-1), self._arrays_offset + description.offset)
         return self._map(description)
 
-    def keep_pieces(self, pieces: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
-        """Write an array that consists of some pieces, and return it mapped from the file."""
+    def add_pieces(self, pieces: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
+        """Write the pieces of an array one after the other, and return the array mapped from the file."""
         description = self._reserve(np.dtype(dtype), (size,))
         offset = self._arrays_offset + description.offset
         for piece in pieces:
@@ -68,7 +70,7 @@ class SnapshotWriter(ArrayStore):
         return self._map(description)
 
     def _reserve(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> StoredArray:
-        """Reserve a place in the file for an array, and return its description."""
+        """Reserve space in the file for an array, and return its description."""
         byte_count = dtype.itemsize * int(np.prod(shape))
         with self._lock:
             description = StoredArray(dtype.str, shape, self._size)
@@ -85,7 +87,7 @@ class SnapshotWriter(ArrayStore):
             offset += written_count
 
     def _map(self, description: StoredArray) -> NDArray[Any]:
-        """Return an array that has been written, mapped from the file."""
+        """Map an array that has been written from the file."""
         dtype = np.dtype(description.dtype)
         if 0 in description.shape:
             array = np.empty(description.shape, dtype)
@@ -96,10 +98,13 @@ class SnapshotWriter(ArrayStore):
         return array
 
     def finish(self, columns: IndexColumns, version: int) -> None:
-        """Complete the file with an index and the caller's version of what it holds, and give it its name.
+        """Write the header and all arrays not written yet, and rename the file to its final name.
 
-        Arrays of the index that have not been written yet are written now. An old file is replaced only when the new
-        one is complete and on disk.
+        An old file is replaced only when the new one is complete and on disk.
+
+        Args:
+            columns: the columns of the index.
+            version: the caller's version of the content of the index.
 
         Raises:
             OSError: the file cannot be written.
@@ -114,9 +119,9 @@ class SnapshotWriter(ArrayStore):
         self._unfinished_path.replace(self._path)
 
     def _describe(self, value: Any) -> StoredArray:
-        """Return the description of an array; the JSON encoder calls this for each array that it meets."""
+        """Return the description of an array, which the JSON encoder writes instead of the array."""
         if id(value) not in self._arrays:
-            mapped_array = self.keep(value)
+            mapped_array = self.add(value)
             _, description = self._arrays.pop(id(mapped_array))
             self._arrays[id(value)] = (value, description)
 
@@ -135,10 +140,14 @@ class SnapshotWriter(ArrayStore):
 
 
 def save_index(path: Path, index: CatalogIndex, version: int) -> None:
-    """Write an index into a snapshot file, so that the next start need not build it again.
+    """Write an index into a snapshot file, so that it need not be built again at the next start.
 
-    `version` is the caller's version of what the index holds. An old file is replaced only when the new one is complete
-    and on disk.
+    An old file is replaced only when the new one is complete and on disk.
+
+    Args:
+        path: the path of the snapshot file.
+        index: the index to save.
+        version: the caller's version of the content of the index.
 
     Raises:
         OSError: the file cannot be written.

@@ -1,8 +1,8 @@
 """Building the text columns of an index.
 
-A text column stores each distinct text once, in a pool, and for each record a code. The code 0 means "not known", and
-the code 1 stands for the text that was collected first, 2 for the next one that differs from it, and so on. Names are
-not stored in this way, because most of them are different: the pool of names is in the order of the index.
+A text column stores each distinct text once, in a pool, and a code for each record. Code 0 means "not known"; the other
+codes number the distinct texts in the order of their first occurrence. Names are not stored in this way because most of
+them are unique. The pool of names contains one name for each record, in the order of the index.
 """
 
 import math
@@ -21,7 +21,7 @@ from touchstone.ranking.columns.packed_texts import PackedTexts, pack_texts
 from touchstone.ranking.columns.spool import AccentedTexts, RepeatedTexts, SpooledTexts
 from touchstone.ranking.columns.text_pool import Bytes, TextPool, smallest_offset_type
 from touchstone.ranking.columns.trigram_signatures import LOWER_CASE
-from touchstone.ranking.index.array_store import ArrayStore, keep_arrays
+from touchstone.ranking.index.array_store import ArrayStore, store_arrays
 from touchstone.ranking.index.index_columns import CodedColumn
 from touchstone.ranking.index.ordered_records import OrderedRecords
 from touchstone.ranking.index.text_columns import NameColumn, Pool, TextColumn
@@ -30,18 +30,17 @@ from touchstone.ranking.index.text_ranks import NO_RANKS, rank_texts
 from touchstone.ranking.kernels import distinct_text_kernels, text_sort_kernels
 
 _TEXTS_PER_PIECE: Final = 1 << 16
-_FEW_TEXTS: Final = 100_000
-"""So many distinct texts are sorted in a fraction of a second."""
+_MAX_QUICKLY_SORTED_TEXTS: Final = 100_000
+"""Up to this number, distinct texts are sorted in a fraction of a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedTexts(Generic[Pool]):
-    """The texts of a column with a code for each distinct one; this does not depend on the order of the index.
+    """The texts of a column with a code for each distinct text, before the order of the index is known.
 
     Attributes:
         pool: The distinct texts by code.
-        codes: For each record the code of its text, in the order in which the records were collected, and in the
-            smallest type that fits.
+        codes: The code of each record in the order of collection, in the smallest sufficient integer type.
     """
 
     pool: Pool
@@ -53,8 +52,8 @@ class _DistinctTexts:
     """The distinct texts of a column, numbered in the order in which they were collected.
 
     Attributes:
-        first_records: For each distinct text the first record that has it; these records are in ascending order.
-        codes: For each record the code of its text, in the order in which the records were collected.
+        first_records: The first record with each distinct text, in ascending order.
+        codes: The code of each record in the order of collection.
     """
 
     first_records: Ints
@@ -62,12 +61,12 @@ class _DistinctTexts:
 
 
 def number_texts(texts: RepeatedTexts, store: ArrayStore) -> NumberedTexts[TextPool]:
-    """Return the distinct texts of a column, and for each record the code of its text."""
-    distinct_texts = _find_distinct(texts.texts)
+    """Assign a code to each distinct text of a column, and collect the distinct texts in a pool."""
+    distinct_texts = _find_distinct_texts(texts.texts)
     lengths = _lengths_by_code(texts.texts, distinct_texts)
-    pool = _keep_pool(_copy_texts(texts.texts, distinct_texts.first_records), lengths, store)
+    pool = _store_pool(_copy_texts(texts.texts, distinct_texts.first_records), lengths, store)
 
-    # Batches have texts in common, which get the same code here.
+    # Several batches may contain the same text. Map the codes of the batches to codes of distinct texts.
     new_codes = np.concatenate([np.zeros(1, np.uint32), distinct_texts.codes])
     return NumberedTexts(pool, to_smallest_unsigned(new_codes)[texts.codes])
 
@@ -75,25 +74,29 @@ def number_texts(texts: RepeatedTexts, store: ArrayStore) -> NumberedTexts[TextP
 def number_long_texts(
     texts: SpooledTexts, store: ArrayStore, folder: Path | None, *, defers_packing: bool
 ) -> NumberedTexts[PackedTexts]:
-    """Return the same as `number_texts`, with the texts compressed; a file in `folder` holds them meanwhile.
+    """Assign codes to the texts of a column of long texts, and compress the texts.
 
-    With `defers_packing`, the texts are left as they are, because finding the distinct ones and compressing them takes
-    long; `pack_column` does it later.
+    Args:
+        texts: the texts of all records.
+        store: where the arrays are stored.
+        folder: where a temporary file holds the texts during compression, or None to use memory.
+        defers_packing: whether to store all texts uncompressed, because compressing many texts and finding duplicates
+            takes long. `pack_column` does both later.
     """
-    numbered = _list_long_texts(texts) if defers_packing else _pack_long_texts(texts, folder)
-    return replace(numbered, pool=keep_arrays(store, numbered.pool))
+    numbered = _number_without_packing(texts) if defers_packing else _pack_long_texts(texts, folder)
+    return replace(numbered, pool=store_arrays(store, numbered.pool))
 
 
 def _pack_long_texts(texts: SpooledTexts, folder: Path | None) -> NumberedTexts[PackedTexts]:
-    """Return the distinct texts, compressed, and for each record the code of its text."""
-    distinct_texts = _find_distinct(texts)
+    """Compress the distinct texts of a column, and assign a code to each."""
+    distinct_texts = _find_distinct_texts(texts)
     offsets = _to_smallest_offsets(_lengths_by_code(texts, distinct_texts))
     pool = pack_texts(_copy_texts(texts, distinct_texts.first_records), offsets, folder)
     return NumberedTexts(pool, to_smallest_unsigned(distinct_texts.codes))
 
 
-def _list_long_texts(texts: SpooledTexts) -> NumberedTexts[PackedTexts]:
-    """Return all known texts as they are; equal ones have different codes."""
+def _number_without_packing(texts: SpooledTexts) -> NumberedTexts[PackedTexts]:
+    """Assign a code to each known text without compressing the texts or removing duplicates."""
     known_texts = np.flatnonzero(texts.is_known)
     offsets = _to_smallest_offsets(np.concatenate([[0], texts.lengths()[known_texts]]))
     pool = PackedTexts(texts.data, np.empty(0, np.int64), offsets)
@@ -102,9 +105,13 @@ def _list_long_texts(texts: SpooledTexts) -> NumberedTexts[PackedTexts]:
 
 
 def pack_column(column: TextColumn[PackedTexts], folder: Path | None) -> TextColumn[PackedTexts]:
-    """Compress a column of long texts, and store each distinct text once; a compressed column is returned as it is.
+    """Compress a column of long texts and remove duplicates.
 
-    An unnamed file in `folder` holds the texts, unless it is None.
+    A compressed column is returned unchanged.
+
+    Args:
+        column: the column.
+        folder: where a temporary file holds the texts, or None to use memory.
 
     Raises:
         OSError: the folder cannot be written to.
@@ -112,7 +119,7 @@ def pack_column(column: TextColumn[PackedTexts], folder: Path | None) -> TextCol
     if column.pool.is_compressed:
         return column
 
-    # The first text of a pool, of code 0, stands for "not known".
+    # Skip the first text of the pool: its code 0 means "not known".
     text_offsets: Ints = column.pool.offsets[1:].astype(np.int64)
     texts = SpooledTexts(column.pool.data, text_offsets, np.ones(len(column.pool) - 1, np.bool_))
     numbered = _pack_long_texts(texts, folder)
@@ -123,28 +130,32 @@ def pack_column(column: TextColumn[PackedTexts], folder: Path | None) -> TextCol
 def build_text(
     texts: NumberedTexts[Pool], records: OrderedRecords, store: ArrayStore, *, defers_ranks: bool
 ) -> TextColumn[Pool]:
-    """Return a text column: the distinct texts, a code for each record, and ranks by which lists are sorted.
+    """Build a text column with the distinct texts, a code for each record, and ranks for sorting.
 
-    With `defers_ranks`, the ranks of many distinct texts are left to `TextIndexing`, because sorting them takes long.
+    Args:
+        texts: the distinct texts and the codes of the collected records.
+        records: the order of the records in the index.
+        store: where the arrays are stored.
+        defers_ranks: whether to leave the ranks of many distinct texts to `TextIndexing`, because sorting takes long.
     """
-    has_many_texts = len(texts.pool) > _FEW_TEXTS
+    has_many_texts = len(texts.pool) > _MAX_QUICKLY_SORTED_TEXTS
     is_ranked_later = defers_ranks and has_many_texts
     ranks = NO_RANKS if is_ranked_later else rank_texts(texts.pool, records.collected.folder)
-    return TextColumn(texts.pool, _keep_codes(texts.codes, records, store), store.keep(ranks))
+    return TextColumn(texts.pool, _store_codes(texts.codes, records, store), store.add(ranks))
 
 
 def build_tags(texts: NumberedTexts[TextPool], records: OrderedRecords, store: ArrayStore) -> CodedColumn:
-    """Return the tags: a code for each record, and the list of each code as JSON."""
-    return CodedColumn(texts.pool, _keep_codes(texts.codes, records, store))
+    """Build the column of tags, with a code for each record and the tag list of each code as JSON."""
+    return CodedColumn(texts.pool, _store_codes(texts.codes, records, store))
 
 
-def _keep_codes(codes: NDArray[Any], records: OrderedRecords, store: ArrayStore) -> NDArray[Any]:
-    """Return the code of each record in the order of the index."""
-    return store.keep(codes[records.order])
+def _store_codes(codes: NDArray[Any], records: OrderedRecords, store: ArrayStore) -> NDArray[Any]:
+    """Store the codes of the records in the order of the index."""
+    return store.add(codes[records.order])
 
 
-def _find_distinct(texts: SpooledTexts) -> _DistinctTexts:
-    """Return the distinct texts of a column."""
+def _find_distinct_texts(texts: SpooledTexts) -> _DistinctTexts:
+    """Find the distinct texts of a column, and the code of each record."""
     known_records = np.flatnonzero(texts.is_known).astype(np.uint32)
     first_equal = _find_first_equal(texts, known_records)
 
@@ -159,9 +170,12 @@ def _find_distinct(texts: SpooledTexts) -> _DistinctTexts:
 
 
 def _find_first_equal(texts: SpooledTexts, known_records: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return for each record whose text is known the first one with the same text."""
+    """Return, for each record with a known text, the first record with the same text.
+
+    Elements of records without a known text are 0.
+    """
     hashes = np.empty(len(texts.is_known), np.uint64)
-    # With a secret seed, nobody can invent many texts with the same hash, which would have to be compared pairwise.
+    # The secret seed prevents attackers from crafting many texts with the same hash, which are compared pairwise.
     seed = np.uint64(secrets.randbits(64))
     with np.errstate(over="ignore"):
         distinct_text_kernels.hash_texts(texts.data, texts.offsets, seed, hashes)
@@ -173,36 +187,36 @@ def _find_first_equal(texts: SpooledTexts, known_records: NDArray[np.uint32]) ->
 
 
 def _lengths_by_code(texts: SpooledTexts, distinct_texts: _DistinctTexts) -> Ints:
-    """Return how many bytes each distinct text has, by code; the text of code 0 is empty."""
+    """Return the length in bytes of each distinct text by code, with 0 for code 0."""
     lengths = texts.lengths()[distinct_texts.first_records]
     return np.concatenate([[0], lengths])
 
 
-def _pool_names(texts: SpooledTexts, records: OrderedRecords, store: ArrayStore) -> TextPool:
-    """Return a pool of the names in the order of the index."""
-    return _keep_pool(_copy_texts(texts, records.order), texts.lengths()[records.order], store)
+def _store_names(texts: SpooledTexts, records: OrderedRecords, store: ArrayStore) -> TextPool:
+    """Store the names in the order of the index."""
+    return _store_pool(_copy_texts(texts, records.order), texts.lengths()[records.order], store)
 
 
-def _keep_pool(pieces: Iterator[Bytes], lengths: Ints, store: ArrayStore) -> TextPool:
-    """Return a pool of texts in a store, given their bytes in pieces, and the length of each text."""
+def _store_pool(pieces: Iterator[Bytes], lengths: Ints, store: ArrayStore) -> TextPool:
+    """Store a pool of texts, given their bytes in pieces and the length of each text in bytes."""
     offsets = _to_smallest_offsets(lengths)
-    data = store.keep_pieces(pieces, int(offsets[-1]), np.uint8)
-    return TextPool(data, store.keep(offsets))
+    data = store.add_pieces(pieces, int(offsets[-1]), np.uint8)
+    return TextPool(data, store.add(offsets))
 
 
 def _to_smallest_offsets(lengths: Ints) -> NDArray[Any]:
-    """Return the same as `_to_offsets`, with 32 bits unless the texts need more than 4 GiB."""
+    """Return the result of `_to_offsets` as 32-bit integers unless the texts exceed 4 GiB."""
     offsets = _to_offsets(lengths)
     return offsets.astype(smallest_offset_type(int(offsets[-1])))
 
 
 def _to_offsets(lengths: Ints) -> Ints:
-    """Return where texts of some lengths begin, and at the end where the last one ends."""
+    """Return the start of each text of the given lengths, followed by the end of the last one."""
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
 def _copy_texts(texts: SpooledTexts, records: Ints) -> Iterator[Bytes]:
-    """Yield the bytes of the texts of some records, many texts at a time."""
+    """Yield the concatenated bytes of the records' texts, many texts at a time."""
     for start in range(0, len(records), _TEXTS_PER_PIECE):
         piece_records = records[start : start + _TEXTS_PER_PIECE]
         if _are_consecutive(piece_records):
@@ -213,12 +227,12 @@ def _copy_texts(texts: SpooledTexts, records: Ints) -> Iterator[Bytes]:
 
 
 def _are_consecutive(records: Ints) -> bool:
-    """Return whether each of some records is the one after the record before it."""
+    """Return whether the given record numbers increase by one each."""
     return bool(np.all(records[1:] == records[:-1] + 1))
 
 
 def _gather_texts(data: Bytes, offsets: Ints, indices: Ints) -> Bytes:
-    """Return the bytes of the texts with some indices, one text after the other."""
+    """Return the concatenated bytes of the texts at the given indices."""
     lengths = offsets[indices + 1] - offsets[indices]
     gathered_data = np.empty(int(lengths.sum()), np.uint8)
     text_sort_kernels.copy_texts(data, offsets, indices, gathered_data)
@@ -228,14 +242,19 @@ def _gather_texts(data: Bytes, offsets: Ints, indices: Ints) -> Bytes:
 def build_names(
     records: OrderedRecords, name_order: TextOrder, alphabetical_ranks: NDArray[np.uint32], store: ArrayStore
 ) -> NameColumn:
-    """Return the names of the records, their alphabetical order, and a filter that speeds up searches for substrings.
+    """Build the column of names, with their alphabetical order and a filter that speeds up substring searches.
 
-    `alphabetical_ranks` are the places of the records in this order, in the order of the index. Searches ignore case
-    and accents. Names that are not plain ASCII are therefore stored a second time in folded form, without case and
-    accents.
+    Searches ignore case and accents. Names that are not plain ASCII are therefore stored a second time in folded form,
+    without case and accents.
+
+    Args:
+        records: the order of the records in the index.
+        name_order: the alphabetical order of the collected names.
+        alphabetical_ranks: the position of each record in the alphabetical order, in the order of the index.
+        store: where the arrays are stored.
     """
     texts = records.collected.texts["dataset_name"]
-    pool = _pool_names(texts, records, store)
+    pool = _store_names(texts, records, store)
     accented_positions, accented_pool = _order_accented(records, records.collected.accented_names)
 
     permutation = np.empty(records.size, np.uint32)
@@ -245,24 +264,24 @@ def build_names(
 
     return NameColumn(
         pool=pool,
-        accented=store.keep(records.to_bitmap(is_accented)),
-        accented_positions=store.keep(accented_positions),
-        accented_pool=keep_arrays(store, accented_pool),
-        places=store.keep(alphabetical_ranks),
-        permutation=store.keep(permutation),
-        group_starts=store.keep(records.to_bitmap(name_order.is_first)),
-        first_places=store.keep(records.lowest_in_leaves(alphabetical_ranks)),
-        signatures=store.keep(_build_signatures(records, pool, accented_pool, accented_positions)),
+        accented=store.add(records.to_bitmap(is_accented)),
+        accented_positions=store.add(accented_positions),
+        accented_pool=store_arrays(store, accented_pool),
+        places=store.add(alphabetical_ranks),
+        permutation=store.add(permutation),
+        group_starts=store.add(records.to_bitmap(name_order.is_first)),
+        first_places=store.add(records.lowest_in_leaves(alphabetical_ranks)),
+        signatures=store.add(_build_signatures(records, pool, accented_pool, accented_positions)),
     )
 
 
 def _order_accented(records: OrderedRecords, accented: AccentedTexts) -> tuple[Ints, TextPool]:
-    """Return the positions of the names that are not plain ASCII, ascending, and in this order their folded form."""
+    """Return the ascending positions of the names that are not plain ASCII, and their folded forms in this order."""
     is_accented = np.zeros(records.size, np.bool_)
     is_accented[accented.indices] = True
     positions = np.flatnonzero(is_accented[records.order])
 
-    # The folded names are in the order of their records, which is ascending.
+    # The folded names are sorted by the numbers of their records, so binary search finds them.
     indices = np.searchsorted(accented.indices, records.order[positions])
     data = _gather_texts(accented.data, accented.offsets, indices)
     lengths = np.diff(accented.offsets)[indices]
@@ -272,21 +291,29 @@ def _order_accented(records: OrderedRecords, accented: AccentedTexts) -> tuple[I
 def _build_signatures(
     records: OrderedRecords, names: TextPool, accented_names: TextPool, accented_positions: Ints
 ) -> NDArray[np.uint8]:
-    """Return which trigrams (three bytes in a row) occur in the names of each leaf, a block of records.
+    """Build a filter of the trigrams (sequences of three bytes) that occur in the names of each leaf of records.
 
-    A search for a substring skips the leaves in which one of its trigrams does not occur. `accented_names` holds the
-    names at `accented_positions` a second time, without accents, because they are searched in this form. Trigrams that
-    span the border between two names are marked as well; they only make the filter a little weaker.
+    A search for a substring skips the leaves that lack one of its trigrams. Trigrams that span the boundary between
+    two names are included; they only cause a few more false positives.
+
+    Args:
+        records: the records in the order of the index.
+        names: the name of each record.
+        accented_names: the folded form of the names that are not plain ASCII, because searches use this form.
+        accented_positions: the positions of these names.
+
+    Returns:
+        one row for each trigram bucket, with one bit for each leaf.
     """
     bytes_per_row = math.ceil(records.leaf_count / 8)
     signatures = np.zeros((text_sort_kernels.TRIGRAM_BUCKETS, bytes_per_row), np.uint8)
 
-    # The names of a leaf are one piece of the bytes of all names.
-    borders: NDArray[Any] = names.offsets[records.leaf_borders].astype(np.int64)
-    text_sort_kernels.mark_trigrams(names.data, borders, LOWER_CASE, signatures)
+    # The names of a leaf are contiguous in the pool.
+    boundaries: NDArray[Any] = names.offsets[records.leaf_boundaries].astype(np.int64)
+    text_sort_kernels.mark_trigrams(names.data, boundaries, LOWER_CASE, signatures)
 
-    # The folded names of a leaf are one piece of the bytes of all folded names, too.
-    first_names = np.searchsorted(accented_positions, records.leaf_borders)
-    accented_borders = accented_names.offsets[first_names]
-    text_sort_kernels.mark_trigrams(accented_names.data, accented_borders, LOWER_CASE, signatures)
+    # So are the folded names of a leaf in their own pool.
+    first_names = np.searchsorted(accented_positions, records.leaf_boundaries)
+    accented_boundaries = accented_names.offsets[first_names]
+    text_sort_kernels.mark_trigrams(accented_names.data, accented_boundaries, LOWER_CASE, signatures)
     return signatures

@@ -17,12 +17,14 @@ Pool = TypeVar("Pool", TextPool, PackedTexts)
 
 @dataclass(frozen=True, slots=True)
 class TextColumn(Generic[Pool]):
-    """Texts as codes into a pool of distinct texts, long ones compressed; code 0 is "not known".
+    """A column of texts, stored as codes for distinct texts.
+
+    Code 0 means "not known".
 
     Attributes:
-        pool: The distinct texts by code.
+        pool: The distinct texts by code; long texts are compressed.
         codes: The code of each record.
-        ranks: The rank of each code in a sorted list; empty until the texts of a large catalog are indexed.
+        ranks: The alphabetical rank of each code, empty until the texts of a large catalog are indexed.
     """
 
     pool: Pool
@@ -30,17 +32,19 @@ class TextColumn(Generic[Pool]):
     ranks: NDArray[np.uint32]
 
     def ranks_at(self, positions: NDArray[Any]) -> NDArray[np.uint32]:
-        """Return the rank of the text of each of some records; 0 is "not known".
+        """Return the rank of the text at each of the given positions.
+
+        Rank 0 means "not known".
 
         Raises:
-            TextsNotIndexed: the ranks have not been determined yet.
+            TextsNotIndexed: the ranks have not been computed yet.
         """
         if not len(self.ranks):
             raise TextsNotIndexed
         return np.asarray(self.ranks[self.codes[positions]])
 
     def take(self, positions: NDArray[Any]) -> list[str | None]:
-        """Return the texts at some positions, None where not known; each distinct text is decoded once."""
+        """Return the texts at the given positions, None where not known."""
         codes = self.codes[positions].tolist()
         text_by_code = {code: self.pool[code] if code else None for code in set(codes)}
         return [text_by_code[code] for code in codes]
@@ -48,17 +52,19 @@ class TextColumn(Generic[Pool]):
 
 @dataclass(frozen=True, slots=True)
 class NameColumn:
-    """The names of the records, and their alphabetical order: by folded name, then id.
+    """The names of the records and their alphabetical order, by folded name and then by id.
 
     Attributes:
         pool: The name of each record.
-        accented: A bitmap of the records whose name is not plain ASCII.
-        accented_positions, accented_pool: The positions of these records, and their folded names in the same order.
-        places: The place of each record in the alphabetical order.
+        accented: A bitmap of the records with names that are not plain ASCII.
+        accented_positions: The ascending positions of these records.
+        accented_pool: The folded names of these records.
+        places: The rank of each record in the alphabetical order, counted from 0.
         permutation: The positions of all records in the alphabetical order.
-        group_starts: A bitmap of the places at which another folded name begins.
-        first_places: The lowest place in each leaf.
-        signatures: The trigrams that occur in the names of each leaf, one row of bits for each of their buckets.
+        group_starts: A bitmap of the ranks where the folded name differs from the previous one.
+        first_places: The lowest rank in each leaf.
+        signatures: A filter of the trigrams in the names of each leaf: one row for each trigram bucket, with one bit
+            for each leaf.
     """
 
     pool: TextPool

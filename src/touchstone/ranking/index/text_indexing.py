@@ -1,4 +1,4 @@
-"""Indexing of the texts of a large catalog after its other columns, so that the rest can be served sooner."""
+"""Deferred indexing of the texts of a large catalog, so that queries without texts can be served sooner."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,26 +12,31 @@ from touchstone.ranking.index.word_indexing import WordIndexing
 
 
 class TextIndexing:
-    """The indexing of the texts of the records behind an index.
+    """A task that completes the text columns of an index.
 
-    It lists their words, compresses long texts, and sorts the texts that have no ranks yet.
+    It indexes words, compresses long texts, and computes missing ranks.
 
     Attributes:
-        index: The index.
-        columns: Its columns with everything about texts; None until `run` has finished.
+        index: The index without word index and with incomplete text columns.
+        columns: The completed columns, or None until `run` has finished.
     """
 
     def __init__(self, index: CatalogIndex, folder: Path | None) -> None:
-        """Prepare the indexing, during which unnamed files in `folder` hold what is large, unless it is None."""
+        """Prepare the indexing.
+
+        Args:
+            index: the index.
+            folder: where temporary files hold large arrays, or None to use memory.
+        """
         self.index = index
         self.columns: IndexColumns | None = None
         self._folder = folder
 
     def run(self) -> None:
-        """Index the texts, which takes long in a large catalog; any thread may do this.
+        """Index the texts, possibly in another thread because this takes long for a large catalog.
 
         Raises:
-            OSError: a file in the folder cannot be written.
+            OSError: the folder cannot be written to.
         """
         words = WordIndexing(self.index, self._folder)
         words.run()
@@ -44,7 +49,7 @@ class TextIndexing:
         self.columns = replace(columns, texts=texts, long_texts=long_texts, word_index=words.word_index)
 
     def _with_ranks(self, column: TextColumn[Pool]) -> TextColumn[Pool]:
-        """Return a text column with the ranks of its texts."""
+        """Return a text column with its ranks, which are computed if they are missing."""
         if len(column.ranks):
             return column
         return replace(column, ranks=rank_texts(column.pool, self._folder))

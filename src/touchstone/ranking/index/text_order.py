@@ -1,11 +1,11 @@
-"""Sorting the texts of many records without a Python object for each of them.
+"""Sorting the strings of many records without a Python object for each string.
 
-Texts that are equal so far form a group; at first there is only one. Each round measures the beginning that all texts
-of a group have in common, sorts the group by the seven bytes after it, and divides it where these bytes differ. So long
-texts that begin alike are not read again and again.
+Strings not yet distinguished from each other form a group; at first there is only one group. Each round measures the
+prefix shared by all strings of a group, sorts the group by the seven bytes after it, and splits the group where these
+bytes differ. A long shared prefix is therefore read only once.
 
-Many texts are first divided into parts by their first seven bytes. The texts of a part are copied, so that they lie
-together in the cache of the processor while they are sorted.
+Large inputs are first divided into parts by their first seven bytes. The strings of a part are copied next to each
+other, so that they fit into the CPU cache while they are sorted.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -25,32 +25,36 @@ from touchstone.ranking.kernels.text_sort_kernels import SAME_TEXT, ComparedText
 
 _TEXTS_PER_PART: Final = 1 << 16
 _SAMPLES_PER_PART: Final = 16
-_MAX_COPIED_BYTES: Final = 1 << 26  # texts of a part with more bytes than this, which begin alike, are not copied
+_MAX_COPIED_BYTES: Final = 1 << 26  # larger parts, which consist of long strings with equal beginnings, are not copied
 
 
 @dataclass(frozen=True, slots=True)
 class TextOrder:
-    """Texts in ascending order, divided into groups of equal texts.
+    """The sorted order of strings, divided into groups of equal strings.
 
     Attributes:
-        order: The indices of the texts, in ascending order of the texts.
-        is_first: For each place in this order whether its text differs from the one before.
+        order: The indices of the strings, sorted by the strings in ascending order.
+        is_first: For each position in `order`, whether its string is the first of a group of equal strings.
     """
 
     order: NDArray[np.uint32]
     is_first: Bools
 
     def ranks(self) -> NDArray[np.uint32]:
-        """Return the rank of each text, counted from 0; equal texts share a rank."""
+        """Return the zero-based rank of each string, which equal strings share."""
         ranks = np.empty(len(self.order), np.uint32)
         ranks[self.order] = np.cumsum(self.is_first, dtype=np.uint32) - 1
         return ranks
 
 
 def sort_folded(data: Bytes, offsets: Ints, accented: AccentedTexts, *, thread_count: int = 1) -> TextOrder:
-    """Return the order of texts without case and accents; equal texts keep their order.
+    """Sort strings stably, ignoring case and accents.
 
-    `data` and `offsets` are the bytes of all texts, and where each begins; `accented` are those that are not ASCII.
+    Args:
+        data: the UTF-8 bytes of all strings.
+        offsets: the start of each string in `data`, followed by the end of the last one.
+        accented: the folded form of the strings that are not plain ASCII.
+        thread_count: the number of threads that sort parts in parallel.
     """
     text_count = len(offsets) - 1
     substitutes = np.zeros(text_count, np.uint32)
@@ -64,17 +68,18 @@ def sort_folded(data: Bytes, offsets: Ints, accented: AccentedTexts, *, thread_c
         substitute_offsets=np.concatenate([[0], accented.offsets]),
     )
     with ThreadPoolExecutor(thread_count, "sort-texts") as threads:
-        sorted_parts = [*threads.map(lambda indices: _sort_part(texts, indices), _divide(texts))]
+        sorted_parts = [*threads.map(lambda indices: _sort_part(texts, indices), _divide_into_parts(texts))]
 
     order = np.concatenate([part.order for part in sorted_parts])
     is_first = np.concatenate([part.is_first for part in sorted_parts])
     return TextOrder(order, is_first)
 
 
-def _divide(texts: ComparedTexts) -> list[NDArray[np.uint32]]:
-    """Divide texts into parts, so that the texts of each part sort before those of the next one.
+def _divide_into_parts(texts: ComparedTexts) -> list[NDArray[np.uint32]]:
+    """Divide strings into parts such that every string of a part sorts before every string of the next part.
 
-    A part lists the indices of its texts in ascending order. Equal texts are in the same part.
+    Returns:
+        the indices of the strings in each part, in ascending order. Equal strings are in the same part.
     """
     indices = np.arange(len(texts.substitutes), dtype=np.uint32)
     part_count = len(indices) // _TEXTS_PER_PART
@@ -83,10 +88,10 @@ def _divide(texts: ComparedTexts) -> list[NDArray[np.uint32]]:
 
     chunks = np.empty(len(indices), np.uint64)
     text_sort_kernels.read_chunks(texts, indices, np.zeros(len(indices), np.int32), chunks)
-    # A sample shows at which chunks, the first seven bytes of a text, the parts have about the same size.
+    # A chunk is the first seven bytes of a string. A sample of chunks yields boundaries for parts of similar size.
     sample_step = max(1, len(chunks) // (part_count * _SAMPLES_PER_PART))
     sample = np.sort(chunks[::sample_step])
-    first_chunks = np.unique(sample[_SAMPLES_PER_PART::_SAMPLES_PER_PART])  # of all parts but the first
+    first_chunks = np.unique(sample[_SAMPLES_PER_PART::_SAMPLES_PER_PART])  # lower bounds of all parts but the first
 
     part_numbers = to_smallest_unsigned(np.searchsorted(first_chunks, chunks, side="right"))
     by_part = np.argsort(part_numbers, kind="stable").astype(np.uint32)
@@ -95,7 +100,7 @@ def _divide(texts: ComparedTexts) -> list[NDArray[np.uint32]]:
 
 
 def _sort_part(texts: ComparedTexts, indices: NDArray[np.uint32]) -> TextOrder:
-    """Return the order of the texts with some indices, which are in ascending order."""
+    """Sort the strings at the given ascending indices."""
     is_first = np.zeros(len(indices), np.bool_)
     is_first[:1] = True
 
@@ -114,48 +119,55 @@ def _sort_part(texts: ComparedTexts, indices: NDArray[np.uint32]) -> TextOrder:
 
 
 def _sort_groups(texts: ComparedTexts, groups: TextOrder) -> TextOrder:
-    """Sort the texts of each group, and divide it into groups of equal texts; the arrays of `groups` are changed."""
-    unsorted_places = np.arange(len(groups.order), dtype=np.uint32)
-    depths = np.zeros(len(groups.order), np.int32)  # how many first bytes are known to be the same in a group
-    while len(unsorted_places):
-        common_lengths = _measure_groups(texts, groups, unsorted_places, depths)
+    """Sort the strings within each group and split it into groups of equal strings, modifying `groups` in place."""
+    unsorted_positions = np.arange(len(groups.order), dtype=np.uint32)
+    known_prefix_lengths = np.zeros(len(groups.order), np.int32)
+    while len(unsorted_positions):
+        common_lengths = _common_prefix_lengths(texts, groups, unsorted_positions, known_prefix_lengths)
 
-        # Single texts and groups of equal texts are sorted already.
+        # Single strings and groups of equal strings need no further sorting.
         is_unsorted = common_lengths < SAME_TEXT
-        unsorted_places = unsorted_places[is_unsorted]
-        depths = common_lengths[is_unsorted]
-        _sort_by_next_bytes(texts, groups, unsorted_places, depths)
+        unsorted_positions = unsorted_positions[is_unsorted]
+        known_prefix_lengths = common_lengths[is_unsorted]
+        _sort_by_next_bytes(texts, groups, unsorted_positions, known_prefix_lengths)
     return groups
 
 
-def _measure_groups(
-    texts: ComparedTexts, groups: TextOrder, places: NDArray[np.uint32], depths: NDArray[np.int32]
+def _common_prefix_lengths(
+    texts: ComparedTexts, groups: TextOrder, positions: NDArray[np.uint32], known_prefix_lengths: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """Return for each of some places how many bytes all texts of its group have in common.
+    """Return, for each position, the length of the prefix shared by all strings in its group.
 
-    The places are those of whole groups. If all texts of a group are equal, the result is SAME_TEXT.
+    Args:
+        texts: the strings.
+        groups: their current order and groups.
+        positions: the positions of the groups in that order. They cover whole groups.
+        known_prefix_lengths: for each position, a prefix length in bytes that its group is known to share.
+
+    Returns:
+        lengths in bytes, or SAME_TEXT if all strings of the group are equal.
     """
-    is_first = groups.is_first[places]
-    lengths = np.empty(len(places), np.int32)
-    text_sort_kernels.measure_common_beginnings(texts, groups.order[places], depths, is_first, lengths)
+    is_first = groups.is_first[positions]
+    lengths = np.empty(len(positions), np.int32)
+    text_sort_kernels.measure_common_prefixes(texts, groups.order[positions], known_prefix_lengths, is_first, lengths)
 
     group_starts = np.flatnonzero(is_first)
-    group_sizes = np.diff(group_starts, append=len(places))
+    group_sizes = np.diff(group_starts, append=len(positions))
     common_lengths = np.minimum.reduceat(lengths, group_starts)
     return np.repeat(common_lengths, group_sizes)
 
 
 def _sort_by_next_bytes(
-    texts: ComparedTexts, groups: TextOrder, places: NDArray[np.uint32], depths: NDArray[np.int32]
+    texts: ComparedTexts, groups: TextOrder, positions: NDArray[np.uint32], known_prefix_lengths: NDArray[np.int32]
 ) -> None:
-    """Sort the groups at some places by the seven bytes after the first `depths` ones, and divide them, in place."""
-    indices = groups.order[places]
+    """Sort the groups at the given positions by the seven bytes after their prefix, and split them."""
+    indices = groups.order[positions]
     chunks = np.empty(len(indices), np.uint64)
-    text_sort_kernels.read_chunks(texts, indices, depths, chunks)
+    text_sort_kernels.read_chunks(texts, indices, known_prefix_lengths, chunks)
 
     scratch = TextChunks(np.empty_like(indices), np.empty_like(chunks))
-    text_sort_kernels.sort_groups(TextChunks(indices, chunks), groups.is_first[places], scratch)
-    groups.order[places] = indices
+    text_sort_kernels.sort_groups(TextChunks(indices, chunks), groups.is_first[positions], scratch)
+    groups.order[positions] = indices
 
-    # A new group begins where these bytes differ from those of the text before.
-    groups.is_first[places[1:]] |= chunks[1:] != chunks[:-1]
+    # A new group begins where these bytes differ from the bytes of the previous string.
+    groups.is_first[positions[1:]] |= chunks[1:] != chunks[:-1]

@@ -12,15 +12,19 @@ from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.index.text_order import sort_folded
 
 NO_RANKS: Final = np.empty(0, np.uint32)
-"""Stands for ranks that have not been determined yet."""
+"""A placeholder for ranks that have not been computed yet."""
 _TEXTS_PER_PIECE: Final = 1 << 16
 
 
 def rank_texts(pool: TextPool | PackedTexts, folder: Path | None) -> NDArray[np.uint32]:
-    """Rank the texts of a pool alphabetically; texts that differ only in case and accents share a rank.
+    """Return the alphabetical rank of each text of a pool.
 
-    The first text of a pool, of code 0, stands for "not known". Its rank is 0, and those of the texts are counted from
-    1. Unnamed files in `folder` hold what is large; for None, it is held in memory.
+    Texts that differ only in case and accents share a rank. Ranks start at 1; code 0, which means "not known", has
+    rank 0.
+
+    Args:
+        pool: the texts, with a placeholder for "not known" at index 0.
+        folder: where temporary files hold large arrays, or None to use memory.
     """
     if isinstance(pool, PackedTexts):
         pool = pool.unpack(folder)

@@ -1,4 +1,4 @@
-"""The records of each word of a large catalog: arrays that never change and can be mapped from a file."""
+"""The inverted index of the words of a large catalog, as immutable arrays that can be mapped from a file."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
@@ -15,28 +15,28 @@ from touchstone.ranking.columns.spool import empty_array
 from touchstone.ranking.columns.text_pool import TextPool
 from touchstone.ranking.kernels import posting_kernels
 from touchstone.ranking.kernels.bits import Words
-from touchstone.ranking.kernels.posting_kernels import WEIGHT_LIMIT, RecordPostings, WordPostings, WordRange
+from touchstone.ranking.kernels.posting_kernels import WEIGHT_VALUES, RecordPostings, WordPostings, WordRange
 from touchstone.ranking.kernels.radix_sort import sort_by_key
 from touchstone.ranking.text.query_words import QueryWord, WordHits, collect_hits
 from touchstone.ranking.text.record_words import DecodedWords
-from touchstone.ranking.text.word_forms import Likeness, inflected_forms, is_one_error_apart, word_spellings
+from touchstone.ranking.text.word_forms import WordSimilarity, inflected_forms, is_one_error_apart, word_spellings
 from touchstone.ranking.text.words import IN_NAME
 
 _NUMBERS_PER_PIECE: Final = 1 << 22
 
 
 class TextsNotIndexed(Exception):
-    """The words of a large catalog cannot be searched yet, and lists cannot be sorted by its texts."""
+    """The texts of a large catalog are not indexed yet, so searches for words and sorting by texts are impossible."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordForms:
-    """Forms of words, such as their stems, and which words have each form.
+    """A mapping from forms of words, such as stems, to the words that have these forms.
 
     Attributes:
-        forms: The different forms, sorted.
-        starts: Where the words of each form begin in `words`, and at the end where those of the last one end.
-        words: The numbers of the words of all forms.
+        forms: The distinct forms, sorted.
+        starts: The start of each form's words in `words`, followed by the end of the last ones.
+        words: The numbers of the words, grouped by form.
     """
 
     forms: TextPool
@@ -45,7 +45,7 @@ class WordForms:
 
     @classmethod
     def build(cls, words: Sequence[str], forms_of: Callable[[str], Iterable[str]]) -> "WordForms":
-        """Return the forms of some words, each of which is known by its index."""
+        """Build the mapping for words that are numbered by their index in `words`."""
         pairs = sorted((form, number) for number, word in enumerate(words) for form in forms_of(word))
         forms = [form for form, _ in pairs]
         is_first = [index == 0 or forms[index - 1] != form for index, form in enumerate(forms)]
@@ -53,30 +53,33 @@ class WordForms:
         numbers = np.array([number for _, number in pairs], np.uint32)
         return cls(TextPool.from_texts(forms[start] for start in starts[:-1].tolist()), starts, numbers)
 
-    def words_of(self, form: str) -> list[int]:
-        """Return the numbers of the words that have a form."""
+    def words_with_form(self, form: str) -> list[int]:
+        """Return the numbers of the words with the given form."""
         index = bisect_left(self.forms, form)
         is_known = index < len(self.forms) and self.forms[index] == form
         return self.words_at(index) if is_known else []
 
     def words_at(self, index: int) -> list[int]:
-        """Return the numbers of the words that have the form at an index."""
+        """Return the numbers of the words with the form at the given index."""
         numbers: list[int] = self.words[int(self.starts[index]) : int(self.starts[index + 1])].tolist()
         return numbers
 
 
 @dataclass(frozen=True, slots=True)
 class WordIndex:
-    """The words of a catalog and their records; the names of the fields are part of the format of snapshots.
+    """The words of a catalog and the records that contain them.
+
+    The field names are part of the snapshot format.
 
     Attributes:
-        words: The different words, sorted.
-        stems, spellings: The words by their stems and by the spellings among which typing errors are looked for.
-        by_ending: The indices of all spellings in the order of their letters from the last to the first.
-        postings: In which records each word is, and its weight there, packed as `posting_kernels` describes.
-        starts: Where the postings of each word begin, and at the end where those of the last one end.
-        posting_count: How many postings there are.
-        lengths: For each record the sum of the weights of its words.
+        words: The distinct words, sorted.
+        stems: The words by their stems.
+        spellings: The words by the spellings that typing errors are compared with.
+        by_ending: The indices of all spellings, sorted by the reversed spellings.
+        postings: The records that contain each word and its weight there, packed as `posting_kernels` describes.
+        starts: The start of each word's postings in bytes, followed by the end of the last ones.
+        posting_count: The number of postings.
+        lengths: The sum of the weights of each record's words.
     """
 
     words: TextPool
@@ -90,21 +93,23 @@ class WordIndex:
 
     @classmethod
     def build(cls, records: DecodedWords, order: Ints, folder: Path | None = None) -> "WordIndex":
-        """Build the index of the words of some records, which lists for each word the records that contain it.
+        """Build the index from the words of each record.
 
-        `order` holds for each position the number of the record among those in `records`. Large arrays are in unnamed
-        files in `folder`, or in memory for None.
+        Args:
+            records: the words of the records.
+            order: the number in `records` of the record at each position.
+            folder: where temporary files hold large arrays, or None to use memory.
 
         Raises:
             OSError: the folder cannot be written to.
         """
-        counts_by_number = _count_numbers(records)
-        used_numbers = np.flatnonzero(counts_by_number).tolist()
+        record_counts = _count_records_by_word(records)
+        used_numbers = np.flatnonzero(record_counts).tolist()
         used_numbers.sort(key=records.words.__getitem__)
         words = [records.words[number] for number in used_numbers]
 
-        postings, lengths = _list_postings(records, order, counts_by_number, used_numbers, folder)
-        packed_postings, starts = _pack(postings, folder)
+        postings, lengths = _build_postings(records, order, record_counts, used_numbers, folder)
+        packed_postings, starts = _pack_postings(postings, folder)
 
         spellings = WordForms.build(words, word_spellings)
         reversed_spellings = [spelling[::-1] for spelling in spellings.forms]
@@ -121,27 +126,27 @@ class WordIndex:
         )
 
     def find_words(self, query_word: QueryWord) -> WordHits:
-        """Return which words are like a word of a query."""
-        equal = self._numbers_of((query_word.text,))
-        related = self._numbers_of(query_word.terms)
-        inflected = chain.from_iterable(self.stems.words_of(stem) for stem in query_word.stems)
-        misspelled = chain.from_iterable(self._find_misspelled(spelling) for spelling in query_word.spellings)
+        """Return the words that are similar to a word of a query."""
+        equal = self._find_exact((query_word.text,))
+        related = self._find_exact(query_word.terms)
+        inflected = chain.from_iterable(self.stems.words_with_form(stem) for stem in query_word.stems)
+        misspelled = chain.from_iterable(self._find_misspelled_words(spelling) for spelling in query_word.spellings)
         return collect_hits(
             {
-                Likeness.EQUAL: equal,
-                Likeness.RELATED: related,
-                Likeness.INFLECTED: inflected,
-                Likeness.MISSPELLED: misspelled,
+                WordSimilarity.EQUAL: equal,
+                WordSimilarity.RELATED: related,
+                WordSimilarity.INFLECTED: inflected,
+                WordSimilarity.MISSPELLED: misspelled,
             }
         )
 
-    def _numbers_of(self, words: Sequence[str]) -> list[int]:
-        """Return the numbers of those words that are in the index."""
-        places = [(bisect_left(self.words, word), word) for word in words]
-        return [place for place, word in places if place < len(self.words) and self.words[place] == word]
+    def _find_exact(self, words: Sequence[str]) -> list[int]:
+        """Return the numbers of the given words, omitting words that are not in the index."""
+        candidates = [(bisect_left(self.words, word), word) for word in words]
+        return [number for number, word in candidates if number < len(self.words) and self.words[number] == word]
 
-    def _find_misspelled(self, spelling: str) -> list[int]:
-        """Return the words of which a spelling is at most one typing error away.
+    def _find_misspelled_words(self, spelling: str) -> list[int]:
+        """Return the numbers of the words with a spelling that is at most one typing error away.
 
         An error changes at most two neighbouring letters, so either the beginning or the end of the word is intact.
         """
@@ -156,65 +161,65 @@ class WordIndex:
         return words
 
     def _spellings_with_beginning(self, beginning: str) -> range:
-        """Return the indices of the spellings that begin with some letters."""
+        """Return the indices of the spellings with the given beginning."""
         forms = self.spellings.forms
-        return range(bisect_left(forms, beginning), bisect_left(forms, _after(beginning)))
+        return range(bisect_left(forms, beginning), bisect_left(forms, _upper_bound(beginning)))
 
     def _spellings_with_ending(self, ending: str) -> list[int]:
-        """Return the indices of the spellings that end with some letters, found by their letters in reverse order."""
+        """Return the indices of the spellings with the given ending, which are contiguous in `by_ending`."""
 
         def reversed_spelling(index: int) -> str:
             return self.spellings.forms[int(index)][::-1]
 
         reversed_ending = ending[::-1]
         first = bisect_left(self.by_ending, reversed_ending, key=reversed_spelling)
-        end = bisect_left(self.by_ending, _after(reversed_ending), key=reversed_spelling)
+        end = bisect_left(self.by_ending, _upper_bound(reversed_ending), key=reversed_spelling)
         indices: list[int] = self.by_ending[first:end].tolist()
         return indices
 
     def weigh(self, query_word: QueryWord, positions: Ints) -> Ints:
-        """Return the weight of a word of a query in the records at some ascending positions.
+        """Return the weight of a query word in the records at the given ascending positions.
 
-        It is the sum of the weights of all words that are like it, each times its likeness.
+        This is the sum of the weights of all similar words, each multiplied by its similarity.
         """
         hits = self.find_words(query_word)
         weight_sums = np.zeros(len(positions), np.int64)
-        for word, likeness in zip(hits.words.tolist(), hits.likeness.tolist(), strict=True):
+        for word, similarity in zip(hits.words.tolist(), hits.similarity.tolist(), strict=True):
             postings = self.postings[int(self.starts[word]) : int(self.starts[word + 1])]
-            posting_kernels.add_weights(postings, likeness, positions, weight_sums)
+            posting_kernels.add_weights(postings, similarity, positions, weight_sums)
         return weight_sums
 
-    def contain(self, query_word: QueryWord, word_count: int) -> Words:
-        """Return a bitmap, `word_count` integers of 64 bits, of the records that contain a word of a query."""
+    def records_with_word(self, query_word: QueryWord, word_count: int) -> Words:
+        """Return a bitmap of `word_count` 64-bit words with the records that contain a word of a query."""
         bitmap = np.zeros(word_count, np.uint64)
         for word in self.find_words(query_word).words.tolist():
             posting_kernels.mark_records(self.postings, self.starts, WordRange(word, word + 1), 0, bitmap)
         return bitmap
 
-    def contain_in_name(self, prefix: str, word_count: int) -> Words:
-        """Return a bitmap, `word_count` integers of 64 bits, of the records with a name with a word that begins so."""
+    def records_with_name_word(self, prefix: str, word_count: int) -> Words:
+        """Return a bitmap of the records with a word in their name that begins with `prefix`."""
         bitmap = np.zeros(word_count, np.uint64)
-        words = WordRange(bisect_left(self.words, prefix), bisect_left(self.words, _after(prefix)))
+        words = WordRange(bisect_left(self.words, prefix), bisect_left(self.words, _upper_bound(prefix)))
         posting_kernels.mark_records(self.postings, self.starts, words, IN_NAME, bitmap)
         return bitmap
 
     def decode(self, positions: Ints) -> DecodedWords:
-        """Return the words of the records at some positions, in ascending order, for another layout."""
+        """Return the words of each record at the given ascending positions."""
         postings = self._unpack()
 
-        # Each posting is a record and a word; they are listed by word here, and needed by record.
+        # Postings are stored by word but needed by record, so sort them by the position of their record.
         word_numbers = np.repeat(np.arange(len(self.words), dtype=np.uint32), np.diff(postings.starts))
-        places = np.arange(self.posting_count, dtype=np.uint32)
+        posting_indices = np.arange(self.posting_count, dtype=np.uint32)
         counts = np.bincount(postings.positions, minlength=len(self.lengths))[positions]
-        sorted_positions, sorted_places = sort_by_key(postings.positions, places)
+        sorted_positions, sorted_indices = sort_by_key(postings.positions, posting_indices)
 
-        is_taken = np.zeros(len(self.lengths), np.bool_)
-        is_taken[positions] = True
-        kept_places = sorted_places[is_taken[sorted_positions]]
-        return DecodedWords(list(self.words), counts, word_numbers[kept_places], postings.weights[kept_places])
+        is_requested = np.zeros(len(self.lengths), np.bool_)
+        is_requested[positions] = True
+        indices = sorted_indices[is_requested[sorted_positions]]
+        return DecodedWords(list(self.words), counts, word_numbers[indices], postings.weights[indices])
 
     def _unpack(self) -> WordPostings:
-        """Return the postings of all words as arrays."""
+        """Unpack the postings of all words into arrays."""
         postings = WordPostings(
             starts=np.empty(len(self.starts), np.int64),
             positions=np.empty(self.posting_count, np.uint32),
@@ -224,8 +229,11 @@ class WordIndex:
         return postings
 
 
-def _count_numbers(records: DecodedWords) -> Ints:
-    """Return for each word in how many records it is; a piece at a time, because NumPy widens what it counts."""
+def _count_records_by_word(records: DecodedWords) -> Ints:
+    """Return the number of records that contain each word.
+
+    The numbers are counted in pieces, because NumPy converts its input to 64 bits.
+    """
     counts = np.zeros(len(records.words), np.int64)
     for start in range(0, len(records.numbers), _NUMBERS_PER_PIECE):
         piece = records.numbers[start : start + _NUMBERS_PER_PIECE]
@@ -233,44 +241,49 @@ def _count_numbers(records: DecodedWords) -> Ints:
     return counts
 
 
-def _list_postings(
-    records: DecodedWords, order: Ints, counts_by_number: Ints, used_numbers: Sequence[int], folder: Path | None
+def _build_postings(
+    records: DecodedWords, order: Ints, record_counts: Ints, used_numbers: Sequence[int], folder: Path | None
 ) -> tuple[WordPostings, NDArray[np.uint16]]:
-    """List the postings of each word, which are the records that contain it, and sum up the length of each record.
+    """Build the postings of each word and the length of each record.
 
-    The words are in the order of `used_numbers`, their numbers in `records`.
+    Args:
+        records: the words of the records.
+        order: the number in `records` of the record at each position.
+        record_counts: the number of records that contain each word, by its number in `records`.
+        used_numbers: the numbers in `records` of the words of the index, in the order of the index.
+        folder: where temporary files hold large arrays, or None to use memory.
     """
     postings = WordPostings(
-        starts=np.concatenate([[0], np.cumsum(counts_by_number[used_numbers])]).astype(np.int64),
+        starts=np.concatenate([[0], np.cumsum(record_counts[used_numbers])]).astype(np.int64),
         positions=empty_array(len(records.numbers), np.uint32, folder),
         weights=empty_array(len(records.numbers), np.uint8, folder),
     )
     lengths = np.zeros(len(order), np.uint16)
 
-    # The next free place among the records of each word, by the number that the word has in `records`.
-    next_places = np.zeros(len(records.words), np.int64)
-    next_places[used_numbers] = postings.starts[:-1]
+    # The index of the next posting of each word, by the number of the word in `records`.
+    write_positions = np.zeros(len(records.words), np.int64)
+    write_positions[used_numbers] = postings.starts[:-1]
 
     ends = np.cumsum(records.counts)
     starts = ends - records.counts
     source = RecordPostings(order, starts, ends, records.numbers, records.weights)
-    posting_kernels.place_postings(source, next_places, postings, lengths)
+    posting_kernels.write_postings(source, write_positions, postings, lengths)
     return postings, lengths
 
 
-def _pack(postings: WordPostings, folder: Path | None) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-    """Return the packed postings of all words, and where those of each word begin and the last ones end."""
-    usual_weights = np.empty(len(postings.starts) - 1, np.uint8)
+def _pack_postings(postings: WordPostings, folder: Path | None) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    """Pack the postings, and return them with the start of each word's postings and the end of the last ones."""
+    common_weights = np.empty(len(postings.starts) - 1, np.uint8)
     packed_starts = np.empty(len(postings.starts), np.int64)
-    weight_counts = np.zeros(WEIGHT_LIMIT, np.int64)
-    posting_kernels.measure_postings(postings, weight_counts, usual_weights, packed_starts)
+    weight_counts = np.zeros(WEIGHT_VALUES, np.int64)
+    posting_kernels.measure_postings(postings, weight_counts, common_weights, packed_starts)
 
     packed = empty_array(int(packed_starts[-1]), np.uint8, folder)
-    posting_kernels.pack_postings(postings, usual_weights, packed_starts, packed)
+    posting_kernels.pack_postings(postings, common_weights, packed_starts, packed)
     start_type = np.uint32 if len(packed) < 2**32 else np.int64
     return packed, packed_starts.astype(start_type)
 
 
-def _after(prefix: str) -> str:
-    """Return a text that comes after every text with this prefix, and before all others that come after them."""
+def _upper_bound(prefix: str) -> str:
+    """Return an upper bound for all strings with the given prefix, below all later strings."""
     return prefix + "\U0010ffff"

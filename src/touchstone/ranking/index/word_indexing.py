@@ -1,7 +1,7 @@
-"""Indexing of the words of a large catalog after its other columns, so that the rest can be served sooner.
+"""Deferred indexing of the words of a large catalog, so that queries without words can be served sooner.
 
-Compiled kernels split the texts, which lets other threads run. Python code splits only the texts that are not plain
-ASCII or contain an apostrophe, and each distinct list of labels.
+Compiled kernels, which release the GIL, split most texts into words. Python code splits only texts with an apostrophe
+or with characters beyond ASCII, and each distinct list of labels.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,20 +24,28 @@ from touchstone.ranking.text.word_numbers import WordNumbers
 from touchstone.ranking.text.words import name_words, split_words, weigh_words
 
 _RECORDS_PER_BATCH: Final = 4096
-_NOT_WEIGHED: Final = -1
+_NOT_SPLIT: Final = -1
 
 
 class WordIndexing:
-    """The indexing of the words of the records behind an index; `word_index` is None until `run` has finished."""
+    """A task that builds the word index of an index.
+
+    `word_index` is None until `run` has finished.
+    """
 
     def __init__(self, index: CatalogIndex, folder: Path | None = None) -> None:
-        """Prepare to index words; large arrays are in unnamed files in `folder` meanwhile, or in memory for None."""
+        """Prepare the indexing.
+
+        Args:
+            index: the index.
+            folder: where temporary files hold large arrays, or None to use memory.
+        """
         self.index = index
         self.word_index: WordIndex | None = None
         self._folder = folder
 
     def run(self) -> None:
-        """Index the words, which takes long in a large catalog; any thread may do this.
+        """Index the words, possibly in another thread because this takes long for a large catalog.
 
         Raises:
             OSError: the folder cannot be written to.
@@ -51,7 +59,7 @@ class WordIndexing:
 
 
 class _WordCollector:
-    """The words of a growing number of records of an index."""
+    """Collects the words of the records of an index, batch by batch."""
 
     def __init__(self, index: CatalogIndex, folder: Path | None) -> None:
         columns = index.columns
@@ -59,83 +67,90 @@ class _WordCollector:
         self._objectives = columns.texts["objective"].pool
         self._descriptions = columns.long_texts["description"].pool.unpack(folder)
         self._words = WordNumbers()
-        self._tags = _LabelColumn("tags", columns.words["tags"], self._words)
-        self._domains = _LabelColumn("domain", columns.words["domain"], self._words)
-        self._tasks = _LabelColumn("task", columns.words["task"], self._words)
+        self._tags = _LabelWords("tags", columns.words["tags"], self._words)
+        self._domains = _LabelWords("domain", columns.words["domain"], self._words)
+        self._tasks = _LabelWords("task", columns.words["task"], self._words)
         self._counts = SpooledColumn(np.int64, folder)
         self._numbers = SpooledColumn(np.uint32, folder)
         self._weights = SpooledColumn(np.uint8, folder)
-        self._word_count = 0  # counted over all records
+        self._word_count = 0  # the total number of words of all records added so far
 
     def add_records(self, start: int, end: int) -> None:
-        """Add the words of the records from `start` to before `end`."""
+        """Add the words of the records at the positions `start` to `end - 1`."""
         objective_codes = self._columns.texts["objective"].codes[start:end]
         description_codes = self._columns.long_texts["description"].codes[start:end]
-        texts = (_texts_of(self._objectives, objective_codes), _texts_of(self._descriptions, description_codes))
-        names = self._names(start, end)
+        texts = (
+            _record_texts(self._objectives, objective_codes),
+            _record_texts(self._descriptions, description_codes),
+        )
+        names = self._record_names(start, end)
         labels = (
-            self._tags.of_records(start, end),
-            self._domains.of_records(start, end),
-            self._tasks.of_records(start, end),
+            self._tags.for_records(start, end),
+            self._domains.for_records(start, end),
+            self._tasks.for_records(start, end),
         )
 
-        # Between two words of a text is at least one byte. Parts of the words of a name have no byte between them.
+        # Two words of a text are separated by at least one byte, so n bytes hold at most (n + 1) / 2 words. A name is
+        # also split within words, such as between letters and digits, where no byte separates the parts.
         text_bytes = sum(_byte_count(column) for column in texts)
         name_bytes = _byte_count(names)
         most_words = (text_bytes + 2 * (end - start)) // 2 + 2 * name_bytes
         most_labels = sum(int((column.ends - column.starts).sum()) for column in labels)
 
         self._words.reserve(most_words, text_bytes + 2 * name_bytes)
-        listed = ListedWords(
+        word_lists = ListedWords(
             ends=np.empty(end - start, np.int64),
             numbers=np.empty(most_words + most_labels, np.uint32),
             weights=np.empty(most_words + most_labels, np.uint8),
-            first_place=self._word_count,
+            first_index=self._word_count,
             record_start=np.zeros(1, np.int64),
             word_count=np.zeros(1, np.int64),
         )
-        word_kernels.list_words(texts, names, labels, self._words.table, listed)
+        word_kernels.list_words(texts, names, labels, self._words.table, word_lists)
 
-        word_count = int(listed.word_count[0])
-        self._counts.append(np.diff(listed.ends, prepend=0))
-        self._numbers.append(listed.numbers[:word_count])
-        self._weights.append(listed.weights[:word_count])
+        word_count = int(word_lists.word_count[0])
+        self._counts.append(np.diff(word_lists.ends, prepend=0))
+        self._numbers.append(word_lists.numbers[:word_count])
+        self._weights.append(word_lists.weights[:word_count])
         self._word_count += word_count
 
     def read(self) -> DecodedWords:
-        """Return the words of all records; no more records can be added."""
+        """Finish the collection and return the words of all records."""
         return DecodedWords(self._words.words(), self._counts.read(), self._numbers.read(), self._weights.read())
 
-    def _names(self, start: int, end: int) -> RecordTexts:
-        """Return the names of some records."""
+    def _record_names(self, start: int, end: int) -> RecordTexts:
+        """Return the names of the records at the positions `start` to `end - 1`."""
         pool = self._columns.names.pool
         offsets = pool.offsets[start : end + 1].astype(np.int64)
         return _split_special_texts(pool, offsets[:-1].copy(), offsets[1:].copy(), name_words)
 
 
-class _LabelColumn:
-    """The words of the lists of labels of a column; each distinct list is split when it first occurs."""
+class _LabelWords:
+    """The words in a column of label lists.
+
+    Each distinct list is split on its first occurrence.
+    """
 
     def __init__(self, name: str, column: CodedColumn, words: WordNumbers) -> None:
         self._name = name
         self._column = column
         self._words = words
-        # By the code of a list: where its words are in the arrays below. Code 0 is "not known".
-        self._starts = np.full(len(column.pool), _NOT_WEIGHED, np.int64)
+        # The range of each list's words in the arrays below, by the code of the list. Code 0 is "not known".
+        self._starts = np.full(len(column.pool), _NOT_SPLIT, np.int64)
         self._ends = np.zeros(len(column.pool), np.int64)
         self._starts[:1] = 0
         self._numbers = GrowingArray(np.uint32)
         self._weights = GrowingArray(np.uint8)
 
-    def of_records(self, start: int, end: int) -> RecordLabels:
-        """Return the words of the lists of some records."""
+    def for_records(self, start: int, end: int) -> RecordLabels:
+        """Return the words of the label lists of the records at the positions `start` to `end - 1`."""
         codes = self._column.codes[start:end].astype(np.int64)
-        for code in np.unique(codes[self._starts[codes] == _NOT_WEIGHED]).tolist():
-            self._weigh(code)
+        for code in np.unique(codes[self._starts[codes] == _NOT_SPLIT]).tolist():
+            self._add_list(code)
         return RecordLabels(self._starts[codes], self._ends[codes], self._numbers.view(), self._weights.view())
 
-    def _weigh(self, code: int) -> None:
-        """Append the words of a list with their weights."""
+    def _add_list(self, code: int) -> None:
+        """Split the list with the given code, and append its words with their weights."""
         labels = decode_words(self._column.pool[code])
         if self._name == "tags":
             weights = weigh_words("", (), labels, ())
@@ -148,8 +163,8 @@ class _LabelColumn:
         self._ends[code] = len(self._numbers.view())
 
 
-def _texts_of(pool: TextPool, stored_codes: NDArray[Any]) -> RecordTexts:
-    """Return the texts of some records, whose codes in a pool are given."""
+def _record_texts(pool: TextPool, stored_codes: NDArray[Any]) -> RecordTexts:
+    """Return the texts of records, given the codes of the texts in a pool."""
     codes = stored_codes.astype(np.int64)
     starts = pool.offsets[codes].astype(np.int64)
     ends = np.where(codes == 0, starts, pool.offsets[codes + 1].astype(np.int64))  # code 0 is "not known"
@@ -159,10 +174,15 @@ def _texts_of(pool: TextPool, stored_codes: NDArray[Any]) -> RecordTexts:
 def _split_special_texts(
     pool: TextPool, starts: NDArray[np.int64], ends: NDArray[np.int64], split: Callable[[str], Sequence[str]]
 ) -> RecordTexts:
-    """Prepare texts of a pool for the kernels, which split only simple texts: split the others here, with `split`.
+    """Prepare texts for the kernels, and split the texts that kernels cannot split.
 
-    `starts` and `ends` say where each text is in the pool. For the texts that are split here, they are replaced by the
-    places of their words, which are stored apart.
+    The words of these special texts are stored separately, joined by blanks, and replace the texts.
+
+    Args:
+        pool: the pool of the texts.
+        starts: the start of each text in the pool, in bytes; replaced in place for special texts.
+        ends: the end of each text in the pool, in bytes; replaced in place for special texts.
+        split: the function that splits a special text into words.
     """
     is_special = np.empty(len(starts), np.bool_)
     word_kernels.mark_special_texts(pool.data, starts, ends, is_special)
@@ -181,5 +201,5 @@ def _split_special_texts(
 
 
 def _byte_count(texts: RecordTexts) -> int:
-    """Return how many bytes some texts have altogether."""
+    """Return the total length of the texts in bytes."""
     return int((texts.ends - texts.starts).sum())

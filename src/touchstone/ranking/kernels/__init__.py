@@ -1,1 +1,1 @@
-"""The inner loops over leaves and records, compiled by Numba for large catalogs, and the arrays that they work on."""
+"""The inner loops over leaves and records, which Numba compiles for large catalogs, and their input arrays."""

@@ -1,4 +1,4 @@
-"""Counting and finding the bits of bitmaps, which store one bit for each record in words of 64 bits."""
+"""Operations on bitmaps, which store one bit for each record in 64-bit words."""
 
 from typing import Final, TypeAlias
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words: TypeAlias = NDArray[np.uint64]
-"""A bitmap: record 0 has the lowest bit of the first word."""
+"""A bitmap, in which the lowest bit of the first word belongs to record 0."""
 
 BITS_PER_WORD: Final = 64
 ZERO: Final = np.uint64(0)
@@ -24,16 +24,16 @@ _THIRTY_TWO: Final = np.uint64(32)
 
 
 def count_bits(word: np.uint64) -> int:
-    """Return how many of the 64 bits of a word are set.
+    """Return the number of set bits in a 64-bit word.
 
-    The bits of each pair are added first, side by side within the word. Then the counts of neighbouring pairs are added
-    in the same way, and so on, until one count for the whole word is left.
+    The bits of all pairs are added in parallel within the word, then the counts of neighbouring pairs, and so on, until
+    a single count remains.
     """
     pair_counts = word - ((word >> ONE) & _EVERY_SECOND_BIT)
     nibble_counts = (pair_counts & _EVERY_SECOND_PAIR) + ((pair_counts >> _TWO) & _EVERY_SECOND_PAIR)
     byte_counts = (nibble_counts + (nibble_counts >> _FOUR)) & _EVERY_SECOND_NIBBLE
 
-    # From here on only the lowest byte of each group matters, and a count of up to 64 always fits into it.
+    # From here on, only the lowest byte of each group is valid, which is sufficient for counts up to 64.
     counts_of_16_bits = byte_counts + (byte_counts >> _EIGHT)
     counts_of_32_bits = counts_of_16_bits + (counts_of_16_bits >> _SIXTEEN)
     count_of_64_bits = counts_of_32_bits + (counts_of_32_bits >> _THIRTY_TWO)
@@ -41,34 +41,34 @@ def count_bits(word: np.uint64) -> int:
 
 
 def lowest_bit(word: np.uint64) -> int:
-    """Return the index (0 to 63) of the lowest bit that is set in a word; the word must not be zero."""
+    """Return the index (0 to 63) of the lowest set bit of a word, which must not be zero."""
     lowest_bit_and_all_below = word ^ (word - ONE)
     return count_bits(lowest_bit_and_all_below >> ONE)
 
 
 def without_lowest_bit(word: np.uint64) -> np.uint64:
-    """Return a word with its lowest bit that is set cleared; the word must not be zero."""
+    """Return a word, which must not be zero, with its lowest set bit cleared."""
     return word & (word - ONE)
 
 
 def is_bit_set(bitmap: Words, position: int) -> bool:
-    """Return whether the bit of the record at a position is set in a bitmap."""
+    """Return whether the bit at a position of a bitmap is set."""
     word, bit = bitmap[position >> 6], np.uint64(position & 63)
     return bool((word >> bit) & ONE)
 
 
 def set_bit(bitmap: Words, position: int) -> None:
-    """Set the bit of the record at a position in a bitmap."""
+    """Set the bit at a position of a bitmap."""
     bitmap[position >> 6] |= ONE << np.uint64(position & 63)
 
 
 def clear_bit(bitmap: Words, position: int) -> None:
-    """Clear the bit of the record at a position in a bitmap."""
+    """Clear the bit at a position of a bitmap."""
     bitmap[position >> 6] &= ~(ONE << np.uint64(position & 63))
 
 
 def list_set_bits(bitmap: Words, positions: NDArray[np.int64]) -> None:
-    """Write the positions of the bits that are set in a bitmap into `positions`, in ascending order."""
+    """Write the positions of the set bits of a bitmap into `positions`, in ascending order."""
     count = 0
     for word_index in range(len(bitmap)):
         remaining_bits = bitmap[word_index]
@@ -79,7 +79,7 @@ def list_set_bits(bitmap: Words, positions: NDArray[np.int64]) -> None:
 
 
 def count_all_bits(bitmap: Words) -> int:
-    """Return how many bits are set in a bitmap."""
+    """Return the number of set bits in a bitmap."""
     total = 0
     for word_index in range(len(bitmap)):
         total += count_bits(bitmap[word_index])

@@ -1,7 +1,7 @@
-"""Compiling the kernels, once, when a catalog first becomes large enough to be indexed.
+"""Compilation of the kernels when a catalog first becomes large enough to be indexed.
 
-Small catalogs never import the compiler. Numba keeps the machine code in a cache beside the sources, or in the user's
-cache folder where the installation is read-only. Where neither can be written, the code is compiled in every process.
+Small catalogs never import the compiler. Numba caches the machine code next to the sources, or in the user's cache
+folder if the installation is read-only. If neither is writable, every process compiles the kernels again.
 """
 
 from collections.abc import Callable
@@ -43,16 +43,16 @@ KERNEL_MODULES: Final = (
     layout_kernels,
     word_kernels,
 )
-"""The modules whose functions are compiled, each after those that it imports."""
+"""The modules with functions to compile, each after the modules that it imports."""
 _lock: Final = Lock()
 _compiled_kernels: Final[dict[FunctionType, Any]] = {}
 _all_are_replaced: Final = Event()
 
 
 def compile_kernels() -> None:
-    """Replace every kernel in its module, and wherever another kernel module imports it, by its compiled form.
+    """Replace every kernel by its compiled form, in its own module and in all kernel modules that import it.
 
-    Only the first call does anything. The function may be called from any thread.
+    Calls after the first one have no effect. The function is safe to call from several threads.
     """
     with _lock:
         if _compiled_kernels:
@@ -69,12 +69,12 @@ def compile_kernels() -> None:
 
 
 def are_kernels_replaced() -> bool:
-    """Return whether all kernels have been replaced by forms that Numba compiles when they are first called."""
+    """Return whether all kernels have been replaced by functions that Numba compiles on their first call."""
     return _all_are_replaced.is_set()
 
 
 def kernels_of(module: ModuleType) -> list[FunctionType]:
-    """Return the functions that a module defines, without those that it imports."""
+    """Return the functions defined in a module, without imported functions."""
     functions = [value for value in vars(module).values() if isinstance(value, FunctionType)]
     return [function for function in functions if function.__module__ == module.__name__]
 
@@ -87,11 +87,13 @@ def _replace_kernels(module: ModuleType) -> None:
 
 
 def _compile(kernel: FunctionType) -> Callable[..., Any]:
-    """Return the compiled form of a kernel; Numba generates the machine code when it is first called.
+    """Return the compiled form of a kernel.
 
-    Kernels only fill arrays that they are given and never allocate memory, so Numba's reference counting is switched
-    off (`_nrt=False`). With it, every call between kernels would count the references to all columns, which costs
-    several times as much as the work itself.
+    Numba generates the machine code on its first call.
+
+    Numba's reference counting is disabled (`_nrt=False`), because kernels only fill existing arrays and never allocate
+    memory. Counting the references to all columns in every call between kernels would take several times as long as
+    the actual work.
     """
     import numba  # noqa: PLC0415 (small catalogs never need the compiler)
 

@@ -1,4 +1,4 @@
-"""The numbers by which kernels know criteria, flags and number columns, derived from CRITERIA and ATTRIBUTES."""
+"""The numbers of criteria, flags and number columns in kernels, derived from CRITERIA and ATTRIBUTES."""
 
 from typing import Final, NamedTuple
 
@@ -6,11 +6,11 @@ from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 
 FLOAT32_TOLERANCE: Final = 4e-6
-"""More than a sum of twelve products in float32 can differ from the exact score."""
+"""An upper bound for the rounding error of a score computed in float32 as a sum of twelve products."""
 
 
 class FlagState(NamedTuple):
-    """A flag that is known to have a value."""
+    """A flag and a known value of it."""
 
     flag: str
     value: bool
@@ -26,11 +26,11 @@ FLAG_STATES: Final = (
     FlagState("transparency", True),
     FlagState("informed_consent", True),
 )
-"""The states that criteria look at one by one: each has a bit in the flag byte of a record, the lowest bit first."""
+"""The states of flags that criteria depend on. Each state has a bit in the flag byte of a record, lowest bit first."""
 
 
 def _flag_bit(flag: str, value: bool) -> int:
-    """Return the mask of the bit that stands for a state of a flag in the flag byte of a record."""
+    """Return the bit mask of a flag state in the flag byte of a record."""
     return 1 << FLAG_STATES.index(FlagState(flag, value))
 
 
@@ -52,23 +52,23 @@ BINARY_MASKS: Final = tuple(
     sum(_flag_bit(flag, True) for flag in criterion.facts if flag in FLAGS) if criterion.kind == "binary" else 0
     for criterion in CRITERIA
 )
-"""For each criterion the bits of the flag byte of which one must be set; 0 for criteria that are not binary."""
+"""The bits of the flag byte that fulfil each criterion if at least one is set, or 0 if the criterion is not binary."""
 
 GRADED_CRITERIA: Final = tuple(
     criterion.name
     for criterion in CRITERIA
-    if criterion.kind != "binary" and criterion.name != "popularity_score"  # which has the grade of the citations
+    if criterion.kind != "binary" and criterion.name != "popularity_score"  # shares the grade of the citations
 )
-"""The criteria that have a grade, in the order of the rows of `KernelColumns.grades`."""
+"""The criteria with a grade, in the order of the rows of `KernelColumns.grades`."""
 
 GRADE_ROWS: Final = tuple(
     GRADED_CRITERIA.index("citations" if name == "popularity_score" else name) if not mask else -1
     for name, mask in zip(CRITERION_NAMES, BINARY_MASKS, strict=True)
 )
-"""For each criterion the row of its grade; -1 for binary criteria, which the flag byte decides exactly."""
+"""The row of each criterion's grade, or -1 for binary criteria, which are computed from the flag byte."""
 
 GRADE_SCALE: Final = 255.0
-"""A grade is its criterion times this, rounded up."""
+"""The factor from a criterion to its grade, before rounding up."""
 
 ETHICAL_GRADE: Final = GRADED_CRITERIA.index("ethical_score")
 TECHNICAL_GRADE: Final = GRADED_CRITERIA.index("technical_score")

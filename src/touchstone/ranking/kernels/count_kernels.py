@@ -1,4 +1,4 @@
-"""Kernels that count the records that match a query, and find the ranges of their numbers and technical scores."""
+"""Kernels that count matches of a query, and find the ranges of their codes and technical scores."""
 
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +25,7 @@ NO_CODE: Final = 2**62
 
 
 def count_codes(bitmap: Words, codes: NDArray[Any], counts: NDArray[np.int64]) -> None:
-    """Add to `counts` how often each code occurs among the records whose bit is set."""
+    """Add the number of records in the bitmap with each code to `counts`."""
     for word_index in range(len(bitmap)):
         remaining_bits = bitmap[word_index]
         while remaining_bits != ZERO:
@@ -35,7 +35,7 @@ def count_codes(bitmap: Words, codes: NDArray[Any], counts: NDArray[np.int64]) -
 
 
 class SelectedRecords(NamedTuple):
-    """A bitmap of some records, and how many of its bits are set in each leaf, a block of about a thousand records."""
+    """A bitmap of records, and the number of its set bits in each leaf."""
 
     bitmap: Words
     counts: NDArray[np.uint16]
@@ -48,10 +48,17 @@ def count_in_planes(
     leaves: LeafRange,
     counts: NDArray[np.int64],
 ) -> None:
-    """Add to `counts` how many selected records of some leaves are in each of some planes, bitmaps over all records.
+    """Add the number of selected records in each plane to `counts`, for a range of leaves.
 
-    How many records of a plane a leaf holds is stored, so bits are compared only in leaves of which a part is selected
-    and a part is in the plane.
+    The number of records in each leaf of a plane is stored, so bits are compared only in leaves that are partly
+    selected and partly in the plane.
+
+    Args:
+        columns: the columns of the index.
+        selected: the selected records.
+        planes: the numbers of the planes.
+        leaves: the range of leaves.
+        counts: the count for each plane, modified in place.
     """
     for i in range(len(planes)):
         plane = planes[i]
@@ -74,7 +81,7 @@ def count_in_planes(
 
 
 def count_common_bits(bitmap: Words, other: Words) -> int:
-    """Return how many bits are set in both of two bitmaps."""
+    """Return the number of bits that are set in both bitmaps."""
     total = 0
     for i in range(len(bitmap)):
         total += count_bits(bitmap[i] & other[i])
@@ -88,10 +95,16 @@ def known_code_range(
     lowest_in_leaves: NDArray[np.int64],
     highest_in_leaves: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Return the lowest and the highest code above 0 of the records whose bit is set; (NO_CODE, 0) if there is none.
+    """Return the lowest and the highest code above 0 of the records in a bitmap, or (NO_CODE, 0) if there is none.
 
-    Records are stored in leaves, blocks of about a thousand. The lowest and the highest code above 0 of each leaf are
-    given, so records are read one by one only in leaves that can extend the range.
+    Only leaves that can extend the range are read.
+
+    Args:
+        codes: the code of each record.
+        bitmap: the bitmap of the records.
+        words_per_leaf: the number of 64-bit words in the bitmap of a leaf.
+        lowest_in_leaves: the lowest code above 0 in each leaf.
+        highest_in_leaves: the highest code in each leaf.
     """
     lowest, highest = NO_CODE, 0
     for leaf in range(len(lowest_in_leaves)):
@@ -111,22 +124,22 @@ def known_code_range(
 
 
 def select_technical_scores(columns: KernelColumns, lowest: float, highest: float, matches: Words) -> None:
-    """Set the bits of the records whose technical score is between `lowest` and `highest` in the bitmap `matches`.
+    """Set the bits in `matches` of the records with a technical score between `lowest` and `highest`.
 
-    All bits must be 0 at first. Each record has a grade: its score, scaled to one byte and rounded up. The grade shows
-    for almost all records whether they are in the range, so few exact scores have to be computed.
+    All bits must be 0 initially. The grade of a record, which is its score scaled to one byte and rounded up, decides
+    for almost all records, so few exact scores are computed.
     """
     grades = columns.grades[TECHNICAL_GRADE]
     for position in range(columns.record_count):
-        # The score is no higher than its grade, and no more than one step below it.
+        # The score is not above its grade, and at most one step below it.
         score_at_most = grades[position] / GRADE_SCALE
         score_at_least = (int(grades[position]) - 1) / GRADE_SCALE
         is_outside = score_at_most < lowest or score_at_least > highest
         if is_outside:
             continue
 
-        is_next_to_limit = score_at_least < lowest or score_at_most > highest
-        if is_next_to_limit:
+        is_undecided = score_at_least < lowest or score_at_most > highest
+        if is_undecided:
             exact_score = technical_score(columns, position)
             if exact_score < lowest or exact_score > highest:
                 continue
@@ -137,10 +150,14 @@ def select_technical_scores(columns: KernelColumns, lowest: float, highest: floa
 def technical_score_range(
     columns: KernelColumns, bitmap: Words, leaf_minima: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Return the lowest and the highest technical score of the records whose bit is set; (inf, -inf) if there are none.
+    """Return the lowest and the highest technical score of the records in a bitmap, or (inf, -inf) if it is empty.
 
-    Records are stored in leaves, blocks of about a thousand. `leaf_minima` holds the lowest score in each leaf. Records
-    are read one by one only in leaves that can extend the range and of which only some records are selected.
+    Single records are read only in partly selected leaves that can extend the range.
+
+    Args:
+        columns: the columns of the index.
+        bitmap: the bitmap of the records.
+        leaf_minima: the lowest technical score in each leaf.
     """
     lowest, highest = np.inf, -np.inf
     leaf_maxima = columns.leaf_maxima[TECHNICAL_SCORE]
@@ -164,9 +181,9 @@ def technical_score_range(
 def extend_technical_score_range(
     columns: KernelColumns, bitmap: Words, first_word: int, lowest: float, highest: float
 ) -> tuple[float, float]:
-    """Return a range of technical scores extended by the scores of those records of a leaf whose bit is set.
+    """Extend a range of technical scores by the scores of the records in a bitmap that belong to one leaf.
 
-    A leaf is a block of records; this one begins at word `first_word` of the bitmap.
+    The leaf begins at word `first_word` of the bitmap.
     """
     for word_index in range(first_word, first_word + columns.words_per_leaf):
         remaining_bits = bitmap[word_index]

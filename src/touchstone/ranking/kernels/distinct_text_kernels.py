@@ -1,4 +1,4 @@
-"""Kernels that find out which texts of many are the same, by a hash of each."""
+"""Kernels that find equal texts by their hashes."""
 
 from typing import Final
 
@@ -6,19 +6,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BYTES_PER_STEP: Final = 8
-_MULTIPLIER: Final = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio, so that all bits of the product vary
+_MULTIPLIER: Final = 0x9E3779B97F4A7C15  # Fibonacci hashing: 2**64 divided by the golden ratio
 
 
 def hash_texts(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], seed: np.uint64, hashes: NDArray[np.uint64]
 ) -> None:
-    """Write a hash of each of some texts, which overflows; `offsets` says where each begins, and the last one ends."""
+    """Write the hash of each text into `hashes`, with arithmetic that overflows on purpose.
+
+    Args:
+        data: the bytes of all texts.
+        offsets: the start of each text, followed by the end of the last one.
+        seed: the seed of the hash function.
+        hashes: the hash of each text, written by this function.
+    """
     for i in range(len(hashes)):
         hashes[i] = hash_bytes(data, offsets[i], offsets[i + 1], seed)
 
 
 def hash_bytes(data: NDArray[np.uint8], start: int, end: int, seed: np.uint64) -> np.uint64:
-    """Return a hash of the bytes from `start` to before `end`: eight at a time are mixed into the hash so far."""
+    """Return a hash of the bytes from `start` to before `end`, processing eight bytes at a time."""
     mixed = seed ^ np.uint64(end - start)
     position = start
     while position < end:
@@ -40,20 +47,26 @@ def find_first_equal(
     by_hash: NDArray[np.uint32],
     first_equal: NDArray[np.uint32],
 ) -> None:
-    """Write for each text the index of the first one that is the same.
+    """Write the index of the first equal text for each text.
 
-    `by_hash` lists the texts in ascending order of their hashes, and those with the same hash in ascending order. Texts
-    with the same hash are compared, because they may differ all the same.
+    Texts with the same hash are compared, because different texts can have the same hash.
+
+    Args:
+        data: the bytes of all texts.
+        offsets: the start of each text, followed by the end of the last one.
+        hashes: the hash of each text.
+        by_hash: the indices of the texts, sorted by hash and then by index.
+        first_equal: the index of the first equal text for each text, written by this function.
     """
     run_start = 0
-    for place in range(len(by_hash)):
-        text = by_hash[place]
+    for i in range(len(by_hash)):
+        text = by_hash[i]
         if hashes[text] != hashes[by_hash[run_start]]:
-            run_start = place
+            run_start = i
 
         first_equal[text] = text
-        for earlier_place in range(run_start, place):
-            earlier_text = by_hash[earlier_place]
+        for k in range(run_start, i):
+            earlier_text = by_hash[k]
             is_distinct = first_equal[earlier_text] == earlier_text
             if is_distinct and are_equal(data, offsets, earlier_text, text):
                 first_equal[text] = earlier_text

@@ -1,8 +1,9 @@
-"""Which records match a query: leaf by leaf, first by planes, then record by record where planes cannot decide.
+"""Kernels that select the records matching a query, leaf by leaf.
 
-Every function works on a *leaf mask*: a bitmap of the records of one leaf that match so far. It starts with the records
-that are alive, and each condition of the query removes the records that do not satisfy it. The caller allocates masks
-and results, because compiled kernels cannot.
+Every function works on a *leaf mask*, which is a bitmap of the records of one leaf that match so far. Initially, it
+contains the live records. Each condition of the query clears the bits of records that do not satisfy it, first the
+conditions on planes (bitmaps over all records), then the conditions on single records. The caller allocates masks and
+results, because compiled kernels cannot allocate memory.
 """
 
 from typing import Any, Final
@@ -33,17 +34,20 @@ SOME_RECORDS: Final = 1
 ALL_RECORDS: Final = 2
 _CAPITAL_A: Final = 65
 _CAPITAL_Z: Final = 90
-_TO_LOWER: Final = np.uint8(32)
+_LOWER_CASE_BIT: Final = np.uint8(32)
 
 
 def leaf_size(columns: KernelColumns, leaf: int) -> int:
-    """Return how many records a leaf holds; only the last leaf may hold fewer than the others."""
+    """Return the number of records in a leaf.
+
+    Only the last leaf may be shorter than the others.
+    """
     capacity = columns.words_per_leaf * BITS_PER_WORD
     return min(capacity, columns.record_count - leaf * capacity)
 
 
 def count_plane(columns: KernelColumns, query: KernelQuery, plane: int, leaf: int) -> int:
-    """Return how many records of a leaf are in a plane, which belongs either to the index or to the query."""
+    """Return the number of records of a leaf in a plane of the index or of the query."""
     index_plane_count = len(columns.plane_counts)
     if plane < index_plane_count:
         return int(columns.plane_counts[plane, leaf])
@@ -51,11 +55,10 @@ def count_plane(columns: KernelColumns, query: KernelQuery, plane: int, leaf: in
 
 
 def clause_coverage(columns: KernelColumns, query: KernelQuery, clause: int, leaf: int) -> int:
-    """Return whether NO_RECORDS, SOME_RECORDS or ALL_RECORDS of a leaf, a block of records, satisfy a clause.
+    """Return whether NO_RECORDS, SOME_RECORDS or ALL_RECORDS of a leaf satisfy a clause.
 
-    A clause accepts the records that are in at least one of its planes (bitmaps over all records) or, if it is negated,
-    those outside its only plane. The answer comes from stored counts alone: how many records each plane has in the
-    leaf. Where these do not decide, the answer is SOME_RECORDS.
+    The result is derived from the stored number of records of each plane in the leaf. It is SOME_RECORDS if these
+    numbers are inconclusive.
     """
     record_count = leaf_size(columns, leaf)
 
@@ -67,20 +70,19 @@ def clause_coverage(columns: KernelColumns, query: KernelQuery, clause: int, lea
         elif plane_count > 0 and coverage == NO_RECORDS:
             coverage = SOME_RECORDS
 
-    # Negation exchanges NO_RECORDS and ALL_RECORDS, and leaves SOME_RECORDS as it is.
+    # Negation swaps NO_RECORDS and ALL_RECORDS.
     return ALL_RECORDS - coverage if query.clause_is_negated[clause] else coverage
 
 
 def apply_clause(columns: KernelColumns, query: KernelQuery, clause: int, first_word: int, leaf_mask: Words) -> None:
-    """Clear the bits of the records in a leaf, a block of records, that do not satisfy a clause of a query.
+    """Clear the bits in `leaf_mask` of the records that do not satisfy a clause.
 
-    A clause accepts the records that are in at least one of its planes (bitmaps over all records) or, if it is negated,
-    those outside its only plane. `leaf_mask` has one bit for each record of the leaf, which begins at word
-    `first_word` of every plane.
+    A clause accepts the records in at least one of its planes or, if it is negated, the records outside its only plane.
+    The leaf begins at word `first_word` of every plane.
     """
     start, end = query.clause_starts[clause], query.clause_starts[clause + 1]
 
-    # Plane numbers beyond those of the index refer to the planes that were made for this query.
+    # Plane numbers beyond the planes of the index refer to the planes computed for this query.
     planes, row = columns.planes, query.clause_planes[start]
     if row >= len(columns.planes):
         planes, row = query.extra_planes, row - len(columns.planes)
@@ -96,11 +98,15 @@ def apply_clause(columns: KernelColumns, query: KernelQuery, clause: int, first_
 
 
 def apply_union(planes: Words, plane_numbers: NDArray[np.int64], first_word: int, leaf_mask: Words) -> None:
-    """Clear the bits of the records in a leaf, a block of records, that are in none of some planes.
+    """Clear the bits in `leaf_mask` of the records that are in none of the given planes.
 
-    `planes` holds one bitmap over all records in each row, and `plane_numbers` says which rows count. `leaf_mask` has
-    one bit for each record of the leaf, which begins at word `first_word` of every plane. Two planes, the most frequent
-    case, have a faster loop.
+    Two planes, the most frequent case, have a faster loop.
+
+    Args:
+        planes: the bitmaps over all records, one in each row.
+        plane_numbers: the rows of the planes.
+        first_word: the word where the leaf begins in every plane.
+        leaf_mask: the bitmap of the leaf, modified in place.
     """
     if len(plane_numbers) == 2:
         first_plane, second_plane = plane_numbers[0], plane_numbers[1]
@@ -116,10 +122,9 @@ def apply_union(planes: Words, plane_numbers: NDArray[np.int64], first_word: int
 
 
 def select_by_planes(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_mask: Words) -> int:
-    """Select the live records of a leaf, a block of records, that satisfy every clause of a query; return their number.
+    """Select the live records of a leaf that satisfy every clause of a query, and return their number.
 
-    The selection is written into `leaf_mask`, a bitmap of the leaf, which is undefined if the result is 0. A clause is
-    a condition of the query that bitmaps over all records, called planes, decide.
+    The selection is written into `leaf_mask`, which is undefined if the result is 0.
     """
     # Stored counts rule out most leaves without reading a bitmap.
     if query.alive_counts[leaf] == 0 or not query.leaf_may_contain_substring[leaf]:
@@ -134,7 +139,7 @@ def select_by_planes(columns: KernelColumns, query: KernelQuery, leaf: int, leaf
     for i in range(columns.words_per_leaf):
         leaf_mask[i] = query.alive[first_word + i]
 
-    # A clause that covers the whole leaf removes nothing.
+    # A clause that accepts the whole leaf needs no work.
     for clause in range(clause_count):
         if clause_coverage(columns, query, clause, leaf) == SOME_RECORDS:
             apply_clause(columns, query, clause, first_word, leaf_mask)
@@ -143,17 +148,14 @@ def select_by_planes(columns: KernelColumns, query: KernelQuery, leaf: int, leaf
 
 
 def contains_substring(text: NDArray[np.uint8], start: int, end: int, substring: NDArray[np.uint8]) -> bool:
-    """Return whether the bytes `text[start:end]` contain a substring, ignoring the case of ASCII letters.
-
-    The substring must be in lower case already.
-    """
+    """Return whether `text[start:end]` contains a lower-case substring, ignoring the case of ASCII."""
     length = len(substring)
     for candidate_start in range(start, end - length + 1):
         matched = 0
         while matched < length:
             byte = text[candidate_start + matched]
             if _CAPITAL_A <= byte <= _CAPITAL_Z:
-                byte = byte + _TO_LOWER
+                byte = byte + _LOWER_CASE_BIT
             if byte != substring[matched]:
                 break
             matched += 1
@@ -164,9 +166,9 @@ def contains_substring(text: NDArray[np.uint8], start: int, end: int, substring:
 
 
 def name_contains(columns: KernelColumns, position: int, substring: NDArray[np.uint8]) -> bool:
-    """Return whether the name of the record at a position contains a substring, ignoring case and accents.
+    """Return whether the name of the record at a position contains a folded substring, ignoring case and accents.
 
-    ASCII names are searched as they are stored. For all other names a form without accents is stored as well.
+    ASCII names are searched as stored. All other names have a second, folded form, which is searched instead.
     """
     if is_bit_set(columns.accented, position):
         index = np.searchsorted(columns.accented_positions, position)
@@ -180,9 +182,9 @@ def name_contains(columns: KernelColumns, position: int, substring: NDArray[np.u
 def apply_name_substring(
     columns: KernelColumns, first_position: int, substring: NDArray[np.uint8], leaf_mask: Words
 ) -> None:
-    """Clear the bits of the records in a leaf, a block of records, whose name does not contain a substring.
+    """Clear the bits in `leaf_mask` of the records with a name that does not contain a substring.
 
-    `leaf_mask` has one bit for each record of the leaf, the first of which is at `first_position`.
+    The leaf begins at `first_position`.
     """
     for word_index in range(len(leaf_mask)):
         remaining_bits = leaf_mask[word_index]
@@ -197,10 +199,9 @@ def apply_name_substring(
 def keep_codes_in_range(
     codes: NDArray[Any], lowest_code: int, highest_code: int, first_position: int, leaf_mask: Words
 ) -> None:
-    """Clear the bits of the records in a leaf, a block of records, whose code is outside a range.
+    """Clear the bits in `leaf_mask` of the records with a code outside a range, both ends included.
 
-    The code of a record stands for its number: it is the index of the number among all distinct ones. `leaf_mask` has
-    one bit for each record of the leaf, the first of which is at `first_position`.
+    The leaf begins at `first_position`.
     """
     for word_index in range(len(leaf_mask)):
         remaining_bits = leaf_mask[word_index]
@@ -216,10 +217,15 @@ def keep_codes_in_range(
 def apply_code_range(
     columns: KernelColumns, code_range: NDArray[np.int64], first_position: int, leaf_mask: Words
 ) -> None:
-    """Clear the bits of the records in a leaf, a block of records, that are outside a range in one number column.
+    """Clear the bits in `leaf_mask` of the records outside a range of one number column.
 
-    `code_range` holds the column, the lowest code and the highest code. Each column has its own call because columns
-    differ in their integer type, and the compiler makes a separate version for each type.
+    Each column has a separate call, because the compiler generates separate code for each integer type.
+
+    Args:
+        columns: the columns of the index.
+        code_range: the number of the column, the lowest code and the highest code.
+        first_position: the position where the leaf begins.
+        leaf_mask: the bitmap of the leaf, modified in place.
     """
     number_column, lowest_code, highest_code = code_range[0], code_range[1], code_range[2]
     if number_column == YEAR_COLUMN:
@@ -235,17 +241,17 @@ def apply_code_range(
 
 
 def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_mask: Words) -> int:
-    """Select the records of a leaf, a block of records, that match a query; return how many there are.
+    """Select the records of a leaf that match a query, and return their number.
 
-    The selection is written into `leaf_mask`, a bitmap of the leaf, which is undefined if the result is 0.
+    The selection is written into `leaf_mask`, which is undefined if the result is 0.
     """
-    # Conditions on bitmaps come first, because they test 64 records at once.
+    # Planes come first, because they test 64 records at once.
     match_count = select_by_planes(columns, query, leaf, leaf_mask)
     has_other_conditions = len(query.code_ranges) > 0 or len(query.name_substring) > 0
     if match_count == 0 or not has_other_conditions:
         return match_count
 
-    # Number ranges and names are tested record by record, for the records that remain.
+    # Number ranges and names are tested for each remaining record.
     first_position = leaf * columns.words_per_leaf * BITS_PER_WORD
     for i in range(len(query.code_ranges)):
         apply_code_range(columns, query.code_ranges[i], first_position, leaf_mask)
@@ -258,10 +264,15 @@ def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_m
 def select_records(
     columns: KernelColumns, query: KernelQuery, leaves: LeafRange, leaf_mask: Words, matches: Words
 ) -> int:
-    """Select the records in some leaves, blocks of about a thousand, that match a query; return how many there are.
+    """Select the records that match a query in a range of leaves, and return their number.
 
-    The selection is written into the bitmap `matches` of all records, in which the bits of these leaves must be 0. A
-    caller that needs only the count passes an empty array. `leaf_mask` is scratch space for the bitmap of one leaf.
+    Args:
+        columns: the columns of the index.
+        query: the query.
+        leaves: the range of leaves.
+        leaf_mask: scratch space for the bitmap of one leaf.
+        matches: the bitmap of the matches among all records, modified in place, or an empty array if only the number
+            is needed. The bits of the leaves must be 0 initially.
     """
     needs_bitmap = len(matches) > 0
     total_count = 0

@@ -1,4 +1,4 @@
-"""What kernels work on: the columns of an index, a translated query, and weights."""
+"""The inputs of kernels: the columns of an index, a translated query, and weights."""
 
 from typing import Any, NamedTuple
 
@@ -14,23 +14,26 @@ class KernelColumns(NamedTuple):
     A leaf consists of `words_per_leaf` blocks of 64 similar records. A plane is a bitmap with one bit for each record.
 
     Attributes:
-        grades: One row of bytes for each of GRADED_CRITERIA, with one grade for each record.
-        flag_bytes: For each record one bit for each of FLAG_STATES.
+        grades: The grade of each of GRADED_CRITERIA (row) for each record (column).
+        flag_bytes: A byte for each record with one bit for each of FLAG_STATES.
         block_grades: The highest grade of each of GRADED_CRITERIA (row) in each block (column).
-        block_flag_bytes: For each block the bits of FLAG_STATES that any of its records has.
-        year_codes, instances_codes, ...: For each record the index of its number among the sorted distinct numbers;
-            code 0 means that the number is not known.
-        ethical_score_by_grade: The ethical score for each of its grades.
+        block_flag_bytes: A byte for each block with the bits of FLAG_STATES that any of its records has.
+        year_codes, instances_codes, ...: The index of each record's number among the sorted distinct numbers; code 0
+            means "not known".
+        ethical_score_by_grade: The ethical score of each grade.
         year_score_by_code, instances_part_by_code, ...: A criterion ("score"), or a part of the technical score
             ("part"), for each code of the number that it depends on.
         leaf_maxima: The highest value of each criterion (row) in each leaf (column).
-        alphabetical_ranks: For each record its rank by folded name, then id; no two records share a rank.
+        alphabetical_ranks: The unique rank of each record by folded name and then by id.
         first_alphabetical_ranks: The lowest of these ranks in each leaf.
-        planes, plane_counts: One bitmap for each plane, and how many of its bits are set in each leaf.
-        name_bytes, name_offsets: The names of all records as UTF-8, one after the other, and where each begins.
-        accented: A bitmap of the records whose name is not plain ASCII.
-        accented_positions, accented_bytes, accented_offsets: The positions of these records, and their folded names
-            in the same order, stored like the names of all records.
+        planes: The bitmap of each plane, one in each row.
+        plane_counts: The number of set bits of each plane (row) in each leaf (column).
+        name_bytes: The concatenated names of all records in UTF-8.
+        name_offsets: The start of each name, followed by the end of the last one.
+        accented: A bitmap of the records with names that are not plain ASCII.
+        accented_positions: The ascending positions of these records.
+        accented_bytes: The concatenated folded names of these records in UTF-8.
+        accented_offsets: The start of each of these names, followed by the end of the last one.
     """
 
     record_count: int
@@ -67,25 +70,30 @@ class KernelColumns(NamedTuple):
 
 
 class LeafRange(NamedTuple):
-    """Some leaves that follow one another: those from `start` to before `end`."""
+    """The consecutive leaves from `start` to before `end`."""
 
     start: int
     end: int
 
 
 class KernelQuery(NamedTuple):
-    """A query in the terms of an index: a record matches if it is alive and meets all conditions.
+    """A query translated for an index.
+
+    A record matches if it is alive and meets all conditions.
 
     Attributes:
-        alive, alive_counts: A bitmap of the records that are not deleted, and how many of them each leaf holds.
-        clause_starts: Clause `c` consists of `clause_planes[clause_starts[c]:clause_starts[c + 1]]`.
-        clause_planes: The numbers of planes. A clause accepts the records that are in at least one of its planes.
-            Numbers beyond the planes of the index refer to `extra_planes`.
-        clause_is_negated: Whether a clause, which then has a single plane, accepts the records outside of it instead.
-        extra_planes, extra_plane_counts: Planes that were made for this query, stored like those of the index.
-        code_ranges: Rows of (number column, lowest code, highest code) that a record's code must be within.
-        name_substring: UTF-8 bytes that the folded name of a record must contain; empty for any name.
-        leaf_may_contain_substring: For each leaf whether one of its names can contain the substring.
+        alive: A bitmap of the records that are not deleted.
+        alive_counts: The number of these records in each leaf.
+        clause_starts: The start of each clause's planes in `clause_planes`, followed by the end of the last ones.
+        clause_planes: The numbers of planes. A clause accepts the records in at least one of its planes. Numbers
+            beyond the planes of the index refer to `extra_planes`.
+        clause_is_negated: Whether each clause accepts the records outside its planes instead. A negated clause has
+            exactly one plane.
+        extra_planes: The bitmaps of planes computed for this query, one in each row.
+        extra_plane_counts: The number of set bits of these planes (row) in each leaf (column).
+        code_ranges: Rows of (number column, lowest code, highest code), the permitted ranges of codes.
+        name_substring: UTF-8 bytes that the folded name of a record must contain; empty if any name is accepted.
+        leaf_may_contain_substring: Whether each leaf may have a name that contains the substring.
     """
 
     alive: Words
@@ -121,7 +129,7 @@ class KernelWeightings(NamedTuple):
 
     Attributes:
         criteria: The index in CRITERIA of each weighted criterion.
-        weights: The weights: one row for each of these criteria, and one column for each set.
+        weights: The weights, with one row for each of these criteria and one column for each set.
         totals: The sum of the weights of each set.
         shares: The weights divided by their sums.
     """

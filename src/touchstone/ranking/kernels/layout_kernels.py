@@ -1,4 +1,4 @@
-"""Splitting records into two parts by one byte of each, for a k-d order."""
+"""The kernel that splits records into two parts by a byte key, for a k-d order."""
 
 from typing import Final
 
@@ -15,30 +15,35 @@ def split_by_byte(
     key_counts: NDArray[np.int64],
     scratch: NDArray[np.uint32],
 ) -> None:
-    """Move the `lower_count` records with the lowest keys to the front; records of both parts keep their order.
+    """Move the `lower_count` records with the lowest keys to the front, keeping the order within both parts.
 
-    `keys` holds the key of every record of a catalog, and `records` some of these. Of several records with the same key
-    the first ones come to the front. `key_counts` has BYTE_VALUES elements and `scratch` as many as `records`; both are
-    overwritten.
+    If only some of the records with the same key fit into the lower part, the first ones do.
+
+    Args:
+        keys: the key of every record of the catalog.
+        records: the numbers of the records to split, modified in place.
+        lower_count: the number of records in the lower part.
+        key_counts: scratch space with BYTE_VALUES elements.
+        scratch: scratch space with as many elements as `records`.
     """
     key_counts[:] = 0
     for i in range(len(records)):
         key_counts[keys[records[i]]] += 1
 
-    # Records with a lower key than this one come to the front, and as many of those with this key as are missing.
-    border_key = 0
+    # The lower part consists of all records with keys below the boundary key, and `missing` records with this key.
+    boundary_key = 0
     missing = lower_count
-    while missing >= key_counts[border_key] and border_key < BYTE_VALUES - 1:
-        missing -= key_counts[border_key]
-        border_key += 1
+    while missing >= key_counts[boundary_key] and boundary_key < BYTE_VALUES - 1:
+        missing -= key_counts[boundary_key]
+        boundary_key += 1
 
     next_lower, next_upper = 0, lower_count
     for i in range(len(records)):
         key = keys[records[i]]
-        is_border = key == border_key and missing > 0
-        if is_border:
+        is_in_boundary_share = key == boundary_key and missing > 0
+        if is_in_boundary_share:
             missing -= 1
-        if key < border_key or is_border:
+        if key < boundary_key or is_in_boundary_share:
             scratch[next_lower] = records[i]
             next_lower += 1
         else:

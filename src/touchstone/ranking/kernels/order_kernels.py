@@ -1,7 +1,7 @@
-"""Whole orders: selections from a permutation, and the steps of a radix sort by score with exact ties.
+"""Kernels for sorted lists of all records: filtering of permutations, and sorting by exact score.
 
-A permutation lists the positions of all records in some order. The caller allocates all arrays that are written,
-because compiled kernels cannot.
+A permutation lists the positions of all records in some order. The caller allocates all arrays for results, because
+compiled kernels cannot allocate memory.
 """
 
 from typing import Any, Final, NamedTuple
@@ -16,19 +16,19 @@ from touchstone.ranking.kernels.score_kernels import score
 DIGIT_BITS: Final = 11
 RADIX: Final = 1 << DIGIT_BITS
 _LARGEST_KEY: Final = 4294967295.0
-_SHORT_RUN: Final = 48  # runs up to this length are sorted by insertion
-_MAX_DISTINCT_SCORES: Final = 12  # longer runs with no more distinct scores than this are sorted score by score
+_SHORT_RUN: Final = 48  # maximum length of runs that are sorted by insertion
+_MAX_DISTINCT_SCORES: Final = 12  # maximum number of distinct scores in longer runs that are sorted score by score
 
 
 class ScoreKeys(NamedTuple):
-    """A score and a sort key for each position, filled for the records that match."""
+    """The score and the sort key at each position, valid only for the matches."""
 
     scores: NDArray[np.float64]
     keys: NDArray[np.uint32]
 
 
 class KeyedPositions(NamedTuple):
-    """Sort keys, and the position that each belongs to."""
+    """Sort keys and the position of each key's record."""
 
     keys: NDArray[np.uint32]
     positions: NDArray[np.uint32]
@@ -38,8 +38,9 @@ class RunScratch(NamedTuple):
     """Scratch space for sorting runs of equal keys.
 
     Attributes:
-        unsorted_runs: The start and end of each run that is left unsorted, in pairs.
-        positions, scores: A copy of the run that is being sorted.
+        unsorted_runs: The start and end of each run that is left unsorted, alternately.
+        positions: A copy of the positions of the run that is being sorted.
+        scores: The scores of these positions.
     """
 
     unsorted_runs: NDArray[np.int64]
@@ -48,24 +49,24 @@ class RunScratch(NamedTuple):
 
 
 def filter_permutation(bitmap: Words, permutation: NDArray[np.uint32], matches: NDArray[np.uint32]) -> int:
-    """List the positions whose bit is set in a bitmap, in the order of a permutation; return how many there are.
+    """Write the positions in a bitmap into `matches`, in the order of a permutation, and return their number.
 
-    They are written into `matches`, which needs room for one more position than there are matches.
+    `matches` must have at least one more element than there are matches.
     """
     match_count = 0
     for i in range(len(permutation)):
         position = permutation[i]
 
-        # Writing first and counting only matches is faster than a branch: the next position overwrites all others.
+        # Avoid a slow branch: write every position, and let the next one overwrite it unless it is a match.
         matches[match_count] = position
         match_count += int(is_bit_set(bitmap, position))
     return match_count
 
 
 def fill_window(bitmap: Words, permutation: NDArray[np.uint32], skip: int, window: NDArray[np.int64]) -> int:
-    """Fill `window` with one page of the positions whose bit is set, in the order of a permutation; return its length.
+    """Write one page of the positions in a bitmap, in the order of a permutation, and return its length.
 
-    The page begins after the first `skip` of these positions and ends when the window is full.
+    The page begins after the first `skip` of these positions. It is written into `window`, which limits its length.
     """
     match_count = 0
     window_length = 0
@@ -87,10 +88,17 @@ def fill_window(bitmap: Words, permutation: NDArray[np.uint32], skip: int, windo
 def fill_score_keys(
     columns: KernelColumns, weights: KernelWeights, words: Words, first_word: int, score_keys: ScoreKeys
 ) -> None:
-    """Compute the score and the sort key of each record whose bit is set, and write them into `score_keys`.
+    """Compute the score and the sort key of each record in a part of a bitmap.
 
-    A sort key is a whole number of 32 bits: the higher the score, the lower the key. Scores that differ only in their
-    last digits share a key. `words` is the part of a bitmap that begins at word `first_word`.
+    A sort key is a 32-bit integer that falls with rising score. Scores that differ only in the last digits may share a
+    key.
+
+    Args:
+        columns: the columns of the index.
+        weights: the weights.
+        words: a part of a bitmap of the records.
+        first_word: the index of the first of these words in the bitmap.
+        score_keys: the scores and keys by position, written by this function.
     """
     for i in range(len(words)):
         remaining_bits = words[i]
@@ -104,9 +112,9 @@ def fill_score_keys(
 
 
 def count_digits(shift: int, keys: NDArray[np.uint32], digit_counts: NDArray[np.int64]) -> None:
-    """Add to `digit_counts` how often each digit occurs in some keys.
+    """Add the number of occurrences of each digit to `digit_counts`.
 
-    The digit of a key is its DIGIT_BITS bits from bit `shift` on.
+    The digit of a key consists of DIGIT_BITS bits, beginning at bit `shift`.
     """
     digit_mask, shift_bits = np.uint32(RADIX - 1), np.uint32(shift)
     for i in range(len(keys)):
@@ -116,10 +124,13 @@ def count_digits(shift: int, keys: NDArray[np.uint32], digit_counts: NDArray[np.
 def scatter_by_digit(
     shift: int, source: KeyedPositions, target: KeyedPositions, next_free_indices: NDArray[np.int64]
 ) -> None:
-    """Copy keys and positions into the target, sorted by one digit of the keys; equal digits keep their order.
+    """Copy keys and positions into the target, stably sorted by one digit of the keys.
 
-    The digit of a key begins at bit `shift`. `next_free_indices` holds for each digit the index in the target where its
-    next key goes, and is advanced with every key.
+    Args:
+        shift: the first bit of the digit.
+        source: the keys and positions to sort.
+        target: the sorted keys and positions, written by this function.
+        next_free_indices: the index in the target for the next key with each digit, modified in place.
     """
     digit_mask, shift_bits, keys = np.uint32(RADIX - 1), np.uint32(shift), source.keys
     for i in range(len(keys)):
@@ -133,10 +144,16 @@ def scatter_by_digit(
 def sort_runs(
     keys: NDArray[np.uint32], positions: NDArray[np.uint32], scores: NDArray[np.float64], scratch: RunScratch
 ) -> int:
-    """Sort each run of positions with equal keys by exact score, highest first; return how many runs are left unsorted.
+    """Sort each run of equal keys by descending exact score, and return the number of unsorted runs.
 
-    Equal scores keep their order, and `scores` is indexed by position. Long runs with many distinct scores are left to
-    the caller; their starts and ends are written into `scratch.unsorted_runs`.
+    The sort is stable. Long runs with many distinct scores are left to the caller; their starts and ends are written
+    into `scratch.unsorted_runs`.
+
+    Args:
+        keys: the sorted keys.
+        positions: the positions of the keys' records, modified in place.
+        scores: the scores by position.
+        scratch: scratch space.
     """
     start = 0
     unsorted_count = 0
@@ -159,7 +176,7 @@ def sort_runs(
 
 
 def is_sorted_run(positions: NDArray[np.uint32], scores: NDArray[np.float64], start: int, end: int) -> bool:
-    """Return whether the scores of the records `positions[start:end]` never rise."""
+    """Return whether the records `positions[start:end]` are in descending order of their scores."""
     i = start + 1
     while i < end and scores[positions[i]] <= scores[positions[i - 1]]:
         i += 1
@@ -167,7 +184,7 @@ def is_sorted_run(positions: NDArray[np.uint32], scores: NDArray[np.float64], st
 
 
 def insertion_sort_run(positions: NDArray[np.uint32], scores: NDArray[np.float64], start: int, end: int) -> None:
-    """Sort `positions[start:end]`, a short run, by score decreasing; equal scores keep their order."""
+    """Sort a short run `positions[start:end]` stably by descending score."""
     for i in range(start + 1, end):
         position = positions[i]
         insertion = i
@@ -178,10 +195,10 @@ def insertion_sort_run(positions: NDArray[np.uint32], scores: NDArray[np.float64
 
 
 def sort_run_by_distinct_scores(run: NDArray[np.uint32], scores: NDArray[np.float64], scratch: RunScratch) -> bool:
-    """Sort a run of positions by score, highest first, if it has few distinct scores; return whether it was sorted.
+    """Sort a run of positions stably by descending score, or return False if it has too many distinct scores.
 
-    Each pass over the run collects the records with the next lower score, so equal scores keep their order. With more
-    than twelve distinct scores, `run` is left unchanged and the result is False.
+    Each pass over the run appends the records with the next lower score. With more than _MAX_DISTINCT_SCORES distinct
+    scores, `run` is left unchanged.
     """
     size = len(run)
 
@@ -213,9 +230,9 @@ def sort_run_by_distinct_scores(run: NDArray[np.uint32], scores: NDArray[np.floa
 
 
 def take(values: NDArray[Any], positions: NDArray[np.uint32], taken_values: NDArray[Any]) -> None:
-    """Write into `taken_values` the values at some positions.
+    """Write the values at the given positions into `taken_values`.
 
-    NumPy's own indexing would first convert the positions to a wider type.
+    Unlike indexing in NumPy, this does not convert the positions to 64-bit integers first.
     """
     for i in range(len(positions)):
         taken_values[i] = values[positions[i]]

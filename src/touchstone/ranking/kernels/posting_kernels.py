@@ -1,13 +1,13 @@
-"""Postings: in which records each word is, and its weight there, packed into few bytes.
+"""Kernels for postings, which are packed lists of the records that contain each word.
 
-A posting is the position of a record that contains a word, and the weight that the word has there. The packed postings
-of a word begin with one byte, the weight that it has most often. The postings follow by ascending position, each as one
-number and sometimes one byte:
+A posting consists of the position of a record that contains a word, and the weight of the word there. The packed
+postings of a word begin with one byte, its most frequent weight. The postings follow in ascending order of position.
+Each posting is encoded as a number and, if its weight is not the most frequent one, a byte with its weight:
 
-- The number is twice the count of positions that are skipped since the last posting. If the weight is not the usual
-  one, 1 is added, and the byte behind the number holds the weight.
-- A number takes one byte for every seven bits, the lowest first. The highest bit of a byte says that more bytes follow
-  (this encoding is called LEB128).
+- The number is twice the gap between this position and the previous one (the number of positions in between), plus 1 if
+  the weight follows.
+- Numbers are encoded as LEB128: seven bits in each byte, lowest bits first, with the highest bit set in all bytes but
+  the last.
 """
 
 from typing import Any, Final, NamedTuple
@@ -16,22 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from touchstone.ranking.kernels.bits import Words, set_bit
+from touchstone.ranking.text.words import MAX_LENGTH, MAX_WEIGHT
 
-WEIGHT_BITS: Final = 0x7F
-LARGEST_LENGTH: Final = 65535
-WEIGHT_LIMIT: Final = 256
+WEIGHT_VALUES: Final = 256
+"""The number of different weights, including the bit for words of the name."""
 _NUMBER_BITS: Final = 7
 _LOWEST_BITS: Final = 0x7F
 _CONTINUATION_BIT: Final = 0x80
 
 
 class RecordPostings(NamedTuple):
-    """The words of some records.
+    """The words of records, record by record.
 
     Attributes:
-        order: For each position the number of the record at it.
-        starts, ends: For each record where its words are in the other arrays.
-        numbers, weights: The words of all records and their weights.
+        order: The number of the record at each position.
+        starts: The start of each record's words in `numbers` and `weights`.
+        ends: The end of each record's words in `numbers` and `weights`.
+        numbers: The numbers of the words of all records.
+        weights: The weights of these words.
     """
 
     order: NDArray[np.int64]
@@ -42,18 +44,18 @@ class RecordPostings(NamedTuple):
 
 
 class WordRange(NamedTuple):
-    """Some words that follow one another in the order of all words: those from `first` to before `end`."""
+    """The consecutive words from `first` to before `end`."""
 
     first: int
     end: int
 
 
 class WordPostings(NamedTuple):
-    """The records of some words, not packed.
+    """The unpacked postings of words, word by word.
 
     Attributes:
-        starts: Where the records of each word begin in the other arrays, and at the end where the last ones end.
-        positions: The positions of the records of all words, ascending for each word.
+        starts: The start of each word's postings in the other arrays, followed by the end of the last ones.
+        positions: The positions of the records, ascending for each word.
         weights: The weight of the word in each of these records.
     """
 
@@ -62,52 +64,63 @@ class WordPostings(NamedTuple):
     weights: NDArray[np.uint8]
 
 
-def place_postings(
-    records: RecordPostings, next_places: NDArray[np.int64], postings: WordPostings, lengths: NDArray[np.uint16]
+def write_postings(
+    records: RecordPostings, write_positions: NDArray[np.int64], postings: WordPostings, lengths: NDArray[np.uint16]
 ) -> None:
-    """List the records of each word by ascending position, with its weight, and fill in the length of each record.
+    """Write the postings of each word, and the length of each record.
 
-    `next_places` holds for each word where its next record goes. It is changed.
+    Args:
+        records: the words of the records.
+        write_positions: the index of the next posting of each word, by the number of the word; modified in place.
+        postings: the postings, written by this function.
+        lengths: the length of the record at each position, written by this function.
     """
     for position in range(len(records.order)):
         record = records.order[position]
         length = 0
-        for place in range(records.starts[record], records.ends[record]):
-            number = records.numbers[place]
-            postings.positions[next_places[number]] = position
-            postings.weights[next_places[number]] = records.weights[place]
-            next_places[number] += 1
-            length += records.weights[place] & WEIGHT_BITS
-        lengths[position] = min(length, LARGEST_LENGTH)
+        for i in range(records.starts[record], records.ends[record]):
+            number = records.numbers[i]
+            postings.positions[write_positions[number]] = position
+            postings.weights[write_positions[number]] = records.weights[i]
+            write_positions[number] += 1
+            length += records.weights[i] & MAX_WEIGHT
+        lengths[position] = min(length, MAX_LENGTH)
 
 
 def measure_postings(
     postings: WordPostings,
     weight_counts: NDArray[np.int64],
-    usual_weights: NDArray[np.uint8],
+    common_weights: NDArray[np.uint8],
     packed_starts: NDArray[np.int64],
 ) -> None:
-    """Write the usual weight of each word, and where its packed postings are to begin.
+    """Compute the most frequent weight of each word, and the start of its packed postings.
 
-    `packed_starts` has one more element: the end of the postings of the last word. `weight_counts` is needed for
-    counting and must hold WEIGHT_LIMIT zeros.
+    Args:
+        postings: the postings of all words.
+        weight_counts: scratch space with WEIGHT_VALUES elements, which must be zero.
+        common_weights: the most frequent weight of each word, written by this function.
+        packed_starts: the start of each word's packed postings, followed by the end of the last ones; written by this
+            function.
     """
     packed_starts[0] = 0
-    for word in range(len(usual_weights)):
+    for word in range(len(common_weights)):
         first, end = postings.starts[word], postings.starts[word + 1]
-        usual_weight = most_frequent_weight(postings.weights[first:end], weight_counts)
-        usual_weights[word] = usual_weight
+        common_weight = most_frequent_weight(postings.weights[first:end], weight_counts)
+        common_weights[word] = common_weight
 
         size = 1
         for i in range(first, end):
-            is_unusual = int(postings.weights[i] != usual_weight)
-            number = 2 * skipped_positions(postings.positions, first, i) + is_unusual
-            size += number_size(number) + is_unusual
+            has_uncommon_weight = int(postings.weights[i] != common_weight)
+            number = 2 * position_gap(postings.positions, first, i) + has_uncommon_weight
+            size += number_size(number) + has_uncommon_weight
         packed_starts[word + 1] = packed_starts[word] + size
 
 
 def most_frequent_weight(weights: NDArray[np.uint8], weight_counts: NDArray[np.int64]) -> int:
-    """Return the weight that occurs most often; `weight_counts` holds WEIGHT_LIMIT zeros before and after."""
+    """Return the most frequent weight.
+
+    `weight_counts` is scratch space that contains zeros before and after.
+    """
     most_frequent = 0
     for i in range(len(weights)):
         weight = int(weights[i])
@@ -120,15 +133,18 @@ def most_frequent_weight(weights: NDArray[np.uint8], weight_counts: NDArray[np.i
     return most_frequent
 
 
-def skipped_positions(positions: NDArray[np.uint32], first: int, i: int) -> int:
-    """Return how many positions are skipped before that of posting `i`; the postings of its word begin at `first`."""
+def position_gap(positions: NDArray[np.uint32], first: int, i: int) -> int:
+    """Return the number of positions between posting `i` and the previous posting of its word.
+
+    The postings of the word begin at index `first`. For the first one, all lower positions count.
+    """
     if i == first:
         return int(positions[i])
     return int(positions[i]) - int(positions[i - 1]) - 1
 
 
 def number_size(number: int) -> int:
-    """Return how many bytes a packed number takes."""
+    """Return the size of an encoded number in bytes."""
     size = 1
     while number > _LOWEST_BITS:
         number >>= _NUMBER_BITS
@@ -138,78 +154,81 @@ def number_size(number: int) -> int:
 
 def pack_postings(
     postings: WordPostings,
-    usual_weights: NDArray[np.uint8],
+    common_weights: NDArray[np.uint8],
     packed_starts: NDArray[np.int64],
     packed: NDArray[np.uint8],
 ) -> None:
-    """Write the postings of all words into `packed`, given what `measure_postings` has written."""
-    for word in range(len(usual_weights)):
+    """Write the packed postings of all words into `packed`, given the results of `measure_postings`."""
+    for word in range(len(common_weights)):
         first, end = postings.starts[word], postings.starts[word + 1]
-        place = packed_starts[word]
-        packed[place] = usual_weights[word]
-        place += 1
+        offset = packed_starts[word]
+        packed[offset] = common_weights[word]
+        offset += 1
 
         for i in range(first, end):
-            is_unusual = postings.weights[i] != usual_weights[word]
-            number = 2 * skipped_positions(postings.positions, first, i) + int(is_unusual)
-            place = write_number(number, packed, place)
-            if is_unusual:
-                packed[place] = postings.weights[i]
-                place += 1
+            has_uncommon_weight = postings.weights[i] != common_weights[word]
+            number = 2 * position_gap(postings.positions, first, i) + int(has_uncommon_weight)
+            offset = write_number(number, packed, offset)
+            if has_uncommon_weight:
+                packed[offset] = postings.weights[i]
+                offset += 1
 
 
-def write_number(number: int, packed: NDArray[np.uint8], place: int) -> int:
-    """Write a number into `packed` from `place` on, and return the place behind it."""
+def write_number(number: int, packed: NDArray[np.uint8], offset: int) -> int:
+    """Write a number into `packed` at an offset, and return the offset after it."""
     while number > _LOWEST_BITS:
-        packed[place] = (number & _LOWEST_BITS) | _CONTINUATION_BIT
+        packed[offset] = (number & _LOWEST_BITS) | _CONTINUATION_BIT
         number >>= _NUMBER_BITS
-        place += 1
-    packed[place] = number
-    return place + 1
+        offset += 1
+    packed[offset] = number
+    return offset + 1
 
 
-def read_number(packed: NDArray[np.uint8], place: int) -> tuple[int, int]:
-    """Return the number that begins at a place, and the place behind it."""
+def read_number(packed: NDArray[np.uint8], offset: int) -> tuple[int, int]:
+    """Return the number at an offset, and the offset after it."""
     number = 0
     shift = 0
-    byte = int(packed[place])
+    byte = int(packed[offset])
     while byte & _CONTINUATION_BIT:
         number |= (byte & _LOWEST_BITS) << shift
         shift += _NUMBER_BITS
-        place += 1
-        byte = int(packed[place])
-    return number | (byte << shift), place + 1
+        offset += 1
+        byte = int(packed[offset])
+    return number | (byte << shift), offset + 1
 
 
 def read_posting(
-    packed: NDArray[np.uint8], place: int, previous_position: int, usual_weight: int
+    packed: NDArray[np.uint8], offset: int, previous_position: int, common_weight: int
 ) -> tuple[int, int, int]:
-    """Return the position and the weight of the posting that begins at a place, and the place behind it.
+    """Return the position and the weight of the posting at an offset, and the offset after it.
 
-    `previous_position` is the position of the posting before it; for the first posting of a word it is -1.
+    `previous_position` is the position of the previous posting of the word, or -1 for the first one.
     """
-    number, place = read_number(packed, place)
+    number, offset = read_number(packed, offset)
     position = previous_position + 1 + (number >> 1)
     if number & 1:
-        return position, int(packed[place]), place + 1
-    return position, usual_weight, place
+        return position, int(packed[offset]), offset + 1
+    return position, common_weight, offset
 
 
 def unpack_postings(packed: NDArray[np.uint8], packed_starts: NDArray[Any], postings: WordPostings) -> None:
-    """Write the postings of all words into arrays that are long enough.
+    """Unpack the postings of all words into `postings`.
 
-    `packed_starts` holds where the packed postings of each word begin, and at the end where those of the last one end.
+    Args:
+        packed: the packed postings.
+        packed_starts: the start of each word's packed postings, followed by the end of the last ones.
+        postings: the unpacked postings, written by this function; the arrays must have sufficient length.
     """
     count = 0
     for word in range(len(packed_starts) - 1):
         postings.starts[word] = count
-        place, end = int(packed_starts[word]), int(packed_starts[word + 1])
-        usual_weight = int(packed[place])
-        place += 1
+        offset, end = int(packed_starts[word]), int(packed_starts[word + 1])
+        common_weight = int(packed[offset])
+        offset += 1
 
         position = -1
-        while place < end:
-            position, weight, place = read_posting(packed, place, position, usual_weight)
+        while offset < end:
+            position, weight, offset = read_posting(packed, offset, position, common_weight)
             postings.positions[count] = position
             postings.weights[count] = weight
             count += 1
@@ -219,40 +238,48 @@ def unpack_postings(packed: NDArray[np.uint8], packed_starts: NDArray[Any], post
 def mark_records(
     packed: NDArray[np.uint8], packed_starts: NDArray[Any], words: WordRange, lowest_weight: int, bitmap: Words
 ) -> None:
-    """Set the bits of the records in which one of some words has at least the weight `lowest_weight`.
+    """Set the bits of the records that contain any word of a range with a minimum weight.
 
-    `packed_starts` holds where the packed postings of each word begin, and at the end where those of the last one end.
+    Args:
+        packed: the packed postings of all words.
+        packed_starts: the start of each word's packed postings, followed by the end of the last ones.
+        words: the range of words.
+        lowest_weight: the minimum weight.
+        bitmap: the bitmap of all records, modified in place.
     """
     for word in range(words.first, words.end):
-        place, end = int(packed_starts[word]), int(packed_starts[word + 1])
-        usual_weight = int(packed[place])
-        place += 1
+        offset, end = int(packed_starts[word]), int(packed_starts[word + 1])
+        common_weight = int(packed[offset])
+        offset += 1
 
         position = -1
-        while place < end:
-            position, weight, place = read_posting(packed, place, position, usual_weight)
+        while offset < end:
+            position, weight, offset = read_posting(packed, offset, position, common_weight)
             if weight >= lowest_weight:
                 set_bit(bitmap, position)
 
 
 def add_weights(
-    packed: NDArray[np.uint8], likeness: int, positions: NDArray[np.int64], weight_sums: NDArray[np.int64]
+    packed: NDArray[np.uint8], similarity: int, positions: NDArray[np.int64], weight_sums: NDArray[np.int64]
 ) -> None:
-    """Add the weight that a word has in some records, times its likeness to the word of a query, to the sum of each.
+    """Add the weight of a word in each record, multiplied by its similarity to a query word, to `weight_sums`.
 
-    `packed` holds the postings of this word alone. `positions` are those of the records, in ascending order, and
-    `weight_sums` has one sum for each of them.
+    Args:
+        packed: the packed postings of the word.
+        similarity: the similarity of the word to the word of the query.
+        positions: the ascending positions of the records.
+        weight_sums: the sum for each of these records, modified in place.
     """
-    usual_weight = int(packed[0])
-    place = 1
+    common_weight = int(packed[0])
+    offset = 1
 
-    # Both lists are in ascending order, so one pass over them finds the records that are in both.
+    # Both lists are sorted, so a single pass finds the records that are in both.
     position = -1
     record = 0
-    while place < len(packed) and record < len(positions):
-        position, weight, place = read_posting(packed, place, position, usual_weight)
+    while offset < len(packed) and record < len(positions):
+        position, weight, offset = read_posting(packed, offset, position, common_weight)
 
         while record < len(positions) and positions[record] < position:
             record += 1
         if record < len(positions) and positions[record] == position:
-            weight_sums[record] += (weight & WEIGHT_BITS) * likeness
+            weight_sums[record] += (weight & MAX_WEIGHT) * similarity

@@ -1,4 +1,4 @@
-"""A stable radix sort of 32-bit keys, and the exact order of records whose keys are equal."""
+"""A stable radix sort of 32-bit keys, and sorting of equal keys by exact score."""
 
 from typing import Final
 
@@ -10,30 +10,30 @@ from touchstone.ranking.kernels import order_kernels
 from touchstone.ranking.kernels.order_kernels import DIGIT_BITS, RADIX, KeyedPositions, RunScratch
 from touchstone.ranking.kernels.two_threads import run_in_halves
 
-_DIGIT_COUNT: Final = 3  # of 11 bits each
+_DIGIT_COUNT: Final = 3  # digits of 11 bits in a key of 32 bits
 
 
 def sort_by_key(keys: NDArray[np.uint32], positions: NDArray[np.uint32]) -> KeyedPositions:
-    """Return some keys in ascending order, each with its position; equal keys keep their order.
+    """Sort keys and their positions stably by key.
 
-    Both arrays are overwritten, so the caller must not use them afterwards.
+    Both input arrays are overwritten, so the caller must not use them afterwards.
     """
     source = KeyedPositions(keys, positions)
     target = KeyedPositions(np.empty_like(keys), np.empty_like(positions))
 
-    # The least significant digit comes first: each pass is stable, so it keeps the order of the digits before it.
+    # Start with the least significant digit: each pass is stable and preserves the order of the lower digits.
     for digit in range(_DIGIT_COUNT):
-        was_copied = _sort_by_digit(DIGIT_BITS * digit, source, target)
-        if was_copied:
+        is_sorted_into_target = _sort_by_digit(DIGIT_BITS * digit, source, target)
+        if is_sorted_into_target:
             source, target = target, source
     return source
 
 
 def _sort_by_digit(shift: int, source: KeyedPositions, target: KeyedPositions) -> bool:
-    """Copy keys and positions into the target, sorted by the digit that begins at bit `shift` of the keys.
+    """Copy keys and positions into the target, stably sorted by the digit that begins at bit `shift`.
 
-    Equal digits keep their order. Two threads share the work, each on one half of the keys. If all keys have the same
-    digit, nothing is copied and the result is False.
+    Two threads process one half of the keys each. If all keys have the same digit, nothing is copied and the result is
+    False.
     """
     size = len(source.keys)
     digit_counts = np.zeros((2, RADIX), np.int64)  # one row for each half
@@ -46,7 +46,7 @@ def _sort_by_digit(shift: int, source: KeyedPositions, target: KeyedPositions) -
     if digit_counts.sum(axis=0).max(initial=0) == size:
         return False
 
-    # Within each digit the keys of the first half go before those of the second, which keeps their order.
+    # For each digit, the keys of the first half precede the keys of the second half, so that the sort is stable.
     ends = np.cumsum(digit_counts.T.ravel()).reshape(RADIX, 2).T
     starts = np.ascontiguousarray(ends - digit_counts)
 
@@ -60,22 +60,25 @@ def _sort_by_digit(shift: int, source: KeyedPositions, target: KeyedPositions) -
 
 
 def sort_ties_by_score(keys: NDArray[np.uint32], positions: NDArray[np.uint32], scores: Floats) -> None:
-    """Sort, in place, the positions whose keys are equal by score, highest first; equal scores keep their order.
+    """Sort positions with equal keys stably by descending score, in place.
 
-    `keys` is sorted already, so equal keys lie together, in runs. `scores` is indexed by position.
+    Args:
+        keys: the sorted keys.
+        positions: the position of each key's record, modified in place.
+        scores: the scores by position.
     """
     size = len(keys)
 
     def sort_range(start: int, end: int) -> None:
         _sort_runs(keys[start:end], positions[start:end], scores)
 
-    # The second half begins with a new key, so that no run is cut in two.
+    # Let the second half begin with a new key, so that no run of equal keys is split.
     boundary = int(np.searchsorted(keys, keys[size // 2])) if size else 0
     run_in_halves(size, sort_range, boundary)
 
 
 def _sort_runs(keys: NDArray[np.uint32], positions: NDArray[np.uint32], scores: Floats) -> None:
-    """Sort each run of positions with equal keys by score, highest first, in place."""
+    """Sort each run of positions with equal keys stably by descending score, in place."""
     scratch_size = len(keys) + 2
     scratch = RunScratch(
         unsorted_runs=np.empty(scratch_size, np.int64),

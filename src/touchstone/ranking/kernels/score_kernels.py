@@ -1,6 +1,7 @@
-"""Criteria and scores of single records, from the codes and tables of an index.
+"""Kernels that compute criteria and scores of single records from the codes and tables of an index.
 
-All values are float64 and agree bit for bit with `ranking.criterion_formulas`: terms are added in the same order.
+All values are float64 and identical to the results of `ranking.criterion_formulas`, because terms are added in the same
+order.
 """
 
 from typing import Any
@@ -29,18 +30,14 @@ from touchstone.ranking.kernels.inputs import KernelColumns, KernelWeights
 
 
 def technical_score(columns: KernelColumns, position: int) -> float:
-    """Return the technical score (0 to 1) of the record at a position: documentation plus quality plus size.
-
-    The result equals that of `criterion_formulas.technical_score` to the last bit, because the terms are added in the
-    same order. Facts that are not known add nothing.
-    """
+    """Return the technical score (0 to 1) of the record at a position, as defined in `criterion_formulas`."""
     flags = columns.flag_bytes[position]
 
     metadata = DOCUMENTATION_PART if flags & METADATA_PROVIDED else 0.0
     external_documentation = DOCUMENTATION_PART if flags & EXTERNAL_DOCUMENTATION else 0.0
     documentation = metadata + external_documentation
 
-    # The percentage of missing values is more precise than the flag, which counts only where it is not known.
+    # The flag counts only if the percentage of missing values, which is more precise, is not known.
     missing_percentage_code = columns.missing_percentage_codes[position]
     completeness = QUALITY_PART if flags & NO_MISSING_VALUES else 0.0
     if missing_percentage_code > 0:
@@ -55,10 +52,7 @@ def technical_score(columns: KernelColumns, position: int) -> float:
 
 
 def data_quality(columns: KernelColumns, position: int) -> float:
-    """Return the criterion "data quality" (0 to 1) of the record at a position.
-
-    A known percentage of missing values decides; otherwise the flag does, and a record without either gets 0.
-    """
+    """Return the data quality (0 to 1) of the record at a position, as defined in `criterion_formulas`."""
     missing_percentage_code = columns.missing_percentage_codes[position]
     if missing_percentage_code > 0:
         return float(columns.data_quality_by_code[missing_percentage_code])
@@ -70,7 +64,7 @@ def data_quality(columns: KernelColumns, position: int) -> float:
 
 
 def criterion_value(columns: KernelColumns, criterion: int, position: int) -> float:
-    """Return the value (0 to 1) of one criterion, given as an index into CRITERIA, for the record at a position."""
+    """Return a criterion (0 to 1), given by its index in CRITERIA, of the record at a position."""
     binary_mask = BINARY_MASKS[criterion]
     if binary_mask:
         return 1.0 if columns.flag_bytes[position] & binary_mask else 0.0
@@ -93,9 +87,9 @@ def criterion_value(columns: KernelColumns, criterion: int, position: int) -> fl
 
 
 def score(columns: KernelColumns, weights: KernelWeights, position: int) -> float:
-    """Return the score (0 to 1) of the record at a position: the weighted mean of its criteria.
+    """Return the score (0 to 1) of the record at a position, which is the weighted mean of its criteria.
 
-    The terms are added in the order of CRITERIA and divided once, as everywhere else, so that scores agree bit for bit.
+    The order of operations is the same as in `weighted_mean`, so that scores are identical bit for bit.
     """
     weighted_sum = 0.0
     for term in range(len(weights.criteria)):
@@ -106,7 +100,7 @@ def score(columns: KernelColumns, weights: KernelWeights, position: int) -> floa
 def fill_criterion(
     columns: KernelColumns, criterion: int, positions: NDArray[np.int64], values: NDArray[np.float64]
 ) -> None:
-    """Write into `values` the value of one criterion for the record at each of the positions."""
+    """Write a criterion of the records at the given positions into `values`."""
     for i in range(len(positions)):
         values[i] = criterion_value(columns, criterion, positions[i])
 
@@ -114,6 +108,6 @@ def fill_criterion(
 def fill_scores(
     columns: KernelColumns, weights: KernelWeights, positions: NDArray[Any], scores: NDArray[np.float64]
 ) -> None:
-    """Write into `scores` the score of the record at each of the positions."""
+    """Write the scores of the records at the given positions into `scores`."""
     for i in range(len(positions)):
         scores[i] = score(columns, weights, positions[i])

@@ -1,7 +1,7 @@
-"""Kernels that find the texts that contain a substring, ignoring the case of ASCII letters.
+"""Kernels that find the texts containing a substring, ignoring the case of ASCII letters.
 
-The texts are UTF-8 bytes, one text after the other. Most of the work is one pass over these bytes that the compiler
-turns into vector instructions: it marks where the substring may begin. Only there is all of it compared.
+The texts are concatenated in one array of UTF-8 bytes. A fast pass, which is compiled to SIMD instructions, marks
+candidates for the start of the substring. Only at these candidates is the whole substring compared.
 """
 
 from typing import Any, Final, NamedTuple
@@ -12,55 +12,63 @@ from numpy.typing import NDArray
 from touchstone.ranking.kernels.bits import ZERO, Words, lowest_bit, set_bit, without_lowest_bit
 from touchstone.ranking.kernels.filter_kernels import contains_substring
 
-MARKED_BYTES: Final = 1024  # the number of bytes of text that are marked at a time
+BYTES_PER_PASS: Final = 1024  # the number of bytes in each pass that marks candidates
 _BYTES_PER_WORD: Final = 8
 _LOWER_CASE_BIT: Final = np.uint8(32)
 
 
 class EncodedTexts(NamedTuple):
-    """Texts as one array of UTF-8 bytes; text `i` extends from `offsets[i]` to `offsets[i + 1]`."""
+    """Texts as one array of UTF-8 bytes.
+
+    Text `i` is `data[offsets[i]:offsets[i + 1]]`.
+    """
 
     data: NDArray[np.uint8]
     offsets: NDArray[Any]
 
 
-class Marks(NamedTuple):
-    """Scratch space: a boolean for each of MARKED_BYTES bytes of text, and the same memory as words of eight."""
+class CandidateMarks(NamedTuple):
+    """Scratch space for marks of candidates.
+
+    Attributes:
+        marks: A boolean for each of BYTES_PER_PASS bytes.
+        words: The same memory as 64-bit words of eight marks each.
+    """
 
     marks: NDArray[np.bool_]
     words: Words
 
 
-def select_texts(texts: EncodedTexts, substring: NDArray[np.uint8], scratch: Marks, matches: Words) -> None:
-    """Set the bits of those texts that contain a substring.
+def select_texts(texts: EncodedTexts, substring: NDArray[np.uint8], scratch: CandidateMarks, matches: Words) -> None:
+    """Set the bits in `matches` of the texts that contain a substring.
 
-    The substring is not empty, and its ASCII letters are in lower case.
+    The substring must not be empty, and its ASCII letters must be in lower case.
     """
     data, offsets, length = texts.data, texts.offsets, len(substring)
-    end_of_beginnings = int(offsets[len(offsets) - 1]) - length + 1  # the substring begins before this byte
+    candidate_end = int(offsets[len(offsets) - 1]) - length + 1  # the substring must begin before this byte
     text = 0
 
-    for start in range(int(offsets[0]), end_of_beginnings, MARKED_BYTES):
-        end = min(start + MARKED_BYTES, end_of_beginnings)
-        mark_beginnings(data, start, end, substring, scratch.marks)
+    for start in range(int(offsets[0]), candidate_end, BYTES_PER_PASS):
+        end = min(start + BYTES_PER_PASS, candidate_end)
+        mark_candidate_starts(data, start, end, substring, scratch.marks)
 
-        for word_index in range(MARKED_BYTES // _BYTES_PER_WORD):
+        for word_index in range(BYTES_PER_PASS // _BYTES_PER_WORD):
             remaining_marks = scratch.words[word_index]
             while remaining_marks != ZERO:
                 marked_byte = _BYTES_PER_WORD * word_index + lowest_bit(remaining_marks) // _BYTES_PER_WORD
                 remaining_marks = without_lowest_bit(remaining_marks)
 
-                beginning = start + marked_byte
-                text = text_at(offsets, beginning, text)
-                is_within_text = beginning + length <= int(offsets[text + 1])
-                if is_within_text and contains_substring(data, beginning, beginning + length, substring):
+                candidate = start + marked_byte
+                text = text_at(offsets, candidate, text)
+                is_within_text = candidate + length <= int(offsets[text + 1])
+                if is_within_text and contains_substring(data, candidate, candidate + length, substring):
                     set_bit(matches, text)
 
 
 def text_at(offsets: NDArray[Any], byte: int, first_text: int) -> int:
-    """Return the number of the text that a byte belongs to, which is `first_text` or one after it.
+    """Return the index of the text that contains a byte, searching from `first_text` on.
 
-    `offsets` holds where each text begins, and at the end where the last one ends.
+    `offsets` contains the start of each text, followed by the end of the last one.
     """
     text = first_text
     while int(offsets[text + 1]) <= byte:
@@ -68,20 +76,22 @@ def text_at(offsets: NDArray[Any], byte: int, first_text: int) -> int:
     return text
 
 
-def mark_beginnings(
+def mark_candidate_starts(
     data: NDArray[np.uint8], start: int, end: int, substring: NDArray[np.uint8], marks: NDArray[np.bool_]
 ) -> None:
-    """Mark each byte from `start` to `end - 1` at which a substring may begin, and clear all other marks.
+    """Mark each byte from `start` to `end - 1` where a substring may begin, and clear all other marks.
 
-    The first three bytes of the substring are compared, or as many as it has, with the bit set that makes ASCII letters
-    lower case. So some marks are wrong, but none is missing.
+    Only the first three bytes of the substring are compared, with the bit set that makes ASCII letters lower case.
+    There may be false positives, but no false negatives.
     """
-    second_offset, third_offset = min(1, len(substring) - 1), min(2, len(substring) - 1)
+    # A substring of one or two bytes is compared with its last byte repeatedly.
+    second_offset = min(1, len(substring) - 1)
+    third_offset = min(2, len(substring) - 1)
     first = substring[0] | _LOWER_CASE_BIT
     second = substring[second_offset] | _LOWER_CASE_BIT
     third = substring[third_offset] | _LOWER_CASE_BIT
 
-    # Slices whose indices begin at 0 are needed for vector instructions.
+    # The compiler uses SIMD instructions only for loops over slices with indices from 0.
     first_bytes = data[start:end]
     second_bytes = data[start + second_offset : end + second_offset]
     third_bytes = data[start + third_offset : end + third_offset]

@@ -1,9 +1,9 @@
-"""Counting the matches of a query that have exactly one score, without scoring most of the other records.
+"""Kernels that count the matches with a given score without scoring most other records.
 
-A page of a ranking says how many other records are tied with each of its records: have the same score. Those of the
-last record may continue after the page, where nothing has been scored yet. They can only be in certain leaves, blocks
-of similar records: none of the records of a leaf scores higher than its bound, the score of an imaginary record that
-has the leaf's highest value of every criterion. In the same way, none scores lower than the leaf's lowest values do.
+A page of a ranking shows the number of records that are tied with (have the same score as) each of its records. The
+last record of a page may be tied with records after the page, which have not been scored. Only some leaves, which are
+blocks of similar records, can contain them: the score must be between the scores of two hypothetical records, with the
+lowest and with the highest value of every criterion in the leaf.
 """
 
 import numpy as np
@@ -16,10 +16,13 @@ from touchstone.ranking.kernels.top_kernels import LeafQueue, TopSearch, bucket_
 
 
 def count_ties(search: TopSearch, queue: LeafQueue, leaf_minima: NDArray[np.float64], score: float) -> int:
-    """Return how many matches of a query have exactly this score.
+    """Return the number of matches with the given score.
 
-    `queue` lists the leaves by their bounds, and its other arrays are overwritten. `leaf_minima` holds the lowest value
-    of each criterion (row) in each leaf (column).
+    Args:
+        search: the search.
+        queue: the leaves and their bounds. The arrays that describe one leaf are overwritten.
+        leaf_minima: the lowest value of each criterion (row) in each leaf (column).
+        score: the score.
     """
     query = search.query
     tie_count = 0
@@ -27,7 +30,7 @@ def count_ties(search: TopSearch, queue: LeafQueue, leaf_minima: NDArray[np.floa
         leaf = queue.leaves[i]
         bound = queue.leaf_bounds[leaf]
 
-        # The leaves are sorted by the bucket of their bound, so all that follow have a lower bound, too.
+        # The leaves are sorted by the buckets of their bounds, so all following bounds are too low as well.
         if bucket_of(bound) > bucket_of(score):
             break
         if query.alive_counts[leaf] == 0 or not query.leaf_may_contain_substring[leaf]:
@@ -38,7 +41,7 @@ def count_ties(search: TopSearch, queue: LeafQueue, leaf_minima: NDArray[np.floa
             continue
 
         if lowest_score == bound:
-            # All records of the leaf have this score, so it is enough to count those that match.
+            # All records of the leaf have the same score, so no match needs to be scored.
             tie_count += select_in_leaf(search.columns, query, leaf, queue.leaf_mask)
         else:
             tie_count += count_ties_in_leaf(search, queue, leaf, score)
@@ -46,9 +49,9 @@ def count_ties(search: TopSearch, queue: LeafQueue, leaf_minima: NDArray[np.floa
 
 
 def lowest_score_in_leaf(leaf_minima: NDArray[np.float64], weights: KernelWeights, leaf: int) -> float:
-    """Return a score that no record of a leaf falls below: that of its lowest value of every criterion.
+    """Return the score of a hypothetical record with a leaf's lowest value of every criterion.
 
-    The terms are added in the same order as those of real scores, so rounding cannot make the result too high.
+    The terms are added in the same order as in scores, so rounding cannot make this lower bound too high.
     """
     weighted_sum = 0.0
     for term in range(len(weights.criteria)):
@@ -57,7 +60,7 @@ def lowest_score_in_leaf(leaf_minima: NDArray[np.float64], weights: KernelWeight
 
 
 def count_ties_in_leaf(search: TopSearch, queue: LeafQueue, leaf: int, score: float) -> int:
-    """Return how many matches in a leaf have exactly this score; those that may have it are scored one by one.
+    """Return the number of matches in a leaf with the given score.
 
     The arrays of `queue` that describe one leaf are overwritten.
     """

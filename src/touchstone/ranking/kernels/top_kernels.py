@@ -1,8 +1,10 @@
-"""The best records of a ranking: leaves are visited best bound first, and a heap holds the best records so far.
+"""Kernels that find the best records of a ranking by branch and bound.
 
-The bound of a leaf is a score that none of its records exceeds, so a leaf can be skipped once the heap holds enough
-records that are better. A leaf consists of *blocks* of 64 records, which have bounds of their own, so most of a leaf
-that is visited is skipped, too. The caller allocates all arrays that are written, because compiled kernels cannot.
+The bound of a leaf is a score that none of its records exceeds. Leaves are visited in descending order of their bounds,
+and a heap contains the best records found so far. Leaves with bounds below the worst score in a full heap are skipped.
+A leaf consists of *blocks* of 64 records with their own bounds, so most blocks of a visited leaf are skipped as well.
+
+The caller allocates all arrays for results, because compiled kernels cannot allocate memory.
 """
 
 from typing import Final, NamedTuple
@@ -23,8 +25,8 @@ from touchstone.ranking.kernels.filter_kernels import select_in_leaf
 from touchstone.ranking.kernels.inputs import KernelColumns, KernelQuery, KernelWeights
 from touchstone.ranking.kernels.score_kernels import fill_scores
 
-_FEW_MATCHES: Final = 6  # of the 64 records of a block
-BUCKETS: Final = 1024  # bounds are sorted to within one of so many equal intervals
+_FEW_MATCHES: Final = 6  # maximum number of matches in a block that are scored without estimates
+BUCKETS: Final = 1024  # number of equal intervals for sorting bounds approximately
 
 
 class TopSearch(NamedTuple):
@@ -36,11 +38,11 @@ class TopSearch(NamedTuple):
 
 
 class GradedCriteria(NamedTuple):
-    """The criteria of records, or of blocks of 64 records, rounded up to one byte each.
+    """The criteria of records, or the best values of blocks of 64 records, rounded up to one byte.
 
     Attributes:
-        grades: One row of bytes for each of GRADED_CRITERIA; for a block its highest grades.
-        flag_bytes: One bit for each of FLAG_STATES; for a block those that any of its records has.
+        grades: The grade, or the highest grade of a block, of each of GRADED_CRITERIA (row).
+        flag_bytes: One bit for each of FLAG_STATES, set if the record, or any record of the block, has this state.
     """
 
     grades: NDArray[np.uint8]
@@ -48,17 +50,17 @@ class GradedCriteria(NamedTuple):
 
 
 class LeafQueue(NamedTuple):
-    """The order in which a search visits the leaves, and what it finds out about the leaf that it visits.
+    """The order of the leaves in a search, and scratch space for the current leaf.
 
-    The arrays from `leaf_mask` on describe one leaf, and are overwritten with the next one.
+    The arrays from `leaf_mask` on describe one leaf, and are overwritten for the next one.
 
     Attributes:
-        leaves: The numbers of all leaves, those with the highest bounds first.
+        leaves: The numbers of all leaves in approximately descending order of their bounds.
         leaf_bounds: The bound of each leaf, by its number.
-        leaf_mask: A bitmap of the leaf's records that match; each word of it stands for a block.
-        block_bounds: For each block of the leaf a score that none of its records exceeds.
-        score_estimates: For each record of one block an estimate of its score, never too low.
-        candidates: The positions of the leaf's records that may be among the best, with room for one more record.
+        leaf_mask: A bitmap of the leaf's matches, with one word for each block.
+        block_bounds: For each block of the leaf, a score that none of its records exceeds.
+        score_estimates: For each record of one block, an estimate that is never below its score.
+        candidates: The positions of the leaf's records that may be among the best, with one spare element at the end.
         candidate_scores: The scores of these records.
     """
 
@@ -74,8 +76,8 @@ class LeafQueue(NamedTuple):
 class ScoredRecords(NamedTuple):
     """Records as their positions and scores.
 
-    As a heap, with the worst record at index 0, it holds the best records found so far; its length is their largest
-    number.
+    Searches use such arrays as a heap of the best records found so far, with the worst of them at index 0. The length
+    of the arrays is the capacity of the heap.
     """
 
     positions: NDArray[np.int64]
@@ -83,11 +85,10 @@ class ScoredRecords(NamedTuple):
 
 
 def fill_leaf_bounds(columns: KernelColumns, weights: KernelWeights, leaf_bounds: NDArray[np.float64]) -> None:
-    """Compute for each leaf, a block of similar records, a score that none of its records exceeds.
+    """Write the bound of each leaf, which is a score that none of its records exceeds, into `leaf_bounds`.
 
-    Such a bound, which is written into `leaf_bounds`, is the score of an imaginary record that has the leaf's highest
-    value of every criterion. Its terms are added in the same order as those of real scores, so rounding cannot make it
-    too low.
+    A bound is the score of a hypothetical record with the leaf's highest value of every criterion. Its terms are added
+    in the same order as in scores, so rounding cannot make it too low.
     """
     leaf_bounds[:] = 0.0
     for term in range(len(weights.criteria)):
@@ -101,18 +102,21 @@ def fill_leaf_bounds(columns: KernelColumns, weights: KernelWeights, leaf_bounds
 
 
 def bucket_of(score: float) -> int:
-    """Return which of BUCKETS equal intervals a score or bound in 0-1 is in; bucket 0 holds the highest scores."""
+    """Return the bucket of a score or bound in 0-1, from 0 for the highest scores to BUCKETS - 1."""
     return BUCKETS - 1 - int(score * (BUCKETS - 1))
 
 
 def queue_leaves(leaf_bounds: NDArray[np.float64], next_indices: NDArray[np.int64], leaves: NDArray[np.int64]) -> None:
-    """List the numbers of all leaves in `leaves`, those with the highest bounds first.
+    """Write the numbers of all leaves into `leaves`, in descending order of the buckets of their bounds.
 
-    A leaf is a block of records, and its bound a score that none of them exceeds. The leaves are sorted into buckets of
-    similar bounds by a counting sort; within a bucket they keep their order. `next_indices` must hold `BUCKETS + 1`
-    zeros, which are overwritten.
+    This is a stable counting sort.
+
+    Args:
+        leaf_bounds: the bound of each leaf.
+        next_indices: scratch space with `BUCKETS + 1` elements, which must be zero.
+        leaves: the sorted numbers of the leaves, written by this function.
     """
-    # Count the leaves of each bucket one element further on. The running total is then where each bucket begins.
+    # Count the leaves of each bucket in the following element, so that the running total is the start of each bucket.
     for leaf in range(len(leaf_bounds)):
         next_indices[bucket_of(leaf_bounds[leaf]) + 1] += 1
     for bucket in range(BUCKETS):
@@ -127,11 +131,17 @@ def queue_leaves(leaf_bounds: NDArray[np.float64], next_indices: NDArray[np.int6
 def fill_score_estimates(
     criteria: GradedCriteria, weights: KernelWeights, start: int, score_estimates: NDArray[np.float32]
 ) -> None:
-    """Write an estimate of the score of each record, or of each block, from index `start` on into `score_estimates`.
+    """Write estimates for the scores of records, or of blocks, into `score_estimates`.
 
-    Instead of a criterion, an estimate uses its grade: the criterion rounded up to one byte. The estimate of a record
-    is therefore never below its exact score, apart from a rounding error of less than FLOAT32_TOLERANCE. That of a
-    block is never below the estimate of any of its records, because it uses their highest grades.
+    Estimates use grades, which are criteria rounded up to one byte. The estimate of a record is therefore never below
+    its exact score, except for a rounding error of less than FLOAT32_TOLERANCE. The estimate of a block is never below
+    the estimate of any of its records, because it uses their highest grades.
+
+    Args:
+        criteria: the grades of records or blocks.
+        weights: the weights.
+        start: the index of the first record or block.
+        score_estimates: the estimates for the records or blocks from `start` on, written by this function.
     """
     score_estimates[:] = np.float32(0.0)
 
@@ -140,7 +150,7 @@ def fill_score_estimates(
         share = weights.float32_shares[term]
 
         if BINARY_MASKS[criterion]:
-            # The criterion is 1 for a record that has one of these flags, and 0 for all others.
+            # The criterion is 1 for records with any of these flags, and 0 for all others.
             flag_mask = np.uint8(BINARY_MASKS[criterion])
             flags = criteria.flag_bytes[start : start + len(score_estimates)]
             for i in range(len(flags)):
@@ -153,11 +163,10 @@ def fill_score_estimates(
 
 
 def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
-    """Find the best records that match a query, put them into `heap`, and return how many there are.
+    """Find the best records that match a query, put them into `heap`, and return their number.
 
-    The records are stored in leaves, blocks of similar records. Each leaf has a bound: a score that none of its records
-    exceeds. The leaves with the highest bounds are searched first. Once the heap is full, leaves whose bound is below
-    the worst score in the heap are skipped, and the search ends when this is true of all that remain.
+    Leaves are visited in the order of `queue`. Once the heap is full, leaves with bounds below the worst score in the
+    heap are skipped, and the search ends when this applies to all remaining leaves.
     """
     columns = search.columns
     heap_size = 0
@@ -170,7 +179,7 @@ def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
         heap_is_full = heap_size == len(heap.positions)
         if heap_is_full:
             bound = queue.leaf_bounds[leaf]
-            if bucket_of(bound) > bucket_of(heap.scores[0]):  # and so are the bounds of all following leaves
+            if bucket_of(bound) > bucket_of(heap.scores[0]):  # the bounds of all following leaves are too low as well
                 break
 
             first_rank = columns.first_alphabetical_ranks[leaf]
@@ -183,7 +192,7 @@ def find_top(search: TopSearch, queue: LeafQueue, heap: ScoredRecords) -> int:
 
 
 def search_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: int, heap_size: int) -> int:
-    """Put the best matches of one leaf into a heap of `heap_size` records, and return its new size.
+    """Add the best matches of one leaf to a heap of `heap_size` records, and return its new size.
 
     The arrays of `queue` that describe one leaf are overwritten.
     """
@@ -197,9 +206,9 @@ def search_leaf(search: TopSearch, queue: LeafQueue, heap: ScoredRecords, leaf: 
 
 
 def score_candidates(search: TopSearch, queue: LeafQueue, leaf: int, minimum: np.float32) -> int:
-    """Find the matches of a leaf whose score may be at least `minimum`, and return how many there are.
+    """Find and score the matches of a leaf that may have a score of at least `minimum`, and return their number.
 
-    Their positions and exact scores are written into the candidates of `queue`.
+    Their positions and exact scores are written into `queue.candidates` and `queue.candidate_scores`.
     """
     candidate_count = find_candidates(search, queue, leaf, minimum)
     positions = queue.candidates[:candidate_count]
@@ -208,26 +217,26 @@ def score_candidates(search: TopSearch, queue: LeafQueue, leaf: int, minimum: np
 
 
 def find_candidates(search: TopSearch, queue: LeafQueue, leaf: int, minimum: np.float32) -> int:
-    """Find the matches of a leaf whose score may be at least `minimum`, and return how many there are.
+    """Find the matches of a leaf that may have a score of at least `minimum`, and return their number.
 
-    Their positions are written into the candidates of `queue`.
+    Their positions are written into `queue.candidates`.
     """
     columns = search.columns
 
-    # Most leaves are ruled out by the bounds of their blocks, before the conditions of the query are looked at.
+    # The bounds of the blocks rule out most leaves, so check them before the conditions of the query.
     first_block = leaf * columns.words_per_leaf
     blocks = GradedCriteria(columns.block_grades, columns.block_flag_bytes)
     fill_score_estimates(blocks, search.weights, first_block, queue.block_bounds)
-    if not any_reaches(queue.block_bounds, minimum):
+    if not any_at_least(queue.block_bounds, minimum):
         return 0
     if select_in_leaf(columns, search.query, leaf, queue.leaf_mask) == 0:
         return 0
     return list_candidates(search, queue, first_block, minimum)
 
 
-def any_reaches(score_estimates: NDArray[np.float32], minimum: np.float32) -> bool:
-    """Return whether any of some estimates is at least `minimum`."""
-    # A loop that always runs to its end is compiled to instructions that compare several estimates at once.
+def any_at_least(score_estimates: NDArray[np.float32], minimum: np.float32) -> bool:
+    """Return whether any estimate is at least `minimum`."""
+    # A loop without an early exit is compiled to SIMD instructions.
     count = 0
     for i in range(len(score_estimates)):
         count += int(score_estimates[i] >= minimum)
@@ -235,11 +244,16 @@ def any_reaches(score_estimates: NDArray[np.float32], minimum: np.float32) -> bo
 
 
 def list_candidates(search: TopSearch, queue: LeafQueue, first_block: int, minimum: np.float32) -> int:
-    """List the matches of a leaf whose score may be at least `minimum`, and return how many there are.
+    """List the matches of a leaf that may have a score of at least `minimum`, and return their number.
 
-    `queue` holds the bitmap of the matches and the bounds of the blocks, and the positions of the listed matches are
-    written into its candidates. Where a block has few matches, they are all listed, because computing their exact
-    scores is cheaper than estimating all 64 records of the block. `first_block` is the first block of the leaf.
+    If a block has few matches, all of them are listed, because computing their exact scores is cheaper than estimating
+    the scores of all 64 records of the block.
+
+    Args:
+        search: the search.
+        queue: the bitmap of the matches, the bounds of the blocks, and the candidates, which are modified in place.
+        first_block: the number of the first block of the leaf.
+        minimum: the minimum score.
     """
     columns = search.columns
     records = GradedCriteria(columns.grades, columns.flag_bytes)
@@ -254,14 +268,14 @@ def list_candidates(search: TopSearch, queue: LeafQueue, first_block: int, minim
         has_few_matches = count_bits(matches) <= _FEW_MATCHES
         if not has_few_matches:
             fill_score_estimates(records, search.weights, first_position, queue.score_estimates)
-            if not any_reaches(queue.score_estimates, minimum):
+            if not any_at_least(queue.score_estimates, minimum):
                 continue
 
         while matches != ZERO:
             index_in_block = lowest_bit(matches)
             matches = without_lowest_bit(matches)
 
-            # Writing first and counting only candidates is faster than a branch: the next record overwrites all others.
+            # Avoid a slow branch: write every match, and let the next one overwrite it unless it is a candidate.
             queue.candidates[candidate_count] = first_position + index_in_block
             candidate_count += int(has_few_matches or queue.score_estimates[index_in_block] >= minimum)
     return candidate_count
@@ -270,10 +284,10 @@ def list_candidates(search: TopSearch, queue: LeafQueue, first_block: int, minim
 def add_to_heap(
     alphabetical_ranks: NDArray[np.uint32], candidates: ScoredRecords, heap: ScoredRecords, heap_size: int
 ) -> int:
-    """Put the best of some candidates into a heap of `heap_size` records, and return its new size.
+    """Add the best candidates to a heap of `heap_size` records, and return its new size.
 
-    While the heap has room, every candidate is added. Once it is full, a candidate replaces the worst record, which is
-    at index 0, if it is better: by score, then by name.
+    Until the heap is full, every candidate is added. Then a candidate replaces the worst record if it is better, by
+    score and then by name.
     """
     for i in range(len(candidates.positions)):
         position = candidates.positions[i]
@@ -290,7 +304,7 @@ def add_to_heap(
 
 
 def replace_worst(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, position: int, score: float) -> None:
-    """Replace the worst record of a full heap, which is at index 0, by a better one."""
+    """Replace the worst record of a full heap by a better one."""
     heap.positions[0] = position
     heap.scores[0] = score
     sift_down(alphabetical_ranks, heap, len(heap.positions))
@@ -299,10 +313,7 @@ def replace_worst(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, p
 def is_better_than_worst(
     score: float, alphabetical_rank: int, alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords
 ) -> bool:
-    """Return whether a score, or with the same score a name, comes before that of the worst record in a heap.
-
-    The worst record is at index 0. Names are compared by their ranks in the alphabet.
-    """
+    """Return whether a record with a score and an alphabetical rank is better than the worst record of a heap."""
     worst_score = heap.scores[0]
     if score != worst_score:
         return bool(score > worst_score)
@@ -310,22 +321,22 @@ def is_better_than_worst(
 
 
 def is_worse(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, index: int, other: int) -> bool:
-    """Return whether the record at `index` of a heap ranks after the one at `other`: by score, then by name."""
+    """Return whether the record at `index` of a heap is worse than the one at `other`, by score and then by name."""
     if heap.scores[index] != heap.scores[other]:
         return bool(heap.scores[index] < heap.scores[other])
     return bool(alphabetical_ranks[heap.positions[index]] > alphabetical_ranks[heap.positions[other]])
 
 
 def swap(heap: ScoredRecords, index: int, other: int) -> None:
-    """Exchange two records of a heap."""
+    """Swap two records of a heap."""
     heap.positions[index], heap.positions[other] = heap.positions[other], heap.positions[index]
     heap.scores[index], heap.scores[other] = heap.scores[other], heap.scores[index]
 
 
 def sift_down(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, heap_size: int) -> None:
-    """Restore the order of a heap after the worst record, at index 0, was replaced by a better one.
+    """Restore the heap order after the record at index 0 was replaced by a better one.
 
-    The new record moves down: it changes places with the worse of its two children until neither is worse than itself.
+    The new record is swapped with the worse of its two children until neither is worse than the record.
     """
     index = 0
     while True:
@@ -344,9 +355,9 @@ def sift_down(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, heap_
 
 
 def sift_up(alphabetical_ranks: NDArray[np.uint32], heap: ScoredRecords, heap_size: int) -> None:
-    """Restore the order of a heap, after one was added at its end.
+    """Restore the heap order after a record was added at the end.
 
-    The new record moves up: it changes places with its parent until the parent is not better than itself.
+    The new record is swapped with its parent until it is not worse than the parent.
     """
     index = heap_size - 1
     while index > 0:

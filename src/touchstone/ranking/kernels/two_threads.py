@@ -1,4 +1,4 @@
-"""Long work done by two threads at the same time: compiled kernels let other threads run."""
+"""Running of kernels in two threads, which work in parallel because compiled kernels release the GIL."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,15 +11,20 @@ from numpy.typing import NDArray
 
 from touchstone.ranking.kernels import order_kernels
 
-MIN_ITEMS_FOR_TWO_THREADS: Final = 100_000  # shorter work is finished before a second thread has started
+MIN_ITEMS_FOR_TWO_THREADS: Final = 100_000  # fewer items are processed before a second thread would have started
 _second_thread: Final = ThreadPoolExecutor(1, "second-half")
 
 
 def run_in_halves(item_count: int, process_range: Callable[[int, int], None], boundary: int | None = None) -> None:
-    """Process `item_count` items in two threads, each of which calls `process_range(start, end)` for its half.
+    """Process `item_count` items in two threads.
 
-    The second half begins at `boundary`, by default in the middle. Few items are processed in one call by this thread.
-    If the second thread is busy with other work, this thread processes both halves.
+    Few items are processed by this thread in a single call. If the second thread is busy with other work, this thread
+    processes both halves.
+
+    Args:
+        item_count: the number of items.
+        process_range: a function that processes the items from a start index to before an end index.
+        boundary: the index of the first item of the second half, by default in the middle.
     """
     if boundary is None:
         boundary = item_count // 2
@@ -39,11 +44,14 @@ def run_in_halves(item_count: int, process_range: Callable[[int, int], None], bo
 
 
 def run_in_chunks(chunk_count: int, process_chunk: Callable[[int, int], None]) -> None:
-    """Process some chunks in two threads, each of which takes the next chunk whenever it has finished one.
+    """Process chunks in two threads, each of which takes the next chunk when it has finished one.
 
-    So both are busy until the end even if some chunks take much longer than others. `process_chunk(thread, chunk)` is
-    told which of the two threads, 0 or 1, processes the chunk. If the second thread is busy with other work, this
-    thread processes all chunks.
+    Both threads are busy until the end even if some chunks take much longer than others. If the second thread is busy
+    with other work, this thread processes all chunks.
+
+    Args:
+        chunk_count: the number of chunks.
+        process_chunk: a function that is called with the number of the thread (0 or 1) and the number of the chunk.
     """
     if chunk_count == 1:
         process_chunk(0, 0)
@@ -65,7 +73,7 @@ def run_in_chunks(chunk_count: int, process_chunk: Callable[[int, int], None]) -
 
 
 def take_values(values: NDArray[Any], positions: NDArray[np.uint32]) -> NDArray[Any]:
-    """Return `values[positions]`, gathered by two threads if there are many positions."""
+    """Return `values[positions]`, using two threads if there are many positions."""
     taken_values = np.empty(len(positions), values.dtype)
 
     def take_range(start: int, end: int) -> None:

@@ -1,19 +1,19 @@
-"""The best records of one query by each of many sets of weights, found in a single search.
+"""Kernels that find the best records for each of many sets of weights in a single search.
 
-Whoever asks how robust a ranking is wants the same records ranked by, say, a hundred sets of weights that differ a
-little from each other. One set of weights is called a *weighting* here. A hundred searches would repeat most of their
-work, so one search serves all weightings:
+The stability of a ranking is measured by ranking the same records with, for example, a hundred sets of weights that
+differ a little from each other. A set of weights is called a *weighting* here. Separate searches would repeat most of
+their work, so a single search serves all weightings:
 
-1. The records are stored in leaves, blocks of similar records. A *bound* of a leaf is a score that none of its records
-   exceeds; it depends on the weighting. A leaf is skipped if, by every weighting, its bound is below the scores of the
-   best records so far. Otherwise it is searched for those weightings by which it is not.
-2. For these weightings, each criterion gets the largest share of the weights that it has in any of them. Computed with
-   these *upper shares*, the score of a record is never below its score by any of the weightings. One estimate made with
-   them is therefore enough to rule a record out for all weightings at once.
-3. The records that are left, a few of each leaf, are scored by every weighting.
+1. The *bound* of a leaf is a score that none of its records exceeds under a weighting. A leaf is skipped if its bound
+   is below the scores of the best records so far under every weighting. Otherwise, it is *promising* for the other
+   weightings.
+2. The *upper share* of a criterion is its largest share of the weights in any of these weightings. A score computed
+   with upper shares is never below the score under any of these weightings, so a single estimate with upper shares can
+   rule out a record for all of them.
+3. The few remaining records of each leaf are scored under every weighting.
 
-The best records so far are kept in a heap for each weighting, with the worst of them first. The caller allocates all
-arrays that are written, because compiled kernels cannot.
+There is a heap of the best records so far for each weighting. The caller allocates all arrays for results, because
+compiled kernels cannot allocate memory.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ from touchstone.ranking.kernels.top_kernels import (
 
 
 class WeightingsSearch(NamedTuple):
-    """A search for the best records that match a query by each of several weightings."""
+    """A search for the best records that match a query under each weighting."""
 
     columns: KernelColumns
     query: KernelQuery
@@ -44,9 +44,9 @@ class WeightingsSearch(NamedTuple):
 
 
 class BestByWeighting(NamedTuple):
-    """Records as their positions and scores, one row for each weighting.
+    """Records as their positions and scores, with one row for each weighting.
 
-    For the best records of a search, each row is a heap as `ScoredRecords` describes.
+    Searches use each row as a heap, as described for `ScoredRecords`.
     """
 
     positions: NDArray[np.int64]
@@ -54,15 +54,15 @@ class BestByWeighting(NamedTuple):
 
 
 class SearchedLeaf(NamedTuple):
-    """What a search finds out about the leaf that it looks at; the next leaf overwrites it.
+    """Scratch space for the current leaf of a search.
 
     Attributes:
-        is_promising: For each weighting whether the leaf may hold one of its best records.
-        upper_shares: Holds as `float32_shares` for each criterion the largest share that it has in any weighting for
-            which the leaf is promising. Its other fields are not used for estimates.
-        queue: Holds the candidates: the records of the leaf that may be among the best by any weighting. The order of
-            the leaves in it is not used.
-        scores: The score of one record by each weighting.
+        is_promising: Whether the leaf is promising for each weighting.
+        upper_shares: The upper shares of the criteria in `float32_shares`. The other weights are not used for
+            estimates.
+        queue: Scratch space for candidates, which are records of the leaf that may be among the best under any
+            weighting. The order of the leaves is not used.
+        scores: The score of one record under each weighting.
     """
 
     is_promising: NDArray[np.bool_]
@@ -72,9 +72,9 @@ class SearchedLeaf(NamedTuple):
 
 
 def fill_best(alphabetical_ranks: NDArray[np.uint32], records: BestByWeighting, best: BestByWeighting) -> None:
-    """Put the best of some records into `best`, where each row still is an empty heap.
+    """Fill the empty heaps of `best` with the best of the given records.
 
-    There must be at least as many records as a heap has room for, so that all heaps are full afterwards.
+    There must be at least as many records as the capacity of a heap, so that all heaps are full afterwards.
     """
     for row in range(len(best.positions)):
         heap = ScoredRecords(best.positions[row], best.scores[row])
@@ -83,10 +83,13 @@ def fill_best(alphabetical_ranks: NDArray[np.uint32], records: BestByWeighting, 
 
 
 def find_best_by_weightings(search: WeightingsSearch, leaf_results: SearchedLeaf, best: BestByWeighting) -> None:
-    """Find the best records that match a query by each weighting, and put them into `best`.
+    """Find the best records that match a query under each weighting, and add them to the heaps of `best`.
 
-    The heaps of `best` must be full from the start, with good records that `search.query` leaves out; thanks to them
-    most leaves can be skipped. `leaf_results` is overwritten.
+    Args:
+        search: the search.
+        leaf_results: scratch space.
+        best: full heaps of good records that `search.query` excludes, modified in place. The better these records are,
+            the more leaves are skipped.
     """
     query = search.query
     for leaf in range(len(query.alive_counts)):
@@ -109,10 +112,10 @@ def find_best_by_weightings(search: WeightingsSearch, leaf_results: SearchedLeaf
 def mark_promising_weightings(
     search: WeightingsSearch, leaf: int, best: BestByWeighting, is_promising: NDArray[np.bool_]
 ) -> int:
-    """Mark in `is_promising` the weightings by which a leaf may hold one of the best records; return their number.
+    """Determine whether a leaf is promising for each weighting, and return the number of these weightings.
 
-    The bound of the leaf by a weighting is the score of an imaginary record that has the leaf's highest value of every
-    criterion. Its terms are added in the same order as those of real scores, so rounding cannot make it too low.
+    The bound of the leaf under a weighting is the score of a hypothetical record with the leaf's highest value of every
+    criterion. Its terms are added in the same order as in scores, so rounding cannot make it too low.
     """
     columns, weightings = search.columns, search.weightings
     first_rank = columns.first_alphabetical_ranks[leaf]
@@ -131,11 +134,10 @@ def mark_promising_weightings(
 
 
 def fill_upper_shares(weightings: KernelWeightings, leaf_results: SearchedLeaf, best: BestByWeighting) -> np.float32:
-    """Compute the upper shares of the weightings for which a leaf is promising; return the minimum score by them.
+    """Compute the upper shares for the marked weightings, and return the minimum estimate of candidates.
 
-    A record with an estimate below this minimum is not among the best by any weighting. The minimum is the lowest score
-    in the heaps of these weightings, less what an estimate in float32 may be too low, which grows with the sum of the
-    shares.
+    The minimum is the lowest score in the heaps of these weightings, reduced by the largest rounding error of an
+    estimate in float32, which is proportional to the sum of the shares.
     """
     lowest_score = np.inf
     for row in range(len(leaf_results.is_promising)):
@@ -155,9 +157,9 @@ def fill_upper_shares(weightings: KernelWeightings, leaf_results: SearchedLeaf, 
 
 
 def score_by_weightings(search: WeightingsSearch, position: int, scores: NDArray[np.float64]) -> None:
-    """Compute the score of the record at a position by each weighting.
+    """Compute the score of the record at a position under each weighting.
 
-    The terms are added in the same order as everywhere else, so that scores agree bit for bit.
+    The order of operations is the same as in `weighted_mean`, so that scores are identical bit for bit.
     """
     weightings = search.weightings
     scores[:] = 0.0
@@ -173,9 +175,9 @@ def score_by_weightings(search: WeightingsSearch, position: int, scores: NDArray
 def update_best(
     alphabetical_ranks: NDArray[np.uint32], position: int, scores: NDArray[np.float64], best: BestByWeighting
 ) -> None:
-    """Let a record replace the worst one in the heap of each weighting by which it is better.
+    """Replace the worst record in the heap of each weighting if the record at `position` is better.
 
-    `scores` holds the score of the record at `position` by each weighting.
+    `scores` contains the score of the record under each weighting.
     """
     alphabetical_rank = alphabetical_ranks[position]
     for row in range(len(scores)):

@@ -1,8 +1,8 @@
 """Kernels that list the words of records with their weights, as `text.words.weigh_words` defines them.
 
-A word is a run of ASCII letters and digits, or of bytes from 128 on; upper-case letters count as lower-case ones. That
-is all there is to a text in plain ASCII without apostrophes. Any other text is split beforehand, and its words, folded
-and with a blank between them, are given instead of it.
+A word is a sequence of ASCII letters, digits and bytes from 128 on; upper-case letters count as lower-case ones. This
+is sufficient for plain ASCII texts without apostrophes. Other texts are split in Python beforehand and replaced by
+their folded words, joined by blanks.
 """
 
 from typing import Final, NamedTuple
@@ -13,23 +13,24 @@ from numpy.typing import NDArray
 from touchstone.ranking.text.words import IN_NAME, MAX_WEIGHT, NAME_WEIGHT, TEXT_WEIGHT
 
 NO_WORD: Final = -1
-_FIRST_OTHER_BYTE: Final = 128
+_FIRST_NON_ASCII_BYTE: Final = 128
 _APOSTROPHE: Final = 0x27
 _CASE_DIFFERENCE: Final = 32
-_HASH_START: Final = 2166136261  # the parameters of the hash function FNV-1a, of which more bits are kept here
+_HASH_START: Final = 2166136261  # the parameters of the 32-bit hash function FNV-1a, used here with 48 bits
 _HASH_FACTOR: Final = 16777619
 _HASH_MASK: Final = 2**48 - 1
 _HASH_SHIFT: Final = 24
 
 
 class RecordTexts(NamedTuple):
-    """A text of each of some records.
+    """One text of each record.
 
     Attributes:
         data: The bytes of the texts.
-        starts, ends: For each record where its text is in `data`, or in `split_data` if it has been split.
-        is_split: For each record whether its text has been split into words beforehand.
-        split_data: The words of the texts that have been split.
+        starts: The start of each record's text in `data`, or in `split_data` if it was split beforehand.
+        ends: The end of each record's text in the same array.
+        is_split: Whether each record's text was split into words beforehand.
+        split_data: The words of these texts.
     """
 
     data: NDArray[np.uint8]
@@ -40,11 +41,13 @@ class RecordTexts(NamedTuple):
 
 
 class RecordLabels(NamedTuple):
-    """Words of each of some records whose numbers are known, such as those of its tags.
+    """The words of each record's labels, such as its tags, which already have numbers.
 
     Attributes:
-        starts, ends: For each record where its words are in the other arrays.
-        numbers, weights: The numbers of the words, and their weights.
+        starts: The start of each record's words in `numbers` and `weights`.
+        ends: The end of each record's words in `numbers` and `weights`.
+        numbers: The numbers of the words.
+        weights: The weights of the words.
     """
 
     starts: NDArray[np.int64]
@@ -54,15 +57,15 @@ class RecordLabels(NamedTuple):
 
 
 class WordTable(NamedTuple):
-    """The words so far, each of which has a number: a hash table with linear probing, which has room for more words.
+    """A hash table with linear probing that assigns a number to each word, with spare capacity for new words.
 
     Attributes:
         word_count: The number of words, an array with one element.
         data: The bytes of all words.
-        ends: For each word where it ends in `data`; it begins where the word before it ends.
+        ends: The end of each word in `data`. A word begins at the end of the previous one.
         hashes: The hash of each word.
         slots: The number of the word in each slot, or NO_WORD. The number of slots is a power of two.
-        last_places: For each word its place in the last record that contains it, counted over all records.
+        last_indices: The index of each word in its last record, counted over the words of all records.
     """
 
     word_count: NDArray[np.int64]
@@ -70,24 +73,25 @@ class WordTable(NamedTuple):
     ends: NDArray[np.int64]
     hashes: NDArray[np.int64]
     slots: NDArray[np.int32]
-    last_places: NDArray[np.int64]
+    last_indices: NDArray[np.int64]
 
 
 class ListedWords(NamedTuple):
-    """The words of some records, which the kernels append one by one.
+    """The words of a batch of records, which the kernels append one by one.
 
     Attributes:
-        ends: For each record where its words end in the other arrays.
-        numbers, weights: The words of all records, and their weights.
-        first_place: The place of the first of these words among those of all records.
-        record_start: Where the words of the current record begin, an array with one element.
+        ends: The end of each record's words in `numbers` and `weights`.
+        numbers: The numbers of the words, record by record.
+        weights: The weights of these words.
+        first_index: The index of the batch's first word among the words of all records.
+        record_start: The start of the current record's words, an array with one element.
         word_count: The number of words so far, an array with one element.
     """
 
     ends: NDArray[np.int64]
     numbers: NDArray[np.uint32]
     weights: NDArray[np.uint8]
-    first_place: int
+    first_index: int
     record_start: NDArray[np.int64]
     word_count: NDArray[np.int64]
 
@@ -101,9 +105,9 @@ def mark_special_texts(
     """Mark the texts that are not plain ASCII or contain an apostrophe."""
     for text in range(len(starts)):
         is_special[text] = False
-        for place in range(starts[text], ends[text]):
-            byte = data[place]
-            if byte >= _FIRST_OTHER_BYTE or byte == _APOSTROPHE:
+        for i in range(starts[text], ends[text]):
+            byte = data[i]
+            if byte >= _FIRST_NON_ASCII_BYTE or byte == _APOSTROPHE:
                 is_special[text] = True
                 break
 
@@ -115,9 +119,9 @@ def list_words(
     table: WordTable,
     words: ListedWords,
 ) -> None:
-    """List the words of records that have two texts, a name and three kinds of labels.
+    """List the words of records with two texts, a name and three kinds of labels.
 
-    The table and the arrays of `words` must have room for all words.
+    The table and the arrays of `words` must have sufficient capacity for all words.
     """
     for record in range(len(names.starts)):
         words.record_start[0] = words.word_count[0]
@@ -130,7 +134,7 @@ def list_words(
 
 
 def add_text_words(texts: RecordTexts, record: int, table: WordTable, words: ListedWords) -> None:
-    """Add the words of a text to those of its record."""
+    """Add the words of a text to the words of its record."""
     data = texts.split_data if texts.is_split[record] else texts.data
     end = texts.ends[record]
 
@@ -141,16 +145,16 @@ def add_text_words(texts: RecordTexts, record: int, table: WordTable, words: Lis
 
 
 def add_label_words(labels: RecordLabels, record: int, table: WordTable, words: ListedWords) -> None:
-    """Add the words of labels to those of their record."""
-    for place in range(labels.starts[record], labels.ends[record]):
-        add_weight(table, words, labels.numbers[place], labels.weights[place])
+    """Add the words of labels to the words of their record."""
+    for i in range(labels.starts[record], labels.ends[record]):
+        add_weight(table, words, labels.numbers[i], labels.weights[i])
 
 
 def add_name_words(names: RecordTexts, record: int, table: WordTable, words: ListedWords) -> None:
-    """Add the words of a name to those of its record, and mark them.
+    """Add the words of a name to the words of its record, and mark them.
 
-    In a name such as `GermanCredit`, the parts of a word are words, too, unless they are separate words of the name. If
-    the name was split beforehand, its parts are among its words.
+    The parts of a word such as `GermanCredit` are added as well, unless they also occur as separate words of the name.
+    If the name was split beforehand, its words already include the parts.
     """
     data = names.split_data if names.is_split[record] else names.data
     start, end = names.starts[record], names.ends[record]
@@ -167,7 +171,7 @@ def add_name_words(names: RecordTexts, record: int, table: WordTable, words: Lis
 
 
 def add_name_parts(data: NDArray[np.uint8], start: int, end: int, table: WordTable, words: ListedWords) -> None:
-    """Add the parts of the words of a name, which lies between two places in `data`, and mark them."""
+    """Add the parts of the words of the name `data[start:end]`, and mark them."""
     part_start, part_end = next_part(data, start, end)
     while part_start < part_end:
         number = number_of_word(table, data, part_start, part_end)
@@ -175,7 +179,7 @@ def add_name_parts(data: NDArray[np.uint8], start: int, end: int, table: WordTab
             add_weight(table, words, number, NAME_WEIGHT)
         part_start, part_end = next_part(data, part_end, end)
 
-    # The parts are marked only when all have been added, because a part that is marked counts as a word of the name.
+    # Mark the parts only after all have been added, because a marked part counts as a word of the name.
     part_start, part_end = next_part(data, start, end)
     while part_start < part_end:
         mark_as_name(table, words, number_of_word(table, data, part_start, part_end))
@@ -183,68 +187,72 @@ def add_name_parts(data: NDArray[np.uint8], start: int, end: int, table: WordTab
 
 
 def is_in_record(table: WordTable, words: ListedWords, number: int) -> bool:
-    """Return whether a word is among those of the current record."""
-    return bool(table.last_places[number] >= words.first_place + words.record_start[0])
+    """Return whether a word is among the words of the current record."""
+    return bool(table.last_indices[number] >= words.first_index + words.record_start[0])
 
 
 def is_word_of_name(table: WordTable, words: ListedWords, number: int) -> bool:
     """Return whether a word is marked as a word of the current record's name."""
     if not is_in_record(table, words, number):
         return False
-    return bool(words.weights[place_of_word(table, words, number)] >= IN_NAME)
+    return bool(words.weights[index_of_word(table, words, number)] >= IN_NAME)
 
 
 def mark_as_name(table: WordTable, words: ListedWords, number: int) -> None:
     """Mark a word of the current record as a word of its name."""
-    words.weights[place_of_word(table, words, number)] |= IN_NAME
+    words.weights[index_of_word(table, words, number)] |= IN_NAME
 
 
-def place_of_word(table: WordTable, words: ListedWords, number: int) -> int:
-    """Return where in `words` a word of the current record is."""
-    return int(table.last_places[number]) - words.first_place
+def index_of_word(table: WordTable, words: ListedWords, number: int) -> int:
+    """Return the index in `words` of a word of the current record."""
+    return int(table.last_indices[number]) - words.first_index
 
 
 def add_weight(table: WordTable, words: ListedWords, number: int, weight: int) -> None:
-    """Add a weight to a word of the current record; the sum of the weights is never more than MAX_WEIGHT."""
+    """Add to the weight of a word of the current record, up to MAX_WEIGHT, or append the word if it is new."""
     if is_in_record(table, words, number):
-        place = place_of_word(table, words, number)
-        name_bit = words.weights[place] & IN_NAME
-        sum_of_weights = min((words.weights[place] & MAX_WEIGHT) + weight, MAX_WEIGHT)
-        words.weights[place] = name_bit | sum_of_weights
+        index = index_of_word(table, words, number)
+        name_bit = words.weights[index] & IN_NAME
+        sum_of_weights = min((words.weights[index] & MAX_WEIGHT) + weight, MAX_WEIGHT)
+        words.weights[index] = name_bit | sum_of_weights
         return
 
-    place = words.word_count[0]
-    words.numbers[place] = number
-    words.weights[place] = weight
-    table.last_places[number] = words.first_place + place
-    words.word_count[0] = place + 1
+    index = words.word_count[0]
+    words.numbers[index] = number
+    words.weights[index] = weight
+    table.last_indices[number] = words.first_index + index
+    words.word_count[0] = index + 1
 
 
-def next_word(data: NDArray[np.uint8], place: int, end: int) -> tuple[int, int]:
-    """Return where the next word of a text that ends at `end` begins and ends; both are `end` if there is none."""
-    while place < end and not is_word_byte(data[place]):
-        place += 1
-    word_start = place
-    while place < end and is_word_byte(data[place]):
-        place += 1
-    return word_start, place
+def next_word(data: NDArray[np.uint8], start: int, end: int) -> tuple[int, int]:
+    """Return the start and the end of the first word in `data[start:end]`, or `end` twice if there is none."""
+    word_start = start
+    while word_start < end and not is_word_byte(data[word_start]):
+        word_start += 1
+
+    word_end = word_start
+    while word_end < end and is_word_byte(data[word_end]):
+        word_end += 1
+    return word_start, word_end
 
 
-def next_part(data: NDArray[np.uint8], place: int, end: int) -> tuple[int, int]:
-    """Return where the next part of a word of a name begins and ends; both are `end` if there is none."""
-    while place < end and not is_word_byte(data[place]):
-        place += 1
-    part_start = place
-    while place < end and is_word_byte(data[place]):
-        place += 1
-        if place < end and is_inner_border(data[place - 1], data[place]):
+def next_part(data: NDArray[np.uint8], start: int, end: int) -> tuple[int, int]:
+    """Return the start and the end of the first word part in `data[start:end]`, or `end` twice if there is none."""
+    part_start = start
+    while part_start < end and not is_word_byte(data[part_start]):
+        part_start += 1
+
+    part_end = part_start
+    while part_end < end and is_word_byte(data[part_end]):
+        part_end += 1
+        if part_end < end and is_part_boundary(data[part_end - 1], data[part_end]):
             break
-    return part_start, place
+    return part_start, part_end
 
 
 def is_word_byte(byte: int) -> bool:
     """Return whether a byte belongs to a word."""
-    return is_letter(byte) or is_digit(byte) or byte >= _FIRST_OTHER_BYTE
+    return is_letter(byte) or is_digit(byte) or byte >= _FIRST_NON_ASCII_BYTE
 
 
 def is_letter(byte: int) -> bool:
@@ -267,23 +275,23 @@ def is_digit(byte: int) -> bool:
     return ord("0") <= byte <= ord("9")
 
 
-def is_inner_border(byte: int, next_byte: int) -> bool:
-    """Return whether a word within a name ends between two neighbouring bytes, as in `GermanCredit` and `covid19`."""
+def is_part_boundary(byte: int, next_byte: int) -> bool:
+    """Return whether a part of a word ends between two adjacent bytes, as in `GermanCredit` and `covid19`."""
     if is_lower(byte) and is_upper(next_byte):
         return True
     return (is_letter(byte) and is_digit(next_byte)) or (is_digit(byte) and is_letter(next_byte))
 
 
-def lower(byte: int) -> int:
-    """Return a byte, in lower case if it is an ASCII letter."""
+def to_lower(byte: int) -> int:
+    """Return a byte, converted to lower case if it is an ASCII letter."""
     return byte + _CASE_DIFFERENCE if is_upper(byte) else byte
 
 
 def number_of_word(table: WordTable, data: NDArray[np.uint8], start: int, end: int) -> int:
-    """Return the number of the word between two places in `data`, after adding it to the table if it is new."""
+    """Return the number of the word `data[start:end]`, adding it to the table if it is new."""
     word_hash = _HASH_START
-    for place in range(start, end):
-        word_hash = ((word_hash ^ int(lower(data[place]))) * _HASH_FACTOR) & _HASH_MASK
+    for i in range(start, end):
+        word_hash = ((word_hash ^ int(to_lower(data[i]))) * _HASH_FACTOR) & _HASH_MASK
 
     slot = slot_of_hash(table.slots, word_hash)
     while table.slots[slot] != NO_WORD:
@@ -296,49 +304,49 @@ def number_of_word(table: WordTable, data: NDArray[np.uint8], start: int, end: i
     append_word(table, data, start, end)
     table.hashes[number] = word_hash
     table.slots[slot] = number
-    table.last_places[number] = -1
+    table.last_indices[number] = -1
     return number
 
 
 def slot_of_hash(slots: NDArray[np.int32], word_hash: int) -> int:
-    """Return the slot at which the search for a word begins."""
+    """Return the first slot to search for a word."""
     mixed_bits = word_hash ^ (word_hash >> _HASH_SHIFT)
     return mixed_bits & (len(slots) - 1)
 
 
 def next_slot(slots: NDArray[np.int32], slot: int) -> int:
-    """Return the slot at which the search goes on."""
+    """Return the next slot to search."""
     return (slot + 1) & (len(slots) - 1)
 
 
 def is_same_word(table: WordTable, number: int, data: NDArray[np.uint8], start: int, end: int) -> bool:
-    """Return whether a word of the table is the one between two places in `data`."""
+    """Return whether a word of the table is equal to `data[start:end]`, ignoring the case of ASCII letters."""
     word_start = start_of_word(table, number)
     if table.ends[number] - word_start != end - start:
         return False
     for i in range(end - start):  # noqa: SIM110 (the compiler knows no generators)
-        if table.data[word_start + i] != lower(data[start + i]):
+        if table.data[word_start + i] != to_lower(data[start + i]):
             return False
     return True
 
 
 def start_of_word(table: WordTable, number: int) -> int:
-    """Return where a word of the table begins in its data."""
+    """Return the start of a word in the data of the table."""
     return 0 if number == 0 else int(table.ends[number - 1])
 
 
 def append_word(table: WordTable, data: NDArray[np.uint8], start: int, end: int) -> None:
-    """Append the word between two places in `data` to the words of the table."""
+    """Append the word `data[start:end]` in lower case to the words of the table."""
     number = int(table.word_count[0])
     word_start = start_of_word(table, number)
     for i in range(end - start):
-        table.data[word_start + i] = lower(data[start + i])
+        table.data[word_start + i] = to_lower(data[start + i])
     table.ends[number] = word_start + end - start
     table.word_count[0] = number + 1
 
 
 def fill_slots(hashes: NDArray[np.int64], word_count: int, slots: NDArray[np.int32]) -> None:
-    """Enter the first words of a table into empty slots."""
+    """Insert the first `word_count` words of a table into empty slots."""
     for number in range(word_count):
         slot = slot_of_hash(slots, hashes[number])
         while slots[slot] != NO_WORD:

@@ -1,1 +1,1 @@
-"""What can be asked of a catalog: predicates, sort orders and facets, and their evaluation over a segment."""
+"""Queries to a catalog: predicates, sort orders and facets, and their evaluation over a segment."""

@@ -23,7 +23,7 @@ SpellingCounts: TypeAlias = dict[str, int]
 
 
 class FlagCounts(NamedTuple):
-    """How many records have a flag that is true, false, and not known."""
+    """The numbers of records where a flag is true, false and not known."""
 
     true: int
     false: int
@@ -39,12 +39,16 @@ class ValueRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """Counts over `total_count` records.
+    """The facets of the records that match a query.
 
-    `values`: by facet the values with their counts, most frequent first, then in folded order. Spellings that differ
-    only in case or accents are one value under its most frequent spelling. `flags`: by flag. `ranges`: by number or
-    composite score, None where no record has a value. Domains, tasks and languages are one value if the vocabulary
-    knows them as one; of equally frequent spellings, the one of the vocabulary is shown.
+    Spellings that differ only in case or accents, and terms that the vocabulary treats as equal, count as one value
+    under its most frequent spelling. Among equally frequent spellings, the spelling of the vocabulary is preferred.
+
+    Attributes:
+        total_count: The number of records.
+        values: The values of each facet with their counts, most frequent first, then in folded order.
+        flags: The counts of each flag.
+        ranges: The range of each number or composite score, or None if no record has a value.
     """
 
     total_count: int
@@ -54,23 +58,23 @@ class Facets:
 
 
 class FacetCounter:
-    """Adds up the facets of a query over the parts of a catalog."""
+    """Sums up the facets of a query over the parts of a catalog."""
 
     def __init__(self) -> None:
         self._total_count = 0
-        # By facet and folded value, how often each spelling of it occurs. Plain dictionaries, because a Counter takes
-        # several times as long to create, and large catalogs have many values.
+        # The count of each spelling, by facet and folded value. The innermost mappings are plain dictionaries, because
+        # large catalogs have many values, and creating a Counter takes several times as long.
         self._spelling_counts: dict[str, dict[str, SpellingCounts]] = {name: {} for name in _TEXT_FACETS}
         self._year_counts: Counter[int] = Counter()
         self._flag_counts = {flag: FlagCounts(0, 0, 0) for flag in FLAGS}
         self._ranges: dict[str, ValueRange] = {}
 
     def add_records(self, count: int) -> None:
-        """Add to the total number of records."""
+        """Add `count` to the total number of records."""
         self._total_count += count
 
     def add_counts(self, other: "FacetCounter") -> None:
-        """Add all records that another counter has counted."""
+        """Add the counts and ranges of another counter."""
         self.add_records(other._total_count)
         for facet, counts_by_key in other._spelling_counts.items():
             for key, spelling_counts in counts_by_key.items():
@@ -83,34 +87,34 @@ class FacetCounter:
             self.add_range(column, low, high)
 
     def add_text(self, facet: str, spelling: str, count: int) -> None:
-        """Add `count` records that have a text in this spelling.
+        """Add `count` records with a text in the given spelling.
 
-        A blank text counts as not known, because as the value of a filter it would count as not given.
+        A blank text counts as not known, because a filter with a blank value counts as not given.
         """
         if spelling.strip():
             self._add_spellings(facet, comparison_key(facet, spelling), {spelling: count})
 
     def _add_spellings(self, facet: str, key: str, spelling_counts: SpellingCounts) -> None:
-        """Add records that have some spellings of a folded value."""
+        """Add the counts of spellings of a folded value."""
         sums = self._spelling_counts[facet].setdefault(key, {})
         for spelling, count in spelling_counts.items():
             sums[spelling] = sums.get(spelling, 0) + count
 
     def add_words(self, facet: str, words: tuple[str, ...], count: int) -> None:
-        """Add `count` records that have a list of words.
+        """Add `count` records with a list of words.
 
-        A word that the list contains in two spellings counts once, in the first of them.
+        If the list contains a word in several spellings, only the first one counts.
         """
         first_spellings = {comparison_key(facet, word): word for word in reversed(words)}
         for word in first_spellings.values():
             self.add_text(facet, word, count)
 
     def add_year(self, year: int, count: int) -> None:
-        """Add `count` records of a year."""
+        """Add `count` records with the given year."""
         self._year_counts[year] += count
 
     def add_flag(self, flag: str, counts: FlagCounts) -> None:
-        """Add the numbers of records for which a flag is true, false and not known."""
+        """Add the numbers of records where a flag is true, false and not known."""
         previous = self._flag_counts[flag]
         self._flag_counts[flag] = FlagCounts(
             true=previous.true + counts.true,
@@ -119,19 +123,22 @@ class FacetCounter:
         )
 
     def add_range(self, column: str, low: float, high: float) -> None:
-        """Extend the range of a column to values from `low` to `high`; do nothing if `low` is above `high`."""
+        """Extend the range of a column to include `low` and `high`.
+
+        An empty range, with `low > high`, is ignored.
+        """
         if low <= high:
             previous = self._ranges.get(column, ValueRange(low, high))
             self._ranges[column] = ValueRange(min(previous.low, low), max(previous.high, high))
 
     def _count_trainable(self, value_counts: ValueCounts) -> FlagCounts:
-        """Return the counts of the word column `trainable`, whose words are `true` and `false`, as those of a flag."""
+        """Convert the counts of the words `true` and `false` in the column `trainable` to counts of a flag."""
         counts = dict(value_counts)
         true_count, false_count = counts.get("true", 0), counts.get("false", 0)
         return FlagCounts(true_count, false_count, self._total_count - true_count - false_count)
 
     def facets(self) -> Facets:
-        """Return the facets of all records that were added."""
+        """Return the facets of all added records."""
         value_counts = {name: _count_values(self._spelling_counts[name]) for name in _TEXT_FACETS}
         value_counts["year"] = tuple(sorted(self._year_counts.items(), reverse=True))
 
@@ -144,19 +151,19 @@ class FacetCounter:
 
 
 def _count_values(counts_by_key: Mapping[str, SpellingCounts]) -> ValueCounts:
-    """Return the most frequent spelling of each value with the count of all its spellings, most frequent value first.
+    """Return the most frequent spelling of each value and the total count of its spellings, in descending order.
 
-    `counts_by_key` holds, for each folded value, how often each spelling of it occurs.
+    `counts_by_key` contains the count of each spelling by folded value.
     """
     totals = {key: sum(spelling_counts.values()) for key, spelling_counts in counts_by_key.items()}
     keys_by_frequency = sorted(totals, key=lambda key: (-totals[key], key))
-    return tuple((_most_frequent(key, counts_by_key[key]), totals[key]) for key in keys_by_frequency)
+    return tuple((_most_frequent_spelling(key, counts_by_key[key]), totals[key]) for key in keys_by_frequency)
 
 
-def _most_frequent(key: str, spellings: SpellingCounts) -> str:
-    """Return the most frequent of some spellings of a value.
+def _most_frequent_spelling(key: str, spellings: SpellingCounts) -> str:
+    """Return the most frequent spelling of a value.
 
-    If several are equally frequent, this is `key`, the folded value itself, or else the first in sorted order.
+    Among equally frequent spellings, prefer `key`, which is the folded value, and then the first in sorted order.
     """
     if len(spellings) == 1:
         return next(iter(spellings))
@@ -164,7 +171,7 @@ def _most_frequent(key: str, spellings: SpellingCounts) -> str:
 
 
 def count_segment(counter: FacetCounter, segment: Segment, positions: Ints) -> None:
-    """Add the records of a segment at some positions to a counter of facets."""
+    """Add the records of a segment at the given positions to a counter."""
     counter.add_records(len(positions))
     for column in _TEXT_FACETS:
         _count_texts(counter, segment, column, positions)
@@ -174,7 +181,7 @@ def count_segment(counter: FacetCounter, segment: Segment, positions: Ints) -> N
 
 
 def _count_years(counter: FacetCounter, segment: Segment, positions: Ints) -> None:
-    """Add how many of the records are of each year."""
+    """Add the number of records in each year."""
     years = segment.columns["year"][positions]
     known_years, year_counts = np.unique(years[~np.isnan(years)], return_counts=True)
     for year, count in zip(known_years.tolist(), year_counts.tolist(), strict=True):
@@ -182,7 +189,7 @@ def _count_years(counter: FacetCounter, segment: Segment, positions: Ints) -> No
 
 
 def _count_flags(counter: FacetCounter, segment: Segment, positions: Ints) -> None:
-    """Add for how many of the records each flag is true, false and not known."""
+    """Add the number of records where each flag is true, false and not known."""
     for flag in FLAGS:
         states = segment.columns[flag][positions] + 1  # 0 is "not known", 1 is false, 2 is true
         unknown_count, false_count, true_count = np.bincount(states, minlength=3).tolist()
@@ -200,7 +207,7 @@ def _measure_ranges(counter: FacetCounter, segment: Segment, positions: Ints) ->
 
 
 def _count_texts(counter: FacetCounter, segment: Segment, column: str, positions: Ints) -> None:
-    """Add the texts or word lists that a column has at some positions, each distinct one with its frequency."""
+    """Add the number of records with each distinct text or word list of a column."""
     values = segment.vocabularies[column].values
     counts = np.bincount(segment.columns[column][positions], minlength=1)
     known_codes = np.flatnonzero(counts[1:]) + 1  # code 0 is "not known"

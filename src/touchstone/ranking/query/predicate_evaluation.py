@@ -1,6 +1,6 @@
-"""Evaluation of a query over a segment: one boolean for each record.
+"""Evaluation of a query over a segment, with a mask of the matching records as the result.
 
-Texts, word lists and owners are tested once for each distinct value, then looked up by code.
+Texts, word lists and owners are tested once for each distinct value; records look up the result by their codes.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,9 +29,9 @@ from touchstone.ranking.text.query_words import parse_query
 
 
 def range_bounds(predicate: Range) -> tuple[float, float]:
-    """Return the lowest and the highest value that satisfy a range; an open side is infinite.
+    """Return the lowest and the highest value that satisfy a range, which are infinite for open sides.
 
-    Composite scores may miss a bound by COMPOSITE_TOLERANCE, because their last digits depend on rounding.
+    Bounds of composite scores are extended by COMPOSITE_TOLERANCE, because their last digits depend on rounding.
     """
     tolerance = COMPOSITE_TOLERANCE if predicate.column in COMPOSITES else 0.0
     lowest = -np.inf if predicate.low is None else predicate.low - tolerance
@@ -40,7 +40,7 @@ def range_bounds(predicate: Range) -> tuple[float, float]:
 
 
 def evaluate_query(segment: Segment, query: Query, alive: Bools) -> Bools:
-    """Return for each record of a segment whether it is alive and satisfies every predicate of a query."""
+    """Return whether each record of a segment is alive and satisfies every predicate of a query."""
     matches = alive.copy()
     for predicate in query:
         matches &= evaluate_predicate(segment, predicate)
@@ -48,15 +48,14 @@ def evaluate_query(segment: Segment, query: Query, alive: Bools) -> Bools:
 
 
 def evaluate_predicate(segment: Segment, predicate: Predicate) -> Bools:
-    """Return for each record of a segment whether it satisfies a predicate."""
+    """Return whether each record of a segment satisfies a predicate."""
     return _EVALUATORS[type(predicate)](segment, predicate)
 
 
 def _evaluate_range(segment: Segment, predicate: Range) -> Bools:
-    """Return for each record whether its number, id, time or composite score is in a range.
+    """Return whether the number, id, time or composite score of each record is in a range.
 
-    A record whose number is not known never matches, even if both sides of the range are open, because NaN is neither
-    above nor below any bound.
+    Unknown numbers never match, even if both sides of the range are open, because every comparison with NaN is False.
     """
     lowest, highest = range_bounds(predicate)
     column = predicate.column
@@ -65,54 +64,51 @@ def _evaluate_range(segment: Segment, predicate: Range) -> Bools:
 
 
 def _evaluate_flag(segment: Segment, predicate: FlagEquals) -> Bools:
-    """Return for each record whether its flag is known and has the value asked for."""
+    """Return whether the flag of each record is known and has the requested value."""
     return np.asarray(segment.columns[predicate.column] == int(predicate.value))
 
 
 def _evaluate_any_word(segment: Segment, predicate: AnyWord) -> Bools:
-    """Return for each record whether its word list contains at least one of the words."""
+    """Return whether the word list of each record contains at least one of the words."""
     folded_words = {comparison_key(predicate.column, word) for word in predicate.words}
-    return _test_column(segment, predicate.column, lambda record_words: not folded_words.isdisjoint(record_words))
+    return _match_column(segment, predicate.column, lambda record_words: not folded_words.isdisjoint(record_words))
 
 
 def _evaluate_contains(segment: Segment, predicate: Contains) -> Bools:
-    """Return for each record whether its text contains the substring."""
+    """Return whether the text of each record contains the substring."""
     folded_substring = fold(predicate.text)
     codes = segment.columns[predicate.column]
-    return segment.vocabularies[predicate.column].test_substring(codes, folded_substring)
+    return segment.vocabularies[predicate.column].match_substring(codes, folded_substring)
 
 
 def _evaluate_one_of(segment: Segment, predicate: OneOf) -> Bools:
-    """Return for each record whether its text equals one of the values."""
+    """Return whether the text of each record equals one of the values."""
     folded_values = {fold(value) for value in predicate.values}
-    return _test_column(segment, predicate.column, lambda text: text in folded_values)
+    return _match_column(segment, predicate.column, lambda text: text in folded_values)
 
 
 def _evaluate_full_text(segment: Segment, predicate: FullText) -> Bools:
-    """Return for each record whether it contains every word of a text."""
+    """Return whether each record contains every word of the query text."""
     assert segment.words is not None
-    contains_all = segment.words.contain_all(parse_query(predicate.text))
+    contains_all = segment.words.contains_all_words(parse_query(predicate.text))
     return contains_all if segment.word_positions is None else contains_all[segment.word_positions]
 
 
 def _evaluate_visible(segment: Segment, predicate: Visible) -> Bools:
-    """Return for each record whether it is public or belongs to the viewer."""
-    is_public = _test_column(segment, "visibility", lambda text: text == "public")
+    """Return whether each record is public or belongs to the viewer."""
+    is_public = _match_column(segment, "visibility", lambda text: text == "public")
     if predicate.viewer is None:
         return is_public
 
-    no_code = -1  # which no record has
-    viewer_code = segment.vocabularies["owner"].codes.get(predicate.viewer, no_code)
+    unused_code = -1
+    viewer_code = segment.vocabularies["owner"].codes.get(predicate.viewer, unused_code)
     is_own = segment.columns["owner"] == viewer_code
     return np.asarray(is_public | is_own)
 
 
-def _test_column(segment: Segment, column: str, is_match: Callable[[Any], bool]) -> Bools:
-    """Return for each record whether the folded value of a column satisfies a condition.
-
-    The condition is called once for each distinct value, not once for each record.
-    """
-    return segment.vocabularies[column].test_codes(segment.columns[column], is_match)
+def _match_column(segment: Segment, column: str, is_match: Callable[[Any], bool]) -> Bools:
+    """Return whether the folded value of each record in a column satisfies a condition."""
+    return segment.vocabularies[column].match_codes(segment.columns[column], is_match)
 
 
 _EVALUATORS: Final[Mapping[type[Any], Callable[[Segment, Any], Bools]]] = {

@@ -1,6 +1,6 @@
-"""The conditions that a record can be filtered by: data only, evaluated by a segment or an index.
+"""Predicates, which are the conditions of a query, as plain data for evaluation by a segment or an index.
 
-A `Query` is a conjunction of predicates. Texts are compared folded: without case and accents.
+A `Query` is a conjunction of predicates. Texts are compared in folded form, without case and accents.
 """
 
 from dataclasses import dataclass
@@ -10,15 +10,18 @@ from uuid import UUID
 from touchstone.core.evidence import Assurance
 
 COMPOSITE_TOLERANCE: Final = 1e-9
-"""A composite score that misses a bound by no more than this still reaches it: 0.15 + 0.2 counts as 35 %."""
+"""The tolerance for comparing composite scores with bounds, so that 0.15 + 0.2 reaches 35 % despite rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """`low <= column <= high`, where None leaves a side open; a record without the value never matches.
+    """The value is known and in the range `low <= value <= high`.
 
-    `column`: an integer or percentage attribute, `id`, `created_at`, `updated_at`, or a composite score in 0-1, which
-    is compared within `COMPOSITE_TOLERANCE`.
+    Attributes:
+        column: A number attribute, `id`, `created_at`, `updated_at`, or a composite score in 0-1, which is compared
+            with COMPOSITE_TOLERANCE.
+        low: The lower bound, or None for an open side.
+        high: The upper bound, or None for an open side.
     """
 
     column: str
@@ -28,9 +31,12 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class FlagEquals:
-    """The flag is known and has exactly this value.
+    """The flag is known and has the given value.
 
-    `assurance`: the weakest level of evidence by which it is known; None for that of whoever reads the catalog.
+    Attributes:
+        column: The flag.
+        value: The value.
+        assurance: The assurance at which the flag must be known, or None for the assurance of the view.
     """
 
     column: str
@@ -40,7 +46,7 @@ class FlagEquals:
 
 @dataclass(frozen=True, slots=True)
 class AnyWord:
-    """The word list contains one of the words, compared as a whole and by the vocabulary of its column."""
+    """The word list contains at least one of the words, compared as the vocabulary of the column defines."""
 
     column: str
     words: tuple[str, ...]
@@ -48,9 +54,13 @@ class AnyWord:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """The text column contains a substring; no character has a special meaning.
+    """The text contains a substring.
 
-    `column`: a text other than the description, which an index stores compressed.
+    No character has a special meaning.
+
+    Attributes:
+        column: A text column other than the description, which an index stores compressed.
+        text: The substring.
     """
 
     column: str
@@ -59,7 +69,7 @@ class Contains:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The text column equals one of the values."""
+    """The text equals one of the values."""
 
     column: str
     values: tuple[str, ...]
@@ -67,14 +77,14 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class FullText:
-    """The record contains every word of the text, as `ranking.text` compares words."""
+    """The record contains every word of the text, with words compared as in `ranking.text`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """The record is public or belongs to the viewer; None is a viewer who is not signed in."""
+    """The record is public or belongs to the viewer, who is None if not signed in."""
 
     viewer: UUID | None
 
@@ -84,13 +94,15 @@ Query: TypeAlias = tuple[Predicate, ...]
 
 
 def group_by_assurance(query: Query, assurance: Assurance) -> dict[Assurance, Query]:
-    """Return the predicates of a query by the assurance at which they are evaluated.
+    """Group the predicates of a query by the assurance at which they are evaluated.
 
-    `assurance` is that of the predicates which name none. It is always among the keys.
+    Args:
+        query: the predicates.
+        assurance: the assurance of predicates without an explicit one; it is always among the keys of the result.
     """
     groups: dict[Assurance, Query] = {assurance: ()}
     for predicate in query:
-        own_assurance = predicate.assurance if isinstance(predicate, FlagEquals) else None
-        key = own_assurance or assurance
+        explicit_assurance = predicate.assurance if isinstance(predicate, FlagEquals) else None
+        key = explicit_assurance or assurance
         groups[key] = (*groups.get(key, ()), predicate)
     return groups

@@ -1,4 +1,4 @@
-"""Sort keys of lists, and the selection of one page of records without sorting all of them."""
+"""Sort keys of lists, and selection of one page of records without sorting all of them."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -17,20 +17,21 @@ _SORTABLE_TEXTS: Final = tuple(name for name in TEXT_COLUMNS if name != "visibil
 _SORTABLE_COLUMNS: Final = (*_SORTABLE_TEXTS, "dataset_id", *NUMBERS, *FLAGS, *COMPOSITES, *INTEGER_COLUMNS)
 _ALIASES: Final = {"name": "dataset_name", "num_citations": "citations"}
 RELEVANCE: Final = "relevance"
-"""The sort key for the relevance of a record for the words that are searched."""
+"""The sort key for relevance to the searched words."""
 SORT_KEYS: Final[Mapping[str, str]] = MappingProxyType({name: name for name in _SORTABLE_COLUMNS} | _ALIASES)
-"""Every name that a list may be sorted by, and the column that it means."""
+"""The column for each sort key of lists, including aliases."""
 
 
 class PageRequest(NamedTuple):
-    """A request for one page of the sorted list of one part's records.
+    """A request to a part of the catalog for one page of a sorted list.
 
     Attributes:
-        column, descending: What the list is sorted by; records without a value come last, and ties are sorted by id.
-        skip: How many matches to leave out.
-        limit: How many matches to return at most; None for all.
-        is_before: Tells whether the record at a position comes before those that the request counts; None if it counts
-            from the beginning of the list.
+        column: The column to sort by. Records without a value come last, and ties are sorted by id.
+        descending: Whether to sort in descending order.
+        skip: The number of matches to skip.
+        limit: The maximum number of matches to return, or None for all.
+        is_before: A function that returns whether the record at a position precedes the start of the page, before
+            `skip` is applied. None if the page starts at the beginning of the list.
     """
 
     column: str
@@ -40,21 +41,21 @@ class PageRequest(NamedTuple):
     is_before: Callable[[int], bool] | None = None
 
     def first_index(self, sorted_positions: NDArray[Any]) -> int:
-        """Return the index of the first record that the request counts, given positions in the order of the list."""
+        """Return the index of the first record that is not before the page in `sorted_positions`."""
         is_before = self.is_before
         if is_before is None:
             return 0
 
-        def is_counted(position: int) -> bool:
+        def is_not_before(position: int) -> bool:
             return not is_before(int(position))
 
-        return bisect_left(sorted_positions, True, key=is_counted)
+        return bisect_left(sorted_positions, True, key=is_not_before)
 
 
 def sort_values(segment: Segment, column: str) -> tuple[NDArray[Any], ...]:
-    """Return the arrays that a column is sorted by, the most significant first; NaN stands for a missing value.
+    """Return the arrays for sorting by a column, the most significant first, with NaN for missing values.
 
-    Most columns need one array. UUIDs are sorted by their two halves, texts by the rank of their folded form.
+    UUIDs are sorted by their two halves, and texts by the ranks of their folded forms.
     """
     if column == "dataset_id":
         return segment.columns["uuid_high"], segment.columns["uuid_low"]
@@ -70,7 +71,7 @@ def sort_values(segment: Segment, column: str) -> tuple[NDArray[Any], ...]:
 
 
 def to_ascending(values: NDArray[Any], descending: bool) -> NDArray[Any]:
-    """Return keys whose ascending order is the order asked for, with missing values (NaN) last in either direction."""
+    """Convert values to keys for an ascending sort, with missing values (NaN) last in either direction."""
     if values.dtype.kind != "f":
         return ~values if descending else values
 
@@ -79,10 +80,14 @@ def to_ascending(values: NDArray[Any], descending: bool) -> NDArray[Any]:
 
 
 def select_window(keys: Sequence[NDArray[Any]], skip: int, limit: int | None) -> Ints:
-    """Return the indices of one page of records in ascending order of some sort keys, the most significant first.
+    """Return the indices of the records on one page in ascending order of sort keys.
 
-    The page begins after the first `skip` records and holds up to `limit` records, or all that follow for None. Only
-    records that can be on the page are sorted, so a short page of a long list is cheap.
+    Only records that can be on the page are sorted, so a short page near the beginning of a long list is cheap.
+
+    Args:
+        keys: the sort keys of all records, the most significant first.
+        skip: the number of records before the page.
+        limit: the maximum number of records on the page, or None for all remaining records.
     """
     first_key = keys[0]
     record_count = len(first_key)
@@ -96,11 +101,11 @@ def select_window(keys: Sequence[NDArray[Any]], skip: int, limit: int | None) ->
 
 
 def select_candidates(first_key: NDArray[Any], end: int) -> Ints:
-    """Return the indices of the records that can be among the first `end` in ascending order of a key."""
+    """Return the indices of the records that can be among the first `end` records in ascending order of a key."""
     record_count = len(first_key)
     if end == 0 or end >= record_count // 2:
         return np.arange(record_count)
 
-    # Records whose first key is larger than that of the page's last record cannot be on it or before it.
+    # Records with a larger first key than the last record of the page come after the page.
     largest_first_key = np.partition(first_key, end - 1)[end - 1]
     return np.flatnonzero(first_key <= largest_first_key)

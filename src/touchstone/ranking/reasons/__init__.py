@@ -1,1 +1,1 @@
-"""Why a record is where it is in a ranking, and what would move it."""
+"""Explanations of a record's rank, and of the changes that would move it."""

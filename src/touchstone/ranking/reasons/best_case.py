@@ -1,4 +1,4 @@
-"""The highest score that a record could have: its criteria if everything unknown about it were as good as possible."""
+"""The criteria that a record could have at best, if all unknown attributes had their most favourable values."""
 
 from typing import Final
 
@@ -15,15 +15,16 @@ _FAVOURABLE_NUMBERS: Final = {
     "citations": 1000,
     "missing_values_percentage": 0,
 }
-"""A value of each number attribute with which every criterion computed from it has its highest value."""
+"""A value of each number attribute that maximizes every criterion computed from it."""
 _FAVOURABLE_IF_FALSE: Final = frozenset({"has_missing_values"})
-"""The flags with which criteria are highest if they are false; with all others, if they are true."""
+"""The flags that are favourable if they are false, unlike all other flags."""
 
 
 def best_case_criterion_scores(facts: Facts) -> Floats:
-    """Return the criteria that some records would have if all that is unknown about them were as good as possible.
+    """Return the criteria that records would have if all unknown attributes had their most favourable values.
 
-    What is known stays as it is. The result has one row for each record, with its criteria in the order of CRITERIA.
+    Returns:
+        a matrix with one row for each record and one column for each of CRITERIA.
     """
     best_facts = {}
     for name, favourable_number in _FAVOURABLE_NUMBERS.items():

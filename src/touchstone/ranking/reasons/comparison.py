@@ -1,13 +1,13 @@
-"""Why one record ranks above another: their differences criterion by criterion, and what would reverse their order.
+"""Comparison of two records of a ranking, and the changes of weights that would reverse their order.
 
-The score of a record is the sum of weight times criterion, divided by the sum of all weights. Two records share this
-divisor, so which of them is first depends only on the *weighted lead* of the upper one: the sum over all criteria of
-weight times difference. If one weight rises by `d`, the weighted lead rises by `d` times the difference in this
-criterion. The *reversing weight* of a criterion is the one at which the weighted lead is zero:
+The score of a record is the sum of weight times criterion, divided by the sum of all weights. The divisor is the same
+for all records, so the order of two records depends only on the *weighted lead* of the upper record: the sum of weight
+times difference over all criteria. If one weight rises by `d`, the weighted lead rises by `d` times the difference in
+this criterion. The weighted lead is zero at the *reversing weight* of the criterion:
 
     reversing weight = weight - weighted lead / difference
 
-Beyond it the two records change places.
+Beyond this weight, the order of the two records is reversed.
 """
 
 import math
@@ -22,22 +22,25 @@ from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.reasons.points import points_by_criterion
-from touchstone.ranking.weighted_mean import power_of_two_of, score_matrix
+from touchstone.ranking.weighted_mean import power_of_two_scale, score_matrix
 
 _SMALLEST_DIFFERENCE: Final = 1e-12
 """Values of a criterion that differ by less are equal but for rounding; those of different facts differ by more."""
+_SMALLEST_SHARE: Final = 1e-12
+"""A reversing weight below this share of the present weight is zero but for rounding."""
 
 
 class CriterionDifference(NamedTuple):
-    """How the upper record of a pair differs from the lower one in one criterion.
+    """The difference between the upper and the lower record of a pair in one criterion.
 
     Attributes:
         criterion: The name of the criterion.
-        weight: Its weight, as given.
-        above, below: The values of the criterion for the upper and for the lower record.
-        points: How much of the lead of the upper record comes from this criterion; negative if it is behind there.
-        reversing_weight: The weight beyond which the lower record would be first, the other weights unchanged; None if
-            no weight of this criterion reverses the order of the two.
+        weight: The weight of the criterion, as given.
+        above: The value of the criterion for the upper record.
+        below: The value of the criterion for the lower record.
+        points: The contribution of the criterion to the lead of the upper record, which may be negative.
+        reversing_weight: The weight beyond which the order of the records is reversed if no other weight changes, or
+            None if no weight of this criterion reverses it.
     """
 
     criterion: str
@@ -52,8 +55,8 @@ class Reversal(NamedTuple):
     """The smallest change of a single weight that reverses the order of two records.
 
     Attributes:
-        criterion: The name of the criterion whose weight changes.
-        weight: The weight beyond which the lower record of the pair is first.
+        criterion: The name of the criterion.
+        weight: The weight of the criterion beyond which the order is reversed.
         weight_before: The weight as given.
     """
 
@@ -63,18 +66,19 @@ class Reversal(NamedTuple):
 
     @property
     def change(self) -> float:
-        """By how much the weight rises, or falls if this is negative; 0 if the two records have equal scores."""
+        """The change of the weight, which is negative for a decrease and 0 if the two records have equal scores."""
         return self.weight - self.weight_before
 
 
 class PairComparison(NamedTuple):
-    """Why one of two records of a ranking is above the other.
+    """The comparison of two records of a ranking.
 
     Attributes:
-        above, below: The positions of the two records in the view.
-        lead: The score of the upper record minus that of the lower one.
+        above: The position of the upper record in the view.
+        below: The position of the lower record in the view.
+        lead: The difference of their scores.
         differences: Their differences in all criteria, in the order of CRITERIA.
-        reversal: The smallest change of one weight that reverses their order; None if no weight does.
+        reversal: The smallest change of a single weight that reverses their order, or None if there is none.
     """
 
     above: int
@@ -85,18 +89,18 @@ class PairComparison(NamedTuple):
 
 
 class _ComparedRecord(NamedTuple):
-    """A record to be compared.
+    """A record to compare.
 
     Attributes:
         position: Its position in the view.
-        alphabetical_place: Its place among the compared records by name, which decides between equal scores.
+        alphabetical_rank: Its rank by name among the compared records, which is the tie-breaker for equal scores.
         score: Its score.
-        criteria: Its values of all criteria, in the order of CRITERIA.
-        points: What each weighted criterion adds to its score.
+        criteria: Its criteria, in the order of CRITERIA.
+        points: The contribution of each weighted criterion to its score.
     """
 
     position: int
-    alphabetical_place: int
+    alphabetical_rank: int
     score: float
     criteria: Floats
     points: Mapping[str, float]
@@ -105,18 +109,18 @@ class _ComparedRecord(NamedTuple):
         """Return whether this record ranks above another."""
         if self.score != other.score:
             return self.score > other.score
-        return self.alphabetical_place < other.alphabetical_place
+        return self.alphabetical_rank < other.alphabetical_rank
 
 
 def order_records(view: View, positions: Ints, weights: Mapping[str, float]) -> Ints:
-    """Return the positions of some records in the order that they have in a ranking by these weights."""
+    """Sort the positions of records in the order of a ranking with the given weights."""
     scores = score_matrix(view.criterion_scores(positions).T, weights)
-    return positions[np.lexsort((view.alphabetical_places(positions), -scores))]
+    return positions[np.lexsort((view.alphabetical_ranks(positions), -scores))]
 
 
 def compare_records(view: View, positions: Ints, weights: Mapping[str, float]) -> list[PairComparison]:
-    """Return a comparison of each pair of records; `positions` must be in ranking order, the best record first."""
-    alphabetical_places = view.alphabetical_places(positions).tolist()
+    """Compare each pair of records, given in the order of the ranking."""
+    alphabetical_ranks = view.alphabetical_ranks(positions).tolist()
     criterion_scores = view.criterion_scores(positions)
     scores = score_matrix(criterion_scores.T, weights).tolist()
     points = points_by_criterion(criterion_scores, weights)
@@ -125,7 +129,7 @@ def compare_records(view: View, positions: Ints, weights: Mapping[str, float]) -
     for index, position in enumerate(positions.tolist()):
         record = _ComparedRecord(
             position=position,
-            alphabetical_place=alphabetical_places[index],
+            alphabetical_rank=alphabetical_ranks[index],
             score=scores[index],
             criteria=criterion_scores[index],
             points=points[index],
@@ -136,7 +140,7 @@ def compare_records(view: View, positions: Ints, weights: Mapping[str, float]) -
 
 
 def _compare_pair(above: _ComparedRecord, below: _ComparedRecord, weights: Mapping[str, float]) -> PairComparison:
-    """Return how a record differs from the one below it, and what would reverse their order."""
+    """Compare a record with a record below it."""
     reversing_weights = _find_reversing_weights(above, below, weights)
 
     differences = []
@@ -163,41 +167,45 @@ def _compare_pair(above: _ComparedRecord, below: _ComparedRecord, weights: Mappi
 def _find_reversing_weights(
     above: _ComparedRecord, below: _ComparedRecord, weights: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return by criterion the weight beyond which the lower of two records is first, the other weights unchanged.
+    """Return the reversing weight of each criterion, assuming that no other weight changes.
 
-    The weight of a criterion has to rise beyond it where the lower record is better, and to fall below it where it is
-    worse. Criteria without such a weight are left out: the records do not differ in them, or the weight would have to
-    be negative or larger than any float.
+    The weight must rise above the reversing weight if the lower record is better in the criterion, or else fall below
+    it. Criteria are omitted if the records do not differ in them, or if the reversing weight would be negative or would
+    overflow.
     """
     differences = dict(zip(CRITERION_NAMES, (above.criteria - below.criteria).tolist(), strict=True))
 
-    # Huge weights would overflow when they are added, so all are divided by a power of two, which rounds no digit.
-    scale = power_of_two_of(weights)
+    # Sums of huge weights could overflow, so divide all weights by a power of two, which does not round them.
+    scale = power_of_two_scale(weights)
     scaled_weights = {name: weight / scale for name, weight in weights.items()}
     weighted_lead = math.fsum(weight * differences[name] for name, weight in scaled_weights.items())
-    weighted_lead = max(0.0, weighted_lead)  # rounding may put a lead of zero below it
+    weighted_lead = max(0.0, weighted_lead)  # a lead of zero may become negative by rounding
 
     reversing_weights = {}
     for name, difference in differences.items():
         if abs(difference) < _SMALLEST_DIFFERENCE:
             continue
 
-        # Where the upper record is better, the weight has to fall, and cannot fall below zero.
+        # If the upper record is better, the weight must fall, but not below zero.
         upper_is_better = difference > 0.0
-        if upper_is_better and not _is_reversed_without(name, above, below, weights):
+        if upper_is_better and not _is_reversed_without_criterion(name, above, below, weights):
             continue
 
-        scaled_weight = scaled_weights.get(name, 0.0) - weighted_lead / difference
-        reversing_weight = max(0.0, scaled_weight) * scale  # rounding may put a weight of zero below it
+        # Rounding may put a weight of zero slightly above or below it.
+        present_weight = scaled_weights.get(name, 0.0)
+        scaled_weight = present_weight - weighted_lead / difference
+        if upper_is_better and scaled_weight < _SMALLEST_SHARE * present_weight:
+            scaled_weight = 0.0
+        reversing_weight = max(0.0, scaled_weight) * scale
         if math.isfinite(reversing_weight):
             reversing_weights[name] = reversing_weight
     return reversing_weights
 
 
-def _is_reversed_without(
+def _is_reversed_without_criterion(
     criterion: str, above: _ComparedRecord, below: _ComparedRecord, weights: Mapping[str, float]
 ) -> bool:
-    """Return whether the lower of two records would be first if a criterion had no weight."""
+    """Return whether the order of two records would be reversed if a criterion had no weight."""
     other_weights = {**weights, criterion: 0.0}
     if not any(other_weights.values()):
         return False
@@ -208,10 +216,9 @@ def _is_reversed_without(
 
 
 def _find_smallest_reversal(differences: Sequence[CriterionDifference]) -> Reversal | None:
-    """Return the smallest change of a single weight that reverses the order of two records; None if no weight does.
+    """Return the smallest change of a single weight that reverses the order, or None if there is none.
 
-    Of equal changes, that of a criterion which already has a weight is preferred, then that of the criterion in which
-    the records differ most.
+    Among equal changes, prefer criteria that already have a weight, then the criterion with the largest difference.
     """
     reversals_by_preference = []
     for difference in differences:

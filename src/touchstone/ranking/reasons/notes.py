@@ -1,7 +1,6 @@
-"""Notes on a ranking: they name the weighted criteria that have no part in the order of the records shown.
+"""Notes on a ranking, which name the weighted criteria that do not affect the order of the records shown.
 
-These are the criteria that have the same value for all records shown. Often nothing is known about them, and each of
-the records has 0.
+These criteria have the same value for all records shown. Often this value is 0 because nothing is known about them.
 """
 
 from collections.abc import Mapping
@@ -26,7 +25,13 @@ class NoteCode(StrEnum):
 
 
 class RankingNote(NamedTuple):
-    """A note on one criterion; `value` is what all records shown have, or None if it is not known for any."""
+    """A note on one criterion.
+
+    Attributes:
+        code: The kind of the note.
+        criterion_name: The name of the criterion.
+        value: The value of all records shown, or None if it is not known for any of them.
+    """
 
     code: NoteCode
     criterion_name: str
@@ -34,23 +39,23 @@ class RankingNote(NamedTuple):
 
 
 class NoteCollector:
-    """Finds the notes on a ranking, whose records are added piece by piece."""
+    """Collects the notes on a ranking while its records are added in batches."""
 
     def __init__(self, view: View, weights: Mapping[str, float]) -> None:
         weighted_names = [name for name, _ in active_weights(weights).terms]
         self._view = view
         self._record_count = 0
-        # The criteria that have had the same value for all records so far, with this value.
+        # The value of each criterion that is the same for all records so far.
         self._common_values: dict[str, float] = dict.fromkeys(weighted_names, 0.0)
         self._known_criteria: set[str] = set()
 
     @property
     def is_complete(self) -> bool:
-        """Whether no criterion has the same value for all records any more, so that more records cannot add a note."""
+        """Whether every criterion differs between records, so that there are no notes regardless of further records."""
         return not self._common_values
 
     def add(self, positions: Ints) -> None:
-        """Add records, given by their positions in the view, and drop the criteria in which they vary."""
+        """Add the records at the given positions of the view, and drop the criteria that differ between records."""
         if not len(positions):
             return
 
@@ -64,18 +69,18 @@ class NoteCollector:
                 continue
 
             self._common_values[name] = expected_value
-            if expected_value > 0.0 or self._is_anything_known(name, positions):
+            if expected_value > 0.0 or self._has_known_fact(name, positions):
                 self._known_criteria.add(name)
 
-    def _is_anything_known(self, criterion: str, positions: Ints) -> bool:
-        """Return whether any attribute that a criterion is computed from is known for any record at some positions."""
+    def _has_known_fact(self, criterion: str, positions: Ints) -> bool:
+        """Return whether any attribute that a criterion is computed from is known for any of the records."""
         if criterion in self._known_criteria:
             return True
         facts = FACTS_BY_CRITERION[criterion]
-        return any(bool(np.any(self._view.fact(fact, positions) >= 0)) for fact in facts)
+        return any(bool(np.any(self._view.attribute(fact, positions) >= 0)) for fact in facts)
 
     def notes(self) -> list[RankingNote]:
-        """Return the notes, in the order of the criteria; none if there are fewer than two records to compare."""
+        """Return the notes in the order of the criteria, or an empty list for fewer than two records."""
         if self._record_count < 2:
             return []
 

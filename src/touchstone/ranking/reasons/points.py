@@ -1,4 +1,4 @@
-"""The points that add up to a score, and the criteria of which nothing is known."""
+"""The points that add up to a score, and the criteria without any known facts."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,13 +14,13 @@ from touchstone.ranking.weighted_mean import active_weights, score_matrix
 
 
 class CriterionPoints(NamedTuple):
-    """What a criterion adds to the score of a record.
+    """The contribution of a criterion to the score of a record.
 
     Attributes:
         criterion: The name of the criterion.
         share: Its weight divided by the sum of all weights.
         value: Its value for the record, in 0-1.
-        points: Its share of the score: `share * value`.
+        points: Its contribution to the score, `share * value`.
     """
 
     criterion: str
@@ -30,10 +30,11 @@ class CriterionPoints(NamedTuple):
 
 
 def score_points(criterion_scores: Floats, weights: Mapping[str, float]) -> tuple[CriterionPoints, ...]:
-    """Explain the score of one record by the points of each criterion that has a weight.
+    """Return the points of each weighted criterion, which add up to the score of the record.
 
-    The points of a criterion are its value times its share of the weights, and all points add up to the score.
-    `criterion_scores` holds the values of the twelve criteria for the record, in the order of CRITERIA.
+    Args:
+        criterion_scores: the criteria of the record, in the order of CRITERIA.
+        weights: the weights by criterion.
     """
     weighted_criteria, total_weight = active_weights(weights)
     value_by_criterion = dict(zip(CRITERION_NAMES, criterion_scores.tolist(), strict=True))
@@ -49,10 +50,13 @@ def score_points(criterion_scores: Floats, weights: Mapping[str, float]) -> tupl
 
 
 def points_by_criterion(criterion_scores: Floats, weights: Mapping[str, float]) -> list[dict[str, float]]:
-    """Return for each record the points of the criteria that have a weight, by name.
+    """Return the points of each weighted criterion by name, for each record.
 
-    The points of a record add up to its score. `criterion_scores` has one row for each record, with its criteria in the
-    order of CRITERIA.
+    The points of a record add up to its score.
+
+    Args:
+        criterion_scores: a matrix with one row for each record and one column for each of CRITERIA.
+        weights: the weights by criterion.
     """
     weighted_criteria, total_weight = active_weights(weights)
     names = [name for name, _ in weighted_criteria]
@@ -70,17 +74,29 @@ def points_by_criterion(criterion_scores: Floats, weights: Mapping[str, float]) 
 
 
 def add_rounding_error(points: Sequence[float], score: float) -> list[float]:
-    """Return points that add up to a score: a rounding error, which would show in the sum, is added to the largest."""
+    """Return points whose sum, as `math.fsum` rounds it, is a score.
+
+    The difference, which is a rounding error, is added to the largest points. If no value of them gives the score,
+    because the sum would be halfway between two floats, one of the smaller points moves by its last digit.
+    """
     exact_points = list(points)
-    largest = exact_points.index(max(exact_points))
-    exact_points[largest] += score - math.fsum(exact_points)
+    largest_first = sorted(range(len(points)), key=points.__getitem__, reverse=True)
+    exact_points[largest_first[0]] += math.fsum([score, *(-value for value in points)])
+
+    for index in largest_first[1:]:
+        excess = math.fsum(exact_points) - score
+        if excess == 0:
+            break
+        # A criterion that adds nothing has to keep its zero.
+        if exact_points[index] > 0:
+            exact_points[index] = math.nextafter(exact_points[index], -math.copysign(math.inf, excess))
     return exact_points
 
 
 def unknown_criteria(facts: Facts) -> list[list[str]]:
-    """Return for each record the names of the criteria of which no fact is known.
+    """Return the names of the criteria without any known fact, for each record.
 
-    Such a criterion counts 0, but the 0 says nothing about the record, so pages show a question mark instead.
+    Such a criterion counts 0, but pages show a question mark because the 0 says nothing about the record.
     """
     is_known = {name: facts[name] >= 0 for name in (*NUMBERS, *FLAGS)}
 

@@ -1,7 +1,7 @@
-"""How well a score is supported: which part of it comes from attributes at each level of evidence.
+"""The division of a score among the levels of evidence that support it.
 
-A score is a sum of points, and each point comes from an attribute of the record. The attribute is supported by claims
-with evidence, the best of which has a level; without evidence it is declared.
+A score is a sum of points, and each point comes from an attribute of the record. The level of an attribute is the level
+of the best evidence for it, or "declared" if there is none.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,42 +25,47 @@ _STRENGTHS: Final = [level.strength for level in EvidenceLevel]
 
 
 class _Contribution(NamedTuple):
-    """What one attribute adds to a criterion, as one value for each record."""
+    """The contribution of one attribute to a criterion, with one value for each record."""
 
     attribute: str
     values: Floats
 
 
 class SupportedFacts(NamedTuple):
-    """The facts of some records with the levels of evidence that support them.
+    """The facts of records with the levels of evidence that support them.
 
     Attributes:
-        facts: The facts, as `View.facts` returns them.
-        strengths: The strength of the level that supports each attribute (row) of each record (column).
+        facts: The facts, as returned by `View.facts`.
+        strengths: The strength of the evidence level of each attribute (row) of each record (column).
     """
 
     facts: Facts
     strengths: Ints
 
     @classmethod
-    def of_packed(cls, facts: Facts, packed_levels: NDArray[np.uint64]) -> "SupportedFacts":
-        """Return facts with their levels as `View.evidence_levels` returns them."""
+    def from_packed_levels(cls, facts: Facts, packed_levels: NDArray[np.uint64]) -> "SupportedFacts":
+        """Combine facts with the packed levels returned by `View.evidence_levels`."""
         return cls(facts, unpack_levels(packed_levels))
 
-    def strengths_of(self, attribute: str) -> Ints:
-        """Return for each record the strength of the level that supports an attribute."""
+    def attribute_strengths(self, attribute: str) -> Ints:
+        """Return the strength of the evidence level of an attribute for each record."""
         return np.asarray(self.strengths[_ROWS[attribute]])
 
 
 def points_by_level(
     supported: SupportedFacts, criterion_scores: Floats, weights: Mapping[str, float]
 ) -> list[dict[str, float]]:
-    """Divide the score of each record among the levels of evidence, such as "declared", that support its attributes.
+    """Divide the score of each record among the levels of evidence that support its attributes.
 
-    The result has for each record its points by the name of the level; they add up to its score. `criterion_scores` has
-    one row for each record, with its criteria in the order of CRITERIA.
+    Args:
+        supported: the facts of the records with their evidence levels.
+        criterion_scores: a matrix with one row for each record and one column for each of CRITERIA.
+        weights: the weights by criterion.
+
+    Returns:
+        for each record, the points by the name of the level, which add up to its score.
     """
-    # First divide the score of each record (column) among its attributes (rows).
+    # Divide the score of each record (column) among its attributes (rows).
     terms, total_weight = active_weights(weights)
     points_by_attribute = np.zeros(supported.strengths.shape)
     for criterion, weight in terms:
@@ -68,7 +73,7 @@ def points_by_level(
         for attribute, values in _contributions(criterion, criterion_values, supported):
             points_by_attribute[_ROWS[attribute]] += values * (weight / total_weight)
 
-    # Then add up the points of those attributes that are supported at the same level.
+    # Add up the points of the attributes with the same level.
     points_of_levels = []
     for strength in _STRENGTHS:
         has_level = supported.strengths == strength
@@ -84,57 +89,57 @@ def points_by_level(
 
 
 def _contributions(criterion: str, criterion_values: Floats, supported: SupportedFacts) -> list[_Contribution]:
-    """Return what each attribute adds to a criterion of some records.
+    """Return the contribution of each attribute to a criterion.
 
-    Most criteria are computed from a single attribute, which adds the whole value.
+    Most criteria are computed from a single attribute, which contributes the whole value.
     """
-    split_by_attribute = _SPLITS.get(criterion)
-    if split_by_attribute is not None:
-        return split_by_attribute(supported)
+    compute_contributions = _CONTRIBUTION_FUNCTIONS.get(criterion)
+    if compute_contributions is not None:
+        return compute_contributions(supported)
 
     [attribute] = FACTS_BY_CRITERION[criterion]
     return [_Contribution(attribute, criterion_values)]
 
 
-def _split_ethical_score(supported: SupportedFacts) -> list[_Contribution]:
-    """Split the ethical score: each attribute that is true adds a tenth."""
+def _ethical_score_contributions(supported: SupportedFacts) -> list[_Contribution]:
+    """Return the contributions to the ethical score, which are one tenth for each attribute that is true."""
     return [_Contribution(name, (supported.facts[name] == 1) / len(ETHICAL)) for name in ETHICAL]
 
 
-def _split_technical_score(supported: SupportedFacts) -> list[_Contribution]:
-    """Split the technical score into its parts for documentation, quality and size."""
+def _technical_score_contributions(supported: SupportedFacts) -> list[_Contribution]:
+    """Return the contributions to the technical score, as in `criterion_formulas.technical_score`."""
     facts = supported.facts
     missing_percentage = facts["missing_values_percentage"]
     is_percentage_known = ~np.isnan(missing_percentage)
     is_complete_by_flag = ~is_percentage_known & (facts["has_missing_values"] == 0)
 
     return [
-        _true_part("metadata_provided_with_dataset", formulas.DOCUMENTATION_PART, facts),
-        _true_part("external_documentation_available", formulas.DOCUMENTATION_PART, facts),
+        _contribution_if_true("metadata_provided_with_dataset", formulas.DOCUMENTATION_PART, facts),
+        _contribution_if_true("external_documentation_available", formulas.DOCUMENTATION_PART, facts),
         _Contribution(
             "missing_values_percentage",
             np.where(is_percentage_known, formulas.completeness_part(missing_percentage), 0.0),
         ),
         _Contribution("has_missing_values", np.where(is_complete_by_flag, formulas.QUALITY_PART, 0.0)),
-        _true_part("is_split", formulas.QUALITY_PART, facts),
+        _contribution_if_true("is_split", formulas.QUALITY_PART, facts),
         _Contribution("instances_number", formulas.instances_part(facts["instances_number"])),
         _Contribution("features_number", formulas.features_part(facts["features_number"])),
     ]
 
 
-def _true_part(flag: str, part: float, facts: Facts) -> _Contribution:
-    """Return what a flag adds to a criterion where it is true."""
+def _contribution_if_true(flag: str, part: float, facts: Facts) -> _Contribution:
+    """Return the contribution of a flag that adds `part` to a criterion if it is true."""
     return _Contribution(flag, np.where(facts[flag] == 1, part, 0.0))
 
 
-def _split_documentation(supported: SupportedFacts) -> list[_Contribution]:
-    """Split the criterion for documentation between the two flags from which it is computed.
+def _documentation_contributions(supported: SupportedFacts) -> list[_Contribution]:
+    """Return the contributions of the two flags to the documentation criterion.
 
-    One true flag suffices for its full value. If both are true, the one with the stronger evidence counts.
+    One true flag is sufficient for the full value. If both are true, the one with the stronger evidence counts.
     """
     metadata, external = FACTS_BY_CRITERION["documentation"]
     has_metadata, has_external = supported.facts[metadata] == 1, supported.facts[external] == 1
-    is_metadata_better = supported.strengths_of(metadata) >= supported.strengths_of(external)
+    is_metadata_better = supported.attribute_strengths(metadata) >= supported.attribute_strengths(external)
 
     is_metadata_decisive = has_metadata & (is_metadata_better | ~has_external)
     is_external_decisive = has_external & ~is_metadata_decisive
@@ -144,8 +149,11 @@ def _split_documentation(supported: SupportedFacts) -> list[_Contribution]:
     ]
 
 
-def _split_data_quality(supported: SupportedFacts) -> list[_Contribution]:
-    """Split the data quality, which the percentage of missing values decides if it is known, and else the flag."""
+def _data_quality_contributions(supported: SupportedFacts) -> list[_Contribution]:
+    """Return the contributions to the data quality.
+
+    If the percentage of missing values is known, it contributes the whole value, or else the flag does.
+    """
     quality = formulas.data_quality(supported.facts)
     is_percentage_known = ~np.isnan(supported.facts["missing_values_percentage"])
     return [
@@ -154,10 +162,10 @@ def _split_data_quality(supported: SupportedFacts) -> list[_Contribution]:
     ]
 
 
-_SPLITS: Final[Mapping[str, Callable[[SupportedFacts], list[_Contribution]]]] = {
-    "ethical_score": _split_ethical_score,
-    "technical_score": _split_technical_score,
-    "documentation": _split_documentation,
-    "data_quality": _split_data_quality,
+_CONTRIBUTION_FUNCTIONS: Final[Mapping[str, Callable[[SupportedFacts], list[_Contribution]]]] = {
+    "ethical_score": _ethical_score_contributions,
+    "technical_score": _technical_score_contributions,
+    "documentation": _documentation_contributions,
+    "data_quality": _data_quality_contributions,
 }
-"""The criteria to which several attributes contribute."""
+"""The functions for criteria that are computed from several attributes."""

@@ -1,4 +1,4 @@
-"""The rank that a record would have with another score, and the ranks that unknown values allow."""
+"""The rank that a record would have with another score, and the range of ranks that unknown values allow."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple, Self
@@ -18,45 +18,45 @@ _FLAG_BY_BINARY_CRITERION: Final = {
     for criterion in CRITERIA
     if criterion.kind == "binary" and criterion.facts[0] in ETHICAL
 }
-"""For each criterion that is 1 if one ethical attribute is true, the name of this attribute."""
+"""The attribute of each criterion that is 1 if a single ethical attribute is true."""
 _ETHICAL_CRITERIA: Final = frozenset({"ethical_score", *_FLAG_BY_BINARY_CRITERION})
-"""The criteria that would be higher for some records if their unknown ethical attributes were true."""
+"""The criteria that can be higher if unknown ethical attributes are true."""
 
 
 class RankRange(NamedTuple):
-    """The best and the worst rank that a record can have, whatever is found out about unknown attributes."""
+    """The best and the worst rank that a record can have, depending on unknown attributes."""
 
     best: int
     worst: int
 
 
 class RankLookup:
-    """Answers which rank any record would have with any score, among the records that match a query.
+    """Finds the rank that a record would have with another score among the records that match a query.
 
-    Each answer takes a pass over the scores of all matches. For a few answers, this is quicker than sorting them.
+    Each lookup takes a pass over the scores of all matches, which is faster than sorting them for a few lookups.
     """
 
     def __init__(self, view: View, positions: Ints, scores: Floats) -> None:
-        """Look ranks up among the records at some positions, in ascending order, which have these scores."""
+        """Prepare lookups among the records at the given ascending positions with the given scores."""
         self._view = view
         self._positions = positions
         self._scores = scores
         self._ranks: dict[tuple[int, float], int] = {}
 
     @classmethod
-    def of_query(cls, view: View, query: Query, weights: Mapping[str, float]) -> Self:
-        """Return a lookup among the records that match a query, with the scores that they have."""
+    def for_query(cls, view: View, query: Query, weights: Mapping[str, float]) -> Self:
+        """Create a lookup among the records that match a query, with their actual scores."""
         positions = view.matching_positions(query)
         return cls(view, positions, view.scores(positions, weights))
 
     @classmethod
-    def of_query_with_unknowns_true(cls, view: View, query: Query, weights: Mapping[str, float]) -> Self:
-        """Return a lookup among the records that match a query, if all their unknown ethical attributes were true."""
+    def for_query_with_unknowns_true(cls, view: View, query: Query, weights: Mapping[str, float]) -> Self:
+        """Create a lookup among the records that match a query, as if all unknown ethical attributes were true."""
         positions = view.matching_positions(query)
         return cls(view, positions, _optimistic_scores(view, positions, weights))
 
     def __len__(self) -> int:
-        """Return how many records match."""
+        """Return the number of matches."""
         return len(self._positions)
 
     def contains(self, position: int) -> bool:
@@ -65,10 +65,10 @@ class RankLookup:
         return index is not None
 
     def rank_of(self, position: int, score: float) -> int:
-        """Return the rank that the record at a position of the view would have if `score` were its score.
+        """Return the rank that the record at a position of the view would have with the given score.
 
-        This is 1 + the number of other matches that would be before it; the record itself need not match. Equal scores
-        are decided by folded name, then id.
+        This is 1 plus the number of other matches before it. The record itself need not match. Equal scores are sorted
+        by folded name and then by id.
         """
         key = (position, score)
         if key not in self._ranks:
@@ -76,11 +76,11 @@ class RankLookup:
         return self._ranks[key]
 
     def place_of(self, score: float) -> int:
-        """Return 1 + the number of matches with a higher score, so that matches with the same score share a place."""
+        """Return 1 plus the number of matches with a higher score, so that matches with equal scores share a place."""
         return int(np.count_nonzero(self._scores > score)) + 1
 
     def count_tied_with(self, position: int, score: float) -> int:
-        """Return how many other matches than the record at a position of the view have exactly this score."""
+        """Return the number of matches with the given score, except the record at a position of the view."""
         is_tied = self._scores == score
         index = self._index_of(position)
         if index is not None:
@@ -88,11 +88,11 @@ class RankLookup:
         return int(np.count_nonzero(is_tied))
 
     def _count_before(self, position: int, score: float) -> int:
-        """Count the other matches that would be before a record, given by its position, if it had this score."""
+        """Return the number of other matches before the record at a position if it had the given score."""
         is_higher = self._scores > score
         is_tied = self._scores == score
 
-        # The record itself, with the score that it really has, does not count.
+        # Exclude the record itself with its actual score.
         index = self._index_of(position)
         if index is not None:
             is_higher[index] = False
@@ -102,7 +102,7 @@ class RankLookup:
         return higher_count + self._view.count_before(position, self._positions[is_tied])
 
     def _index_of(self, position: int) -> int | None:
-        """Return the index of the record at a position of the view among the matches; None if it does not match."""
+        """Return the index of the record at a position of the view among the matches, or None if it does not match."""
         index = int(np.searchsorted(self._positions, position))
         is_match = index < len(self._positions) and int(self._positions[index]) == position
         return index if is_match else None
@@ -111,15 +111,21 @@ class RankLookup:
 def find_unknown_ranks(
     view: View, query: Query, weights: Mapping[str, float], positions: Ints, lookup: RankLookup | None = None
 ) -> list[RankRange]:
-    """Return the best and the worst rank that each record could have once all ethical attributes are known.
+    """Return the best and the worst rank that each record could have if all ethical attributes were known.
 
-    A record has its best rank if all its own unknown attributes turn out to be true and those of all others false, and
-    its worst rank in the opposite case. A caller that already has the lookup of the query can pass it, which saves
-    scoring all matches again.
+    A record has its best rank if all its unknown attributes are true and the unknown attributes of all other records
+    are false, and its worst rank in the opposite case.
+
+    Args:
+        view: the state of the catalog.
+        query: the query of the ranking.
+        weights: the weights by criterion.
+        positions: the positions of the records in the view.
+        lookup: the lookup for the query if the caller has it, which saves scoring all matches again.
     """
     if lookup is None:
-        lookup = RankLookup.of_query(view, query, weights)
-    optimistic_lookup = RankLookup.of_query_with_unknowns_true(view, query, weights)
+        lookup = RankLookup.for_query(view, query, weights)
+    optimistic_lookup = RankLookup.for_query_with_unknowns_true(view, query, weights)
     scores = view.scores(positions, weights).tolist()
     optimistic_scores = _optimistic_scores(view, positions, weights).tolist()
 
@@ -132,9 +138,9 @@ def find_unknown_ranks(
 
 
 def _optimistic_scores(view: View, positions: Ints, weights: Mapping[str, float]) -> Floats:
-    """Return the scores of the records at some positions if all their unknown ethical attributes were true.
+    """Return the scores that records would have if their unknown ethical attributes were true.
 
-    The records are scored in pieces, because their criteria would take much memory at once.
+    The records are scored in chunks to limit the memory for their criteria.
     """
     weighted_names = [name for name, _ in active_weights(weights).terms]
     if not _ETHICAL_CRITERIA.intersection(weighted_names):
@@ -149,7 +155,7 @@ def _optimistic_scores(view: View, positions: Ints, weights: Mapping[str, float]
 
 
 def _optimistic_criterion(view: View, criterion: str, positions: Ints) -> Floats:
-    """Return a criterion of the records at some positions as if all their unknown ethical attributes were true."""
+    """Return a criterion that records would have if their unknown ethical attributes were true."""
     if criterion == "ethical_score":
         true_counts = np.rint(view.criterion(criterion, positions) * len(ETHICAL))
         unknown_counts = len(ETHICAL) - view.known_ethical_counts(positions)
@@ -158,5 +164,5 @@ def _optimistic_criterion(view: View, criterion: str, positions: Ints) -> Floats
     flag = _FLAG_BY_BINARY_CRITERION.get(criterion)
     if flag is None:
         return view.criterion(criterion, positions)
-    is_not_false: Bools = view.fact(flag, positions) != 0
+    is_not_false: Bools = view.attribute(flag, positions) != 0
     return is_not_false.astype(np.float64)

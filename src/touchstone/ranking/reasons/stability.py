@@ -1,9 +1,9 @@
-"""How stable the first places of a ranking are: whether the same records are first with slightly different weights.
+"""The stability of the first records of a ranking when the weights change slightly.
 
-The records are ranked again by *samples*: sets of weights that differ from the given ones at random. In each sample,
-every weight is multiplied by a factor of its own between 1 - spread and 1 + spread. The factors are drawn by NumPy's
-default generator from a seed, so anybody can draw the same samples again. A record is robust if it stays among the
-first k in nearly all samples.
+The records are ranked again with *samples*, which are random variations of the given weights. In each sample, every
+weight is multiplied by its own random factor between 1 - spread and 1 + spread. The factors are drawn by NumPy's
+default generator with a seed, so the samples can be reproduced. A record is robust if it remains among the first k in
+nearly all samples.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ import numpy as np
 from touchstone.ranking.array_types import Ints
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.query.predicates import Query
-from touchstone.ranking.weighted_mean import WeightSets, active_weights, power_of_two_of
+from touchstone.ranking.weighted_mean import WeightSets, active_weights, power_of_two_scale
 
 ROBUST_SHARE: Final = 0.9
-"""A record is robust if it is among the first k in at least this share of the samples."""
+"""The minimum share of samples in which a robust record is among the first k."""
 DEPTH_FACTOR: Final = 10
-"""How many times k records of each ranking are looked at."""
+"""The number of records of each ranking that are examined, as a multiple of k."""
 
 
 class Verdict(StrEnum):
@@ -31,13 +31,13 @@ class Verdict(StrEnum):
 
 
 class StabilityOptions(NamedTuple):
-    """How the stability of a ranking is measured.
+    """The parameters for measuring the stability of a ranking.
 
     Attributes:
-        k: How many of the first records are looked at.
-        samples: How many sets of weights are drawn.
-        spread: By which share of itself a weight rises or falls at most.
-        seed: What the random generator starts from.
+        k: The number of first records to examine.
+        samples: The number of random sets of weights.
+        spread: The maximum relative change of a weight.
+        seed: The seed of the random generator.
     """
 
     k: int = 10
@@ -47,12 +47,12 @@ class StabilityOptions(NamedTuple):
 
 
 class Overtaker(NamedTuple):
-    """A record that comes after another one in a ranking, but before it in some of the samples.
+    """A record that ranks below another one with the given weights, but above it in some samples.
 
     Attributes:
         position: Its position in the view.
-        rank: Its rank with the weights as given.
-        share: The share of the samples in which it is before the other one.
+        rank: Its rank with the given weights.
+        share: The share of samples in which it ranks above the other record.
     """
 
     position: int
@@ -61,20 +61,21 @@ class Overtaker(NamedTuple):
 
 
 class RecordStability(NamedTuple):
-    """How stable the place of one of the first k records is.
+    """The stability of one of the first k records.
 
     Attributes:
         position: The position of the record in the view.
-        rank, score: Its rank and score with the weights as given.
-        place: 1 + the number of records with a higher score, so that records with the same score share a place.
-        tied_with: How many other records have exactly its score.
-        share: The share of the samples in which it is among the first k.
-        same_rank_share: The share of the samples in which it has the rank that it has with the weights as given.
-        best_rank: Its best rank in any sample; None if it is not among the first 10 k in any.
-        worst_rank: Its worst rank in any sample; None if it is not among the first 10 k in all.
-        best_place, worst_place: The same for its places, which it shares with records that have its score.
-        overtaken_by: The nearest of the records after it, up to the first 10 k, that is before it in any sample; None
-            if none is.
+        rank: Its rank with the given weights.
+        place: 1 plus the number of records with a higher score, so that records with equal scores share a place.
+        tied_with: The number of other records with the same score.
+        score: Its score with the given weights.
+        share: The share of samples in which it is among the first k.
+        same_rank_share: The share of samples in which it has the same rank as with the given weights.
+        best_rank: Its best rank in any sample, or None if it is not among the first 10 k in any of them.
+        worst_rank: Its worst rank in any sample, or None if it is not among the first 10 k in all of them.
+        best_place: Its best place in any sample, or None as for `best_rank`.
+        worst_place: Its worst place in any sample, or None as for `worst_rank`.
+        overtaken_by: The next lower record, among the first 10 k, that ranks above it in any sample, or None.
     """
 
     position: int
@@ -92,17 +93,16 @@ class RecordStability(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the record stays among the first k in nearly all samples."""
+        """Whether the record remains among the first k in nearly all samples."""
         return Verdict.ROBUST if self.share >= ROBUST_SHARE else Verdict.FRAGILE
 
 
 def measure_stability(
     view: View, query: Query, weights: Mapping[str, float], options: StabilityOptions
 ) -> list[RecordStability]:
-    """Measure how stable the places of the first k records that match a query are if the weights change a little.
+    """Measure the stability of the first k records that match a query, in the order of the ranking.
 
-    The records are ranked again by many samples: sets of weights that differ at random from the given ones. The result
-    has one entry for each record, in the order of the ranking.
+    The records are ranked again with many random variations of the weights.
     """
     depth = DEPTH_FACTOR * options.k
     ranking = view.rank(query, weights, skip=0, limit=depth)
@@ -117,7 +117,7 @@ def measure_stability(
 
     stabilities = []
     for index, ranks in enumerate(ranks_by_record):
-        is_known = ranks > 0  # the rank is 0 in samples in which the record is not among those looked at
+        is_known = ranks > 0  # the rank is 0 in samples where the record is not among the examined records
         is_among_first = is_known & (ranks <= options.k)
         places = ranks - order_in_samples.count_ties_before(index)
 
@@ -140,15 +140,15 @@ def measure_stability(
 
 
 def sample_weights(weights: Mapping[str, float], options: StabilityOptions) -> WeightSets:
-    """Draw sets of weights that differ at random from the given ones: each weight by a factor of its own.
+    """Draw random variations of the weights, multiplying each weight by its own random factor.
 
-    With a spread of 0.2, a factor lies between 0.8 and 1.2. The factors are drawn set by set, and within a set for each
-    criterion with a weight, in the order of CRITERIA, so that a seed always gives the same sets.
+    With a spread of 0.2, a factor is between 0.8 and 1.2. The factors are drawn set by set, and within a set in the
+    order of CRITERIA for each weighted criterion, so that a seed always yields the same sets.
     """
     terms, _ = active_weights(weights)
     names = tuple(name for name, _ in terms)
-    scale = power_of_two_of(weights)
-    scaled_weights = [weight / scale for _, weight in terms]  # only proportions matter
+    scale = power_of_two_scale(weights)
+    scaled_weights = [weight / scale for _, weight in terms]  # only the proportions matter
 
     generator = np.random.default_rng(options.seed)
     draws = generator.uniform(-options.spread, options.spread, size=(options.samples, len(terms)))
@@ -157,11 +157,13 @@ def sample_weights(weights: Mapping[str, float], options: StabilityOptions) -> W
 
 
 def _find_ranks(positions: Ints, rankings: Ints) -> Ints:
-    """Return the rank of each of some records (row) in each of some rankings (column); 0 if it is not in a ranking.
+    """Return the rank of each record (row) in each ranking (column), or 0 if the ranking does not contain it.
 
-    `positions` are those of the records. `rankings` has one row for each ranking: the positions of its first records.
+    Args:
+        positions: the positions of the records.
+        rankings: the positions of the first records of each ranking, with one row for each ranking.
     """
-    # Rankings are longer than the list of records, so each of their entries is looked up in that list.
+    # Rankings are longer than the list of records, so look up each entry of the rankings in the list.
     order = np.argsort(positions)
     sorted_positions = positions[order]
     sorted_indices = np.searchsorted(sorted_positions, rankings).clip(max=len(positions) - 1)
@@ -176,29 +178,29 @@ def _find_ranks(positions: Ints, rankings: Ints) -> Ints:
 
 
 class _OrderInSamples:
-    """The order that the first records of a ranking have in each sample."""
+    """The order of the first records of a ranking in each sample."""
 
     def __init__(self, view: View, positions: Ints, samples: WeightSets) -> None:
-        """Score the records at some positions, which are in the order of the ranking, in each sample."""
+        """Score the records at the given positions, which are in the order of the ranking, in each sample."""
         self._positions = positions
-        self._alphabetical_places = view.alphabetical_places(positions)
+        self._alphabetical_ranks = view.alphabetical_ranks(positions)
         criteria = {name: view.criterion(name, positions) for name in samples.names}
-        self._scores = samples.score(criteria)  # one row for each sample, one column for each record
+        self._scores = samples.score(criteria)  # one row for each sample and one column for each record
 
     def count_ties_before(self, index: int) -> Ints:
-        """Return for each sample how many records have the score of the one at `index` and come before it."""
-        is_earlier_in_alphabet = self._alphabetical_places < self._alphabetical_places[index]
+        """Return the number of records in each sample that are tied with the record at `index` and precede it."""
+        is_earlier_in_alphabet = self._alphabetical_ranks < self._alphabetical_ranks[index]
         is_tied = self._scores == self._scores[:, index : index + 1]
         return np.asarray(np.count_nonzero(is_tied & is_earlier_in_alphabet, axis=1))
 
     def find_overtaker(self, index: int) -> Overtaker | None:
-        """Return the nearest record after the one at `index` that is before it in any sample; None if none is."""
+        """Return the next record after the one at `index` that precedes it in any sample, or None if there is none."""
         first_later = index + 1
         score = self._scores[:, index : index + 1]
         later_scores = self._scores[:, first_later:]
 
-        # Of records with equal scores, the first one in the alphabet comes first.
-        is_earlier_in_alphabet = self._alphabetical_places[first_later:] < self._alphabetical_places[index]
+        # Records with equal scores are in alphabetical order.
+        is_earlier_in_alphabet = self._alphabetical_ranks[first_later:] < self._alphabetical_ranks[index]
         wins_tie = (later_scores == score) & is_earlier_in_alphabet
         is_before = (later_scores > score) | wins_tie
 

@@ -1,10 +1,9 @@
-"""Search by words: which records contain all words of a text, how relevant they are, and what a reader may be typing.
+"""Full-text search: matching records, their relevance, and suggestions while somebody types.
 
-A record matches a text if it contains every word of the text, in any order, in its name, objective, description, tags,
-domains or tasks. What makes two words the same is decided by `word_forms` for the pair of words alone, never by what
-else the catalog contains. So the answer for one record does not depend on other records, and nobody learns anything
-about records that they may not see.
+A record matches a query if it contains every word of the query, in any order, in its name, objective, description,
+tags, domains or tasks. Whether two words match depends only on the two words (`word_forms`), never on the rest of the
+catalog. A match therefore reveals nothing about records that the caller may not see.
 
 A segment lists the words of each record (`record_words`). The index of a large catalog lists the records of each word
-(`word_index`). Both answer the same questions about a `QueryWord`, and `relevance` computes BM25 from their answers.
+(`word_index`). Both find the records that contain a `QueryWord`, and `relevance` computes BM25 scores from the results.
 """

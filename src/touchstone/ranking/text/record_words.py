@@ -1,4 +1,4 @@
-"""The words of each record of a segment, record after record."""
+"""The words of each record of a segment, stored record by record."""
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,31 +16,35 @@ from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.text.word_table import WordTable
 from touchstone.ranking.text.words import IN_NAME, MAX_LENGTH, MAX_WEIGHT
 
-WeighRecords: TypeAlias = Callable[[int, int], Iterable[Mapping[str, int]]]
-"""Returns the words with their weights of each record from one position up to another."""
+WeighWordsOfRecords: TypeAlias = Callable[[int, int], Iterable[Mapping[str, int]]]
+"""A function that returns the weights by word of each record from a start position to before an end position."""
 
 
 class WordMatches(NamedTuple):
-    """Where a word of a query was found: the positions of the records, ascending, and its weight in each of them.
+    """The records that contain a word of a query.
 
-    The weight of a word is multiplied by the likeness of what was found, and added up over all that is like it.
+    Attributes:
+        positions: The ascending positions of the records.
+        weights: The weight of the word in each record: the sum of the weights of all similar words, each multiplied by
+            its similarity.
     """
 
     positions: Ints
     weights: Ints
 
     def weights_at(self, positions: Ints) -> Ints:
-        """Return the weight of the word in some of the records."""
+        """Return the weight of the word in the records at the given positions, which must contain it."""
         return self.weights[np.searchsorted(self.positions, positions)]
 
 
 class DecodedWords(NamedTuple):
-    """The words of some records on their way to another layout.
+    """The words of records in a form for transfer between segments and indexes.
 
     Attributes:
         words: The words that `numbers` refer to.
-        counts: How many words each record has.
-        numbers, weights: The words of all records, one record after the other, and their weights.
+        counts: The number of words of each record.
+        numbers: The numbers of the words of all records, record by record.
+        weights: The weights of these words.
     """
 
     words: Sequence[str]
@@ -51,12 +55,16 @@ class DecodedWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WordLists:
-    """The words of some records; the arrays may belong to a writer that goes on behind them.
+    """The words of the first records of a segment.
+
+    The arrays can be views of arrays that a writer extends.
 
     Attributes:
-        table: The words; only the first `table_size` of them belong to these records.
-        ends: For each record where its words end in the other arrays.
-        numbers, weights: The words of all records and their weights.
+        table: The words.
+        table_size: The number of words in the table that belong to these records.
+        ends: The end of each record's words in the other arrays.
+        numbers: The numbers of the words of all records, record by record.
+        weights: The weights of these words.
     """
 
     table: WordTable
@@ -67,7 +75,7 @@ class WordLists:
 
 
 class RecordWords:
-    """The words of the first records of a segment, which are listed when they are needed.
+    """The words of the first records of a segment, listed on first use.
 
     Attributes:
         record_count: The number of these records.
@@ -79,26 +87,26 @@ class RecordWords:
 
     @cached_property
     def _lists(self) -> "WordLists":
-        """The words of the records, one record after the other."""
+        """The words of the records, record by record."""
         return self._writer.list_words(self.record_count)
 
     def find(self, query_word: QueryWord) -> WordMatches:
         """Return the records that contain a word of a query."""
-        likeness_by_word = np.zeros(self._lists.table_size, np.uint8)
+        similarity_by_word = np.zeros(self._lists.table_size, np.uint8)
         hits = self._lists.table.find(query_word, self._lists.table_size)
-        likeness_by_word[hits.words] = hits.likeness
+        similarity_by_word[hits.words] = hits.similarity
 
-        places = np.flatnonzero(likeness_by_word[self._lists.numbers])
-        likeness = likeness_by_word[self._lists.numbers[places]].astype(np.int64)
-        weights = likeness * (self._lists.weights[places] & MAX_WEIGHT)
-        records = np.searchsorted(self._lists.ends, places, side="right")
+        indices = np.flatnonzero(similarity_by_word[self._lists.numbers])
+        similarity = similarity_by_word[self._lists.numbers[indices]].astype(np.int64)
+        weights = similarity * (self._lists.weights[indices] & MAX_WEIGHT)
+        records = np.searchsorted(self._lists.ends, indices, side="right")
 
-        positions, first_places = np.unique(records, return_index=True)
-        sums = np.add.reduceat(weights, first_places) if len(positions) else weights
+        positions, record_starts = np.unique(records, return_index=True)
+        sums = np.add.reduceat(weights, record_starts) if len(positions) else weights
         return WordMatches(positions, sums)
 
-    def contain_all(self, query_words: Sequence[QueryWord]) -> Bools:
-        """Return for each record whether it contains every word of a query."""
+    def contains_all_words(self, query_words: Sequence[QueryWord]) -> Bools:
+        """Return whether each record contains every word of a query."""
         contains_all = np.ones(self.record_count, np.bool_)
         for query_word in query_words:
             contains_word = np.zeros(self.record_count, np.bool_)
@@ -107,47 +115,51 @@ class RecordWords:
         return contains_all
 
     def lengths(self) -> Ints:
-        """Return the length of each record: the sum of the weights of its words."""
+        """Return the length of each record, which is the sum of the weights of its words."""
         sums = np.cumsum(self._lists.weights & MAX_WEIGHT, dtype=np.int64)
         sums_at_ends = np.concatenate([[0], sums])[self._lists.ends]
         return np.minimum(np.diff(sums_at_ends, prepend=0), MAX_LENGTH)
 
-    def name_positions(self, prefix: str) -> Ints:
-        """Return the records that have a word in their name that begins with a text."""
-        is_match = np.zeros(self._lists.table_size, np.bool_)
-        is_match[self._lists.table.find_prefix(prefix, self._lists.table_size)] = True
-        places = np.flatnonzero(is_match[self._lists.numbers] & (self._lists.weights >= IN_NAME))
-        return np.unique(np.searchsorted(self._lists.ends, places, side="right"))
+    def find_name_prefix(self, prefix: str) -> Ints:
+        """Return the positions of the records with a word in their name that begins with a prefix."""
+        has_prefix = np.zeros(self._lists.table_size, np.bool_)
+        has_prefix[self._lists.table.find_prefix(prefix, self._lists.table_size)] = True
+        indices = np.flatnonzero(has_prefix[self._lists.numbers] & (self._lists.weights >= IN_NAME))
+        return np.unique(np.searchsorted(self._lists.ends, indices, side="right"))
 
     def decode(self, positions: Ints) -> DecodedWords:
-        """Return the words of the records at some positions for another layout."""
+        """Return the words of the records at the given positions."""
         starts = np.concatenate([[0], self._lists.ends])[positions]
         counts = self._lists.ends[positions] - starts
 
-        # The places of the words of each record follow one another.
-        first_places = np.cumsum(counts) - counts
-        places = np.arange(counts.sum()) + np.repeat(starts - first_places, counts)
+        # The words of a record have consecutive indices, beginning at its start.
+        new_starts = np.cumsum(counts) - counts
+        indices = np.arange(counts.sum()) + np.repeat(starts - new_starts, counts)
         words = self._lists.table.words[: self._lists.table_size]
-        return DecodedWords(words, counts, self._lists.numbers[places], self._lists.weights[places])
+        return DecodedWords(words, counts, self._lists.numbers[indices], self._lists.weights[indices])
 
     def decode_all(self) -> DecodedWords:
-        """Return the words of all records for another layout; nothing is copied."""
+        """Return the words of all records without copying arrays."""
         lists = self._lists
         counts = np.diff(lists.ends, prepend=0)
         return DecodedWords(lists.table.words[: lists.table_size], counts, lists.numbers, lists.weights)
 
 
 class RecordWordsWriter:
-    """The words of a growing number of records; what `record_words` returned stays valid while the writer goes on.
+    """Collects the words of a growing number of records.
 
-    Listing the words of a record takes most of the time that it takes to append it. They are listed when somebody
-    searches them, in any thread.
+    Existing `RecordWords` remain valid meanwhile.
+
+    Listing words would dominate the time for appending a record. Words are therefore listed when they are first
+    searched, in any thread.
     """
 
-    def __init__(self, weigh_records: WeighRecords | None = None) -> None:
-        """Prepare to list words; `weigh_records` returns the words with their weights for a range of records.
+    def __init__(self, weigh_records: WeighWordsOfRecords | None = None) -> None:
+        """Prepare to list words.
 
-        Without it, all words are listed by the methods that append records.
+        Args:
+            weigh_records: a function that returns the weights by word for a range of records, or None if the words are
+                passed to the methods that append records.
         """
         self._weigh_records = weigh_records
         self._table = WordTable()
@@ -157,11 +169,11 @@ class RecordWordsWriter:
         self._lock = Lock()
 
     def record_words(self, record_count: int | None = None) -> RecordWords:
-        """Return the words of the first records, or of all records whose words are listed."""
+        """Return the words of the first `record_count` records, or of all listed records if it is None."""
         return RecordWords(self, len(self._ends.view()) if record_count is None else record_count)
 
     def list_words(self, record_count: int) -> WordLists:
-        """Return the words of the first records, after listing those that are still missing."""
+        """Return the words of the first `record_count` records, listing the missing ones first."""
         with self._lock:
             listed_count = len(self._ends.view())
             if listed_count < record_count:
@@ -179,9 +191,9 @@ class RecordWordsWriter:
             )
 
     def extend_decoded(self, records: DecodedWords) -> None:
-        """Append the words of records of another segment or index; words that none of them uses are not taken over.
+        """Append the words of records from another segment or index, skipping unused words.
 
-        The words of all records before them have to be listed.
+        The words of all previous records must be listed already.
         """
         used_numbers = np.flatnonzero(np.bincount(records.numbers, minlength=len(records.words)))
         new_numbers = np.zeros(len(records.words), np.uint32)
@@ -190,7 +202,7 @@ class RecordWordsWriter:
             self._append(records.counts, new_numbers[records.numbers], records.weights)
 
     def extend(self, records: Iterable[Mapping[str, int]]) -> None:
-        """Append some records, each given by the weights of its words."""
+        """Append records, given the weights by word of each record."""
         counts, numbers, weights = [], array("I"), array("B")
         for weight_by_word in records:
             counts.append(len(weight_by_word))
@@ -200,7 +212,7 @@ class RecordWordsWriter:
         self._append(np.array(counts, np.int64), np.frombuffer(numbers, np.uint32), np.frombuffer(weights, np.uint8))
 
     def _append(self, counts: Ints, numbers: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
-        """Append records of which each has so many of the words."""
+        """Append records, given the number of words of each record and the concatenated words."""
         self._ends.extend(len(self._numbers.view()) + np.cumsum(counts))
         self._numbers.extend(numbers)
         self._weights.extend(weights)

@@ -1,4 +1,4 @@
-"""The numbers of words, in a table that compiled kernels search and extend."""
+"""Consecutive numbers for words, in a hash table that compiled kernels search and extend."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from touchstone.ranking.kernels import word_kernels
 from touchstone.ranking.kernels.word_kernels import NO_WORD, WordTable
 
-_SLOTS_PER_WORD: Final = 2  # so that at least half of the slots are empty, and searches are short
+_SLOTS_PER_WORD: Final = 2  # keeps at least half of the slots empty, so that searches are short
 
 
 class WordNumbers:
-    """A growing set of words, each of which has a number: the first is 0, and the others follow one by one.
+    """A growing set of words, numbered from 0 in the order of their first occurrence.
 
     Attributes:
-        table: The words and their numbers for the kernels, which may add as many words as `reserve` made room for.
+        table: The words and their numbers. Kernels may add new words within the capacity allocated by `reserve`.
     """
 
     def __init__(self) -> None:
@@ -27,32 +27,32 @@ class WordNumbers:
             ends=np.empty(0, np.int64),
             hashes=np.empty(0, np.int64),
             slots=np.full(1, NO_WORD, np.int32),
-            last_places=np.empty(0, np.int64),
+            last_indices=np.empty(0, np.int64),
         )
 
     def __len__(self) -> int:
         return int(self.table.word_count[0])
 
     def reserve(self, new_words: int, new_bytes: int) -> None:
-        """Make room for some more words, which have a number of bytes altogether."""
+        """Allocate capacity for `new_words` more words with `new_bytes` bytes in total."""
         table = self.table
         word_capacity = len(self) + new_words
         slots = table.slots
         if len(slots) < _SLOTS_PER_WORD * word_capacity:
-            slots = np.full(_power_of_two(_SLOTS_PER_WORD * word_capacity), NO_WORD, np.int32)
+            slots = np.full(_next_power_of_two(_SLOTS_PER_WORD * word_capacity), NO_WORD, np.int32)
             word_kernels.fill_slots(table.hashes, len(self), slots)
 
         self.table = WordTable(
             word_count=table.word_count,
-            data=_with_room(table.data, self._byte_count() + new_bytes),
-            ends=_with_room(table.ends, word_capacity),
-            hashes=_with_room(table.hashes, word_capacity),
+            data=_with_capacity(table.data, self._byte_count() + new_bytes),
+            ends=_with_capacity(table.ends, word_capacity),
+            hashes=_with_capacity(table.hashes, word_capacity),
             slots=slots,
-            last_places=_with_room(table.last_places, word_capacity),
+            last_indices=_with_capacity(table.last_indices, word_capacity),
         )
 
     def numbers_of(self, words: Sequence[str]) -> NDArray[np.uint32]:
-        """Return the number of each of some folded words, adding those that are new."""
+        """Return the numbers of the given folded words, adding new words to the table."""
         encoded_words = [word.encode() for word in words]
         data = np.frombuffer(b"".join(encoded_words), np.uint8)
         ends = np.cumsum([0, *map(len, encoded_words)]).tolist()
@@ -68,12 +68,12 @@ class WordNumbers:
         return [data[start:end].decode() for start, end in pairwise(ends)]
 
     def _byte_count(self) -> int:
-        """Return how many bytes all words have."""
+        """Return the total length of all words in bytes."""
         return int(self.table.ends[len(self) - 1]) if len(self) else 0
 
 
-def _with_room(values: NDArray[Any], capacity: int) -> NDArray[Any]:
-    """Return an array that begins with some values and has room for at least `capacity`."""
+def _with_capacity(values: NDArray[Any], capacity: int) -> NDArray[Any]:
+    """Return an array that begins with `values` and has at least `capacity` elements."""
     if len(values) >= capacity:
         return values
 
@@ -82,6 +82,6 @@ def _with_room(values: NDArray[Any], capacity: int) -> NDArray[Any]:
     return larger
 
 
-def _power_of_two(minimum: int) -> int:
-    """Return the lowest power of two that is not below a number."""
+def _next_power_of_two(minimum: int) -> int:
+    """Return the smallest power of two that is at least `minimum`."""
     return 1 << (minimum - 1).bit_length()

@@ -1,4 +1,4 @@
-"""The words of a text, and the words of a record with their weights."""
+"""Splitting of texts into words, and the weights of a record's words."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,24 +8,24 @@ from touchstone.core.text import fold
 from touchstone.core.vocabulary import comparison_key
 
 IN_NAME: Final = 0x80
-"""The bit of a weight that says that the word is in the name of the record."""
+"""The bit of a weight that marks a word of the record's name."""
 MAX_WEIGHT: Final = 0x7F
 MAX_LENGTH: Final = 2**16 - 1
-"""The length of a record is the sum of the weights of its words, and no more than this."""
+"""The maximum length of a record, which is the sum of the weights of its words."""
 NAME_WEIGHT: Final = 3
 _LABEL_WEIGHT: Final = 2
 TEXT_WEIGHT: Final = 1
 _TERM_COLUMNS: Final = ("domain", "task")
 
 _WORD: Final = re.compile(r"[^\W_]+")
-# French articles and pronouns that lose their vowel before another word, and the English genitive.
+# French articles and pronouns that are elided before a vowel, and the English genitive.
 _ELISION: Final = re.compile(r"\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)['’](?=\w)|(?<=\w)['’]s\b")
-# Where a word within a name written without spaces ends: `GermanCredit`, `covid19`.
-_INNER_BORDER: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+# The boundaries between the parts of a name written without spaces, such as `GermanCredit` and `covid19`.
+_WORD_PART_BOUNDARY: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text in their order, without case, accents, apostrophes and what they cut off."""
+    """Split a text into words without case and accents, dropping elided articles (`l'`) and genitives (`'s`)."""
     folded = fold(text)
     if "'" in folded or "’" in folded:
         folded = _ELISION.sub("", folded)
@@ -33,29 +33,40 @@ def split_words(text: str) -> list[str]:
 
 
 def name_words(name: str) -> list[str]:
-    """Return the words of a name, and the words within those that are written without spaces, as in `GermanCredit`."""
+    """Return the words of a name, followed by the parts of words written without spaces, as in `GermanCredit`."""
     words = split_words(name)
-    parts = split_words(_INNER_BORDER.sub(" ", name))
+    parts = split_words(_WORD_PART_BOUNDARY.sub(" ", name))
     return [*words, *(part for part in parts if part not in words)]
 
 
 def term_word(column: str, value: str) -> str:
-    """Return the word that stands for a whole domain or task, whatever its spelling; no text contains such a word."""
+    """Return a special word for a whole domain or task in any spelling.
+
+    No text contains such a word.
+    """
     return f"{column}:{comparison_key(column, value)}"
 
 
 def query_term_words(word: str) -> tuple[str, ...]:
-    """Return the words for the domain and the task that a single word names, such as `nlp`."""
+    """Return the special words for the domain and the task with the given one-word name, such as `nlp`."""
     return tuple(term_word(column, word) for column in _TERM_COLUMNS)
 
 
 def weigh_words(
     name: str, texts: Iterable[str | None], labels: Iterable[str], terms: Sequence[tuple[str, str]]
 ) -> dict[str, int]:
-    """List the words of a record, each with a weight that says how often it occurs, and in how important places.
+    """Return the weights of a record's words by word.
 
-    `texts` are the objective and the description, `labels` the tags, and `terms` the domains and tasks, each as a pair
-    of column and value. Words of the name also have the bit `IN_NAME`.
+    A weight depends on the number of occurrences of the word and on the fields where it occurs.
+
+    Args:
+        name: the name of the record.
+        texts: the objective and the description.
+        labels: the tags.
+        terms: the domains and tasks as pairs of column and value.
+
+    Returns:
+        the weights, at most MAX_WEIGHT. Words of the name have the bit `IN_NAME` in addition.
     """
     weights: dict[str, int] = {}
     for text in texts:
@@ -66,7 +77,7 @@ def weigh_words(
         _add_words(weights, split_words(label), _LABEL_WEIGHT)
 
     for column, value in terms:
-        # A value is found by the words of its own spelling, and by those of the spelling that the vocabulary prefers.
+        # A domain or task is found by its own spelling and by the preferred spelling in the vocabulary.
         spellings = {*split_words(value), *split_words(comparison_key(column, value)), term_word(column, value)}
         _add_words(weights, spellings, _LABEL_WEIGHT)
 
@@ -78,6 +89,6 @@ def weigh_words(
 
 
 def _add_words(weights: dict[str, int], words: Iterable[str], weight: int) -> None:
-    """Add the weight of some words to what they have already."""
+    """Add `weight` to the weight of each word."""
     for word in words:
         weights[word] = weights.get(word, 0) + weight

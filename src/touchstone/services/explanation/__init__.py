@@ -1,1 +1,1 @@
-"""The explanation service: starts and reports explanations of models and datasets."""
+"""The explanation service, which starts and reports explanations of models and datasets."""

@@ -1,4 +1,4 @@
-"""The route of the explanation service that is not the same for every kind of job."""
+"""The route that is specific to the explanation service."""
 
 from starlette.responses import Response
 

@@ -75,10 +75,10 @@ async def create_user(
     return UserView.from_record(user, oauth_accounts=[])
 
 
-async def has_users(database: Database) -> bool:
-    """Return whether there are any accounts, including inactive ones."""
+async def has_administrators(database: Database) -> bool:
+    """Return whether there are any administrators, including inactive ones."""
     async with database.reading() as connection:
-        return await user_store.has_users(connection)
+        return await user_store.has_administrators(connection)
 
 
 async def find_user_record(database: Database, email: str) -> UserRecord | None:
@@ -174,6 +174,9 @@ async def change_user(
         LastAdministrator: no active administrator would be left, so nothing is changed.
     """
     async with database.writing(even_if_disk_full=True) as transaction:
+        if is_active is False:
+            # Otherwise two administrators could deactivate each other at the same moment.
+            await user_store.lock_administrators(transaction)
         if await user_store.lock_user(transaction, user_id) is None:
             raise UserNotFound
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from touchstone.database.engine import Database
-from touchstone.services.gateway.accounts import create_user, has_users
+from touchstone.services.gateway.accounts import create_user, find_user_record, has_administrators
 
-FIRST_ADMIN: Final = "admin@touchstone.localhost"
+FIRST_ADMIN_DOMAIN: Final = "touchstone.localhost"
+FIRST_ADMIN: Final = f"admin@{FIRST_ADMIN_DOMAIN}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +20,20 @@ class Credentials:
 
 
 async def create_first_administrator(database: Database) -> Credentials | None:
-    """Create an administrator with a random password, if there are no users yet.
+    """Create an administrator with a random password, if there is no administrator yet.
+
+    Other accounts may already have been created on the command line.
 
     Returns:
-        The credentials, with the only copy of the password, or None if there are users already.
+        The credentials, with the only copy of the password, or None if there is an administrator already.
     """
-    if await has_users(database):
+    if await has_administrators(database):
         return None
 
-    credentials = Credentials(FIRST_ADMIN, secrets.token_urlsafe(12))
+    email = FIRST_ADMIN
+    if await find_user_record(database, email) is not None:
+        email = f"admin-{secrets.token_hex(4)}@{FIRST_ADMIN_DOMAIN}"
+
+    credentials = Credentials(email, secrets.token_urlsafe(12))
     await create_user(database, email=credentials.email, password=credentials.password, is_superuser=True)
     return credentials

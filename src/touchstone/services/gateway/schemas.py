@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast, get_args
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -172,7 +172,7 @@ class UserView(BaseModel):
         Args:
             user: the stored user.
             oauth_accounts: the external accounts of any users. Only this user's accounts are included.
-            locale: the language to return for a user who has not chosen one.
+            locale: the language to return for a user who has not chosen a supported one.
         """
         user_accounts = [
             OAuthAccount.model_validate(account, from_attributes=True)
@@ -190,7 +190,7 @@ class UserView(BaseModel):
             pseudo=user.pseudo,
             given_name=user.given_name,
             family_name=user.family_name,
-            locale=cast(Locale, user.locale or locale),
+            locale=cast(Locale, user.locale if user.locale in get_args(Locale) else locale),
             picture=PICTURE_PATH if user.picture_digest else None,
             oauth_accounts=user_accounts,
             created_at=user.created_at,

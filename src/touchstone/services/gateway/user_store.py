@@ -73,9 +73,9 @@ async def insert_user(transaction: Writer, user: UserRecord) -> None:
         raise EmailTaken from error
 
 
-async def has_users(connection: Reader) -> bool:
-    """Return whether there are any users."""
-    return await connection.scalar(sa.select(users.c.id).limit(1)) is not None
+async def has_administrators(connection: Reader) -> bool:
+    """Return whether there are any administrators, including inactive ones."""
+    return await connection.scalar(sa.select(users.c.id).where(users.c.is_superuser).limit(1)) is not None
 
 
 async def count_users(connection: Reader) -> int:
@@ -113,6 +113,13 @@ async def lock_user(transaction: Writer, user_id: UUID) -> UserRecord | None:
     """Return the user, locked against changes by other transactions until this one ends, or None."""
     query = sa.select(*_USER_COLUMNS).where(users.c.id == user_id).with_for_update()
     return await transaction.first_as(UserRecord, query)
+
+
+async def lock_administrators(transaction: Writer) -> None:
+    """Keep other transactions from changing any administrator until this one ends."""
+    # All transactions lock the rows in the same order, so that they cannot wait for each other.
+    query = sa.select(users.c.id).where(users.c.is_superuser).order_by(users.c.id).with_for_update()
+    await transaction.all(query)
 
 
 async def update_user(transaction: Writer, user_id: UUID, **changes: Any) -> None:

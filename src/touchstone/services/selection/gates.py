@@ -133,14 +133,14 @@ def judge_gates(view: View, positions: Ints, gates: ParameterValues) -> list[Gat
 def _judge_flag(view: View, positions: Ints, predicate: FlagEquals) -> tuple[Bools, Bools]:
     """Return which records have an attribute with the required value, and for which ones its value is known."""
     view_at_level = view.at(predicate.assurance or view.assurance)
-    flags = view_at_level.fact(predicate.column, positions)
+    flags = view_at_level.attribute(predicate.column, positions)
     # 1 is true, 0 is false, and an unknown value is negative.
     return flags == int(predicate.value), flags >= 0
 
 
 def _judge_number(view: View, positions: Ints, predicate: Range) -> tuple[Bools, Bools]:
     """Return which records have a number in the required range, and for which ones the number is known."""
-    numbers = view.fact(predicate.column, positions)
+    numbers = view.attribute(predicate.column, positions)
     is_known = ~np.isnan(numbers)
     is_high_enough = True if predicate.low is None else numbers >= predicate.low
     is_low_enough = True if predicate.high is None else numbers <= predicate.high

@@ -1,1 +1,1 @@
-"""The training service: starts and reports trainings, and predicts with the trained models."""
+"""The training service, which starts and reports trainings, and predicts with trained models."""

@@ -9,8 +9,8 @@ from touchstone.services.training.routes import training
 class Training(JobBackend):
     """The training service.
 
-    When it runs as a separate server, `startup.separate_services` opens it together with its own database connections,
-    its own pool of worker processes, and a connection to the selection service.
+    If it runs as a separate server, `startup.separate_services` opens it with its own database connections, its own
+    worker processes, and a connection to the selection service.
     """
 
     kind = TRAINING

@@ -1,4 +1,4 @@
-"""The routes of the training service that are not the same for every kind of job."""
+"""The routes that are specific to the training service."""
 
 from typing import Annotated
 

@@ -53,9 +53,16 @@ async def _fetch_comparison(ctx: PageContext, state: RankState) -> Comparison | 
     if not has_enough_datasets or not state.weights:
         return None
 
-    filters: Any = state.with_valid_filters().filter_body()
+    valid_state = state.with_valid_requirements()
+    filters: Any = valid_state.filter_body()
+    gates: Any = valid_state.gate_body()
     return await ctx.api.compare_datasets(
-        state.pins, weights=state.weight_body(), filters=filters, assurance=state.assurance
+        state.pins,
+        weights=state.weight_body(),
+        filters=filters,
+        gates=gates,
+        gate=state.gate_mode,
+        assurance=state.assurance,
     )
 
 

@@ -10,15 +10,20 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import Dataset, Project, TouchstoneError
-from touchstone.core.errors import IdempotencyConflict, Invalid, PreconditionFailed
+from touchstone.core.errors import IdempotencyConflict, Invalid, PreconditionFailed, ProjectQuotaExceeded
+from touchstone.core.text import is_blank
 from touchstone.messages.labels import METRIC_LABELS
+from touchstone.web.addresses import page_address
 from touchstone.web.api_queries import (
     find_chosen_dataset,
     find_dataset_names,
+    list_all_choices,
+    list_all_projects,
     list_comparisons,
     list_recent_jobs,
     load_background,
     load_change_describer,
+    read_rank_page_state,
 )
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import id_field, invalid_field, is_integer, text_field
@@ -26,7 +31,7 @@ from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import InvalidFilterValue
-from touchstone.web.rank_state import RankState
+from touchstone.web.rank_state import RankState, parse_small_integer
 from touchstone.web.routes.job_start import start_comparison
 from touchstone.web.views.choice_history import RECENT_CHOICES, choice_entries
 from touchstone.web.views.dataset_view import is_trainable
@@ -49,11 +54,21 @@ _PROJECT: Final = f"{_PROJECTS}/{{project_id}}"
 _SNAPSHOT: Final = f"{_PROJECT}/snapshots/{{snapshot_id}}"
 _COMPARISON_ROUTE: Final = f"{_PROJECTS}/{{project_id:str}}/compare/{{comparison_id:str}}"
 _RECOMMENDATIONS: Final = 10
+_PROJECTS_PER_PAGE: Final = 48
+_REFUSED_INPUT: Final = (
+    Invalid.status,
+    ProjectQuotaExceeded.status,
+    PreconditionFailed.status,
+    IdempotencyConflict.status,
+)
+"""The statuses of errors that the page of a project shows together with what was entered."""
 
 
 async def projects_page(ctx: PageContext) -> Response:
-    """Show the reader's projects with the datasets that they have chosen."""
-    return await ctx.render("projects.html", projects=await ctx.api.list_projects())
+    """Show a page of the reader's projects with the datasets that they have chosen."""
+    page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
+    page = await ctx.api.page_projects(page=page_number, page_size=_PROJECTS_PER_PAGE)
+    return await ctx.render("projects.html", projects=page.projects, page=page, link=partial(page_address, _PROJECTS))
 
 
 async def new_project_page(ctx: PageContext) -> Response:
@@ -63,7 +78,7 @@ async def new_project_page(ctx: PageContext) -> Response:
     project. If the address also names a dataset, it becomes the chosen dataset of that project, and the reader gives a
     reason.
     """
-    state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
+    state = await read_rank_page_state(ctx)
     dataset = await _dataset_to_choose(ctx)
     form = FormData()
     form_error: TouchstoneError | None = None
@@ -77,7 +92,7 @@ async def new_project_page(ctx: PageContext) -> Response:
         except InvalidFilterValue as error:
             form_error = invalid_field(_invalid_need_message(state, str(error), ctx.localizer))
         except TouchstoneError as error:
-            if error.status != Invalid.status:
+            if error.status not in _REFUSED_INPUT:
                 raise
             form_error = error
 
@@ -87,7 +102,7 @@ async def new_project_page(ctx: PageContext) -> Response:
         error=form_error,
         form=form,
         chosen=dataset,
-        projects=await ctx.api.list_projects(),
+        projects=await list_all_projects(ctx),
         **_need_variables(ctx, state, criteria),
     )
 
@@ -113,7 +128,7 @@ async def change_project(ctx: PageContext) -> Response:
         version = text_field(form, "etag") or None
         await ctx.api.update_project(project_id, etag=version, name=name, description=description)
     except TouchstoneError as error:
-        if error.status not in (Invalid.status, PreconditionFailed.status):
+        if error.status not in _REFUSED_INPUT:
             raise
         return await _render_project(ctx, project_id, form, error)
 
@@ -135,7 +150,29 @@ async def choose_dataset(ctx: PageContext) -> Response:
         dataset_id = id_field(form, "dataset", ctx.text("choose_which"))
         await ctx.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
     except TouchstoneError as error:
-        if error.status != Invalid.status:
+        if error.status not in _REFUSED_INPUT:
+            raise
+        return await _render_project(ctx, project_id, form, error)
+
+    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.DATASET_CHOSEN)
+
+
+async def change_reason(ctx: PageContext) -> Response:
+    """Save another reason for the choice of a project, and redirect to the project.
+
+    Like that of the description, the form holds the version of the project, because the reason that was entered does
+    not belong to a dataset that has been chosen since.
+    """
+    form = await ctx.form()
+    project_id = ctx.path_params["project_id"]
+
+    try:
+        await ctx.require_new_form()
+        reason = _require_reason(ctx, form)
+        version = text_field(form, "etag") or None
+        await ctx.api.update_project(project_id, etag=version, choice_reason=reason)
+    except TouchstoneError as error:
+        if error.status not in _REFUSED_INPUT:
             raise
         return await _render_project(ctx, project_id, form, error)
 
@@ -143,16 +180,20 @@ async def choose_dataset(ctx: PageContext) -> Response:
 
 
 async def take_choice_back(ctx: PageContext) -> Response:
-    """Save that a project no longer has a chosen dataset, perhaps with a reason, and redirect to the project."""
+    """Save that a project no longer has a chosen dataset, perhaps with a reason, and redirect to the project.
+
+    The form holds the version of the project, so that a choice which the reader has not seen is not taken back.
+    """
     form = await ctx.form()
     project_id = ctx.path_params["project_id"]
 
     try:
         await ctx.require_new_form()
         reason = text_field(form, "reason") or None
-        await ctx.api.update_project(project_id, chosen_dataset_id=None, choice_reason=reason)
+        version = text_field(form, "etag") or None
+        await ctx.api.update_project(project_id, etag=version, chosen_dataset_id=None, choice_reason=reason)
     except TouchstoneError as error:
-        if error.status != Invalid.status:
+        if error.status not in _REFUSED_INPUT:
             raise
         return await _render_project(ctx, project_id, form, error)
 
@@ -166,7 +207,7 @@ def _require_reason(ctx: PageContext, form: FormData) -> str:
         TouchstoneError: The reader has not given any.
     """
     reason = text_field(form, "reason")
-    if not reason:
+    if is_blank(reason):
         raise invalid_field(ctx.text("reason_missing"), "reason")
     return reason
 
@@ -180,7 +221,7 @@ async def take_snapshot(ctx: PageContext) -> Response:
         await ctx.require_new_form()
         snapshot = await ctx.api.create_snapshot(project_id, note=text_field(form, "note") or None)
     except TouchstoneError as error:
-        if error.status != Invalid.status:
+        if error.status not in _REFUSED_INPUT:
             raise
         return await _render_project(ctx, project_id, form, error)
 
@@ -197,7 +238,7 @@ async def compare_models(ctx: PageContext) -> Response:
         await ctx.require_new_form()
         await start_comparison(ctx, form, project_id)
     except TouchstoneError as error:
-        if error.status not in (Invalid.status, IdempotencyConflict.status):
+        if error.status not in _REFUSED_INPUT:
             raise
         return await _render_project(ctx, project_id, form, error)
 
@@ -295,7 +336,7 @@ async def _render_project(
     project = await ctx.api.get_project(project_id)
     recommendations = await ctx.api.get_recommendations(project.id, limit=_RECOMMENDATIONS)
     jobs = await list_recent_jobs(ctx, project.id)
-    choices = await ctx.api.list_choices(project.id)
+    choices = await list_all_choices(ctx, project.id)
     snapshots = await ctx.api.list_snapshots(project.id)
     comparisons = await list_comparisons(ctx, project.id)
     chosen_dataset = await find_chosen_dataset(ctx, project)
@@ -351,6 +392,7 @@ ROUTES: Final = (
     ),
     Route(f"{_COMPARISON_ROUTE}/cancel", page_endpoint(cancel_comparison, form_page=_PROJECT), methods=["POST"]),
     Route(f"{_COMPARISON_ROUTE}/delete", page_endpoint(delete_comparison, form_page=_PROJECT), methods=["POST"]),
+    Route(f"{_PROJECTS}/{{project_id:str}}/reason", page_endpoint(change_reason, form_page=_PROJECT), methods=["POST"]),
     Route(
         f"{_PROJECTS}/{{project_id:str}}/take-back",
         page_endpoint(take_choice_back, form_page=_PROJECT),

@@ -20,6 +20,7 @@ from touchstone.web.api_queries import (
     fetch_ranking,
     find_datasets,
     load_background,
+    read_rank_page_state,
     read_rank_state,
 )
 from touchstone.web.localizer import Localizer
@@ -27,7 +28,16 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_filters import FILTERS, SEARCH, FilterInput
 from touchstone.web.rank_gates import GATE_PREFIX
-from touchstone.web.rank_state import MAX_PINS, RankState, known_parameters, parse_small_integer, unknown_parameters
+from touchstone.web.rank_state import (
+    MAX_PINS,
+    WEIGHT_PREFIX,
+    InvalidSetting,
+    RankState,
+    invalid_settings,
+    known_parameters,
+    parse_small_integer,
+    unknown_parameters,
+)
 from touchstone.web.readable_errors import localize_error
 from touchstone.web.views import rank_table, weighted_criteria
 from touchstone.web.views.filter_form import (
@@ -47,6 +57,7 @@ _PANELS: Final = ("weights", "filters")
 _OTHER_PARAMETERS: Final = ("panel", "layout", "values_search", "values_page")
 _MAX_SEARCH_LENGTH: Final = 200
 _MAX_IGNORED_PARAMETERS: Final = 5  # that the page names
+_MAX_SHOWN_VALUE: Final = 40  # characters of an invalid value
 _INDEX_BUILDING: Final = "index_building"  # the code of the error while the index of words is being built
 
 
@@ -91,7 +102,8 @@ class RankPage:
         filter_problem: A sentence about invalid filters and gates; empty if there are none.
         field_problems: What is wrong with each invalid filter and gate, by the name of its field.
         too_many_pins: Whether the address has more pins than can be compared.
-        ignored_parameters: A sentence about each parameter of the address that is unknown, and therefore ignored.
+        ignored_parameters: A sentence about each parameter of the address that is unknown, and therefore ignored, and
+            about each that has an invalid value, which is replaced.
     """
 
     state: RankState
@@ -126,7 +138,7 @@ async def rank_page(ctx: PageContext) -> Response:
     Every ranking has one canonical address, so that equal rankings have equal bookmarks and links. A request with any
     other address is redirected there. Pins, the datasets to compare, are left out of it if they no longer exist.
     """
-    state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
+    state = await read_rank_page_state(ctx)
     page = await load_rank_page(ctx, state, with_filters=True)
 
     existing_pins = await _existing_pins(ctx, page)
@@ -160,7 +172,7 @@ async def live_ranking(ctx: PageContext) -> Response:
     requested_panels = ctx.request.query_params.getlist("panel")
     panels = [panel for panel in _PANELS if panel in requested_panels]
 
-    state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
+    state = await read_rank_page_state(ctx)
     page = await load_rank_page(ctx, state, with_filters="filters" in panels)
     response = _render_update(ctx, page, panels)
 
@@ -281,7 +293,10 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
 
 
 async def _describe_ignored_parameters(ctx: PageContext) -> tuple[str, ...]:
-    """Return a sentence about each unknown parameter of the address, with the names that the reader may have meant."""
+    """Return a sentence about each unknown parameter of the address and about each value that was replaced.
+
+    It has the names and values that the reader may have meant. If there are many, the last sentence counts the rest.
+    """
     weight_profiles = await ctx.weight_profiles()
     known_names = known_parameters(weight_profiles)
 
@@ -294,7 +309,26 @@ async def _describe_ignored_parameters(ctx: PageContext) -> tuple[str, ...]:
             facts = suggestion_facts(name, similar_kind)
             key = "parameter_ignored_near" if facts["is_near"] else "parameter_ignored"
             sentences.append(ctx.text(key, name=facts["name"], known=facts["known"]))
-    return tuple(sentences[:_MAX_IGNORED_PARAMETERS])
+    sentences += [
+        _describe_invalid_setting(setting, ctx.localizer)
+        for setting in invalid_settings(ctx.query_pairs, weight_profiles)
+    ]
+
+    other_count = len(sentences) - _MAX_IGNORED_PARAMETERS
+    if other_count > 0:
+        sentences[_MAX_IGNORED_PARAMETERS:] = [ctx.text("parameters_ignored_more", count=other_count)]
+    return tuple(sentences)
+
+
+def _describe_invalid_setting(setting: InvalidSetting, localizer: Localizer) -> str:
+    """Return the sentence that says which values a parameter of the address can have."""
+    value = setting.value[:_MAX_SHOWN_VALUE]
+    if setting.accepted:
+        accepted = ", ".join(setting.accepted)
+        return localizer.text("parameter_replaced", name=setting.name, value=value, accepted=accepted)
+
+    key = "parameter_no_position" if setting.name.startswith(WEIGHT_PREFIX) else "parameter_no_number"
+    return localizer.text(key, name=setting.name, value=value)
 
 
 async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState:

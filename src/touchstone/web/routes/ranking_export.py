@@ -28,8 +28,8 @@ async def export_ranking(ctx: PageContext) -> Response:
     """Return the ranking as a file to download.
 
     The address ends in the type of the file. The CSV file holds all ranks; the pictures show the page of the ranking
-    that the address describes. Unknown or invalid filters and missing weights are reported on an error page instead,
-    because a file could not say that a filter was ignored.
+    that the address describes. Unknown or invalid parameters and missing weights are reported on an error page instead,
+    because a file could not say that a parameter was ignored.
     """
     file_type = ctx.path_params["file_type"]
     if file_type not in _MEDIA_TYPES:
@@ -65,7 +65,7 @@ async def _fetch_whole_ranking(ctx: PageContext, state: RankState) -> Ranking:
         filters,
         weights=state.weight_body(),
         gates=gates,
-        gate="pass" if state.passing_only else "all",
+        gate=state.gate_mode,
         explain=True,
         assurance=state.assurance,
     )

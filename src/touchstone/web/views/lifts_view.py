@@ -41,8 +41,8 @@ class LiftsView:
 
     Attributes:
         rank: The present rank of the dataset, as text, with an equals sign if others share it.
-        total: How many datasets are ranked, as text.
-        is_ranked: Whether the dataset passes the filters of the ranking.
+        total: How many datasets are ranked, as text; one that does not pass the filters is counted as well.
+        is_ranked: Whether the dataset passes the filters and, if the ranking hides what fails them, the gates.
         rank_range: The best and the worst rank that are possible as long as ethical attributes are unknown, in words;
             empty if only one rank is possible.
         rows: The lifts that raise the score, the largest gain first.
@@ -77,9 +77,12 @@ def lifts_view(lifts: Lifts, localizer: Localizer) -> LiftsView:
     has_reached_target = lifts.target_rank is not None and lifts.rank <= lifts.target_rank
     sentence = "" if has_reached_target else lifts.sentence or ""
 
+    # The rank of a dataset outside of the ranking is the one that it would have if it were added.
+    total_count = lifts.total_count if lifts.matches_filters else lifts.total_count + 1
+
     return LiftsView(
         rank=localizer.place(lifts.place or lifts.rank, lifts.tied_with),
-        total=localizer.number(lifts.total_count),
+        total=localizer.number(total_count),
         is_ranked=lifts.matches_filters,
         rank_range=_describe_rank_range(lifts, localizer),
         rows=_lift_rows(raising_lifts, localizer),

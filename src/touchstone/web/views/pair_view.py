@@ -18,6 +18,7 @@ from touchstone.web.views.criterion_cell import VALUE_DIGITS
 from touchstone.web.views.score_range import SCORE_DIGITS
 from touchstone.web.views.weighted_criteria import WeightedCriterion, css_percentage
 
+_EXACT_DECIMALS: Final = 9  # further decimals of a computed position are rounding errors
 _ZERO_POSITION: Final = 0.5  # bars of differences begin in the middle and go to the left or to the right
 
 
@@ -64,6 +65,7 @@ class PairView:
         lead: By how much the score of the dataset `above` is higher, as text.
         rows: The criteria with a weight, the largest difference first.
         reversal: The link that reverses the order; None if moving a single slider cannot do that.
+        is_out_of_reach: Whether the weight that reverses the order is beyond the end of its slider.
     """
 
     above: ComparedDataset
@@ -73,6 +75,7 @@ class PairView:
     lead: str
     rows: tuple[DifferenceRow, ...]
     reversal: ReversalLink | None
+    is_out_of_reach: bool
 
 
 def pair_views(
@@ -105,6 +108,7 @@ class _PairBuilder:
     def build(self, pair: DatasetPair) -> PairView:
         """Return one pair with all its texts."""
         rank_distance = self._positions[pair.below] - self._positions[pair.above]
+        reversal_link = self._reversal_link(pair)
         return PairView(
             above=self._datasets[pair.above],
             below=self._datasets[pair.below],
@@ -112,7 +116,8 @@ class _PairBuilder:
             sentence=pair.sentence,
             lead=self._localizer.number(pair.lead, digits=SCORE_DIGITS),
             rows=self._rows(pair),
-            reversal=self._reversal_link(pair),
+            reversal=reversal_link,
+            is_out_of_reach=pair.reversal is not None and reversal_link is None,
         )
 
     def _rows(self, pair: DatasetPair) -> tuple[DifferenceRow, ...]:
@@ -167,7 +172,7 @@ class _PairBuilder:
         # The pair has exactly one difference for each criterion.
         name = pair.reversal.criterion_name
         [difference] = [item for item in pair.differences if item.criterion_name == name]
-        position = _reversing_position(pair.reversal, difference)
+        position = reversing_position(pair.reversal, difference)
         if position is None:
             return None
 
@@ -180,16 +185,17 @@ class _PairBuilder:
         )
 
 
-def _reversing_position(reversal: Reversal, difference: CriterionDifference) -> float | None:
+def reversing_position(reversal: Reversal, difference: CriterionDifference) -> float | None:
     """Return the nearest whole position of a slider that reverses the order of a pair; None if the slider ends before.
 
     At the exact reversing weight, both scores are equal. The position is therefore the next one beyond it: a higher one
-    where the lower dataset is better in this criterion, and a lower one where it is worse.
+    where the lower dataset is better in this criterion, and a lower one where it is worse. If it is reversed only
+    without this criterion, that is position 0.
     """
-    exact_position = reversal.weight * SLIDER_MAX
-    next_higher = math.floor(exact_position) + 1
-    next_lower = math.ceil(exact_position) - 1
-    position = next_higher if difference.below > difference.above else next_lower
+    # A computed 28.999999999999996 is position 29, where both scores are still equal.
+    exact_position = round(reversal.weight * SLIDER_MAX, _EXACT_DECIMALS)
+    if difference.below <= difference.above:
+        return float(max(0, math.ceil(exact_position) - 1))
 
-    is_on_slider = 0 <= position <= SLIDER_MAX
-    return float(position) if is_on_slider else None
+    position = math.floor(exact_position) + 1
+    return float(position) if position <= SLIDER_MAX else None

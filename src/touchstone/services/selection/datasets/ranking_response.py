@@ -239,7 +239,7 @@ class RankingResult:
 
         declared_view = self.view.declared
         declared_scores = score_matrix(declared_view.criterion_scores(positions).T, self.weights)
-        supported_facts = SupportedFacts.of_packed(facts, self.view.evidence_levels(positions))
+        supported_facts = SupportedFacts.from_packed_levels(facts, self.view.evidence_levels(positions))
         return (
             _by_criterion_name(criterion_scores),
             points_by_criterion(criterion_scores, self.weights),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from touchstone.core.attributes import NUMBERS, WORDS
 from touchstone.core.evidence import AttributeEvidence
 from touchstone.ranking.columns.evidence_columns import EvidenceColumns, EvidenceWriter, encode_evidence
-from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, Words, code_distinct, encode_values
+from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, Words, encode_arrow_values, encode_values
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS
 from touchstone.services.selection.datasets.label_words import licence_words, optional_words, trainable_words
 from touchstone.services.selection.datasets.packed_flags import unpack_flags
@@ -140,7 +140,7 @@ class _WordListDecoder:
 
     def decode(self, texts: pa.Array) -> CodedColumn:
         """Return the list of words of each text."""
-        coded_texts = code_distinct(texts)
+        coded_texts = encode_arrow_values(texts)
         distinct_texts = coded_texts.values[1:]
         if len(self._words_by_text) + len(distinct_texts) > _MAX_KNOWN_TEXTS:
             self._words_by_text.clear()
@@ -159,7 +159,7 @@ class _WordListDecoder:
 
 def _to_owners(owners: pa.Array) -> CodedColumn:
     """Return the owners of the records."""
-    coded_owners = code_distinct(owners)
+    coded_owners = encode_arrow_values(owners)
     uuids = [UUID(bytes=octets) for octets in coded_owners.values[1:]]
     return CodedColumn(coded_owners.codes, [None, *uuids])
 
@@ -178,7 +178,7 @@ class _EvidenceDecoder:
 
     def decode(self, texts: pa.Array) -> EvidenceColumns:
         """Return the evidence about the records that have any."""
-        coded_texts = code_distinct(texts)
+        coded_texts = encode_arrow_values(texts)
         distinct_texts = coded_texts.values[1:]
         if len(self._places) + len(distinct_texts) > _MAX_KNOWN_TEXTS:
             self._forget()
@@ -188,7 +188,7 @@ class _EvidenceDecoder:
         places_by_code = np.array([_NO_PLACE, *(self._places[text] for text in distinct_texts)])
         places = places_by_code[coded_texts.codes]
         positions = np.flatnonzero(places != _NO_PLACE)
-        return self._evidence.snapshot().keep(places[positions], positions)
+        return self._evidence.snapshot().select(places[positions], positions)
 
     def _add(self, texts: Sequence[str]) -> None:
         """Decode texts that have not been decoded yet."""

@@ -7,7 +7,7 @@ from typing import Final
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.metadata.extraction.uninformative_sentences import states_nothing
-from touchstone.metadata.licences import normalise_licence
+from touchstone.metadata.licences import normalize_licence
 from touchstone.metadata.placeholders import BRACKETED_PLACEHOLDER, is_placeholder
 from touchstone.services.selection.evidence.claim_records import ClaimRecord
 
@@ -110,7 +110,7 @@ def is_licence(quote: str, place: str | None, field: str | None) -> bool:
     if _AGREEMENT.search(quote):
         return False
     stands_under_licence = _LICENCE_FIELD.search(f"{place or ''} {field or ''}") is not None
-    return stands_under_licence or _LICENCE_WORDS.search(quote) is not None or normalise_licence(quote).spdx is not None
+    return stands_under_licence or _LICENCE_WORDS.search(quote) is not None or normalize_licence(quote).spdx is not None
 
 
 def _simplify(text: str) -> str:

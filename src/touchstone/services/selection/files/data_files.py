@@ -22,7 +22,7 @@ class DataFiles:
         self._database = database
         self._roots = settings.data_roots
         self._private_folder = settings.data_dir.resolve()
-        self._prefixes = {DEMO: tables_folder(), store.UPLOADS: settings.uploads_dir}
+        self._named_folders = {DEMO: tables_folder(), store.UPLOADS: settings.uploads_dir}
 
     async def open(self, file_path: str, owner: UUID | None) -> BinaryIO:
         """Open the data file that a dataset record names, for reading; the caller closes it.
@@ -36,7 +36,9 @@ class DataFiles:
             raise DataFileUnreadable
 
         try:
-            return await asyncio.to_thread(safe_open.open_data_file, file_path, self._roots, prefixes=self._prefixes)
+            return await asyncio.to_thread(
+                safe_open.open_data_file, file_path, self._roots, named_folders=self._named_folders
+            )
         except safe_open.UnreadablePath as error:
             raise DataFileUnreadable from error
 

@@ -194,7 +194,10 @@ def _record_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
     changes: list[ContentChange] = []
     for name in fields_before | fields_after:
         value_before, value_after = fields_before.get(name), fields_after.get(name)
-        if not _are_equal(value_before, value_after):
+        # A member of the metadata that is null is in the digest, unlike a missing one. An attribute that is missing was
+        # unknown to an earlier release, which says the same as null.
+        is_member_added_or_removed = name.startswith("metadata.") and (name in fields_before) != (name in fields_after)
+        if is_member_added_or_removed or not _are_equal(value_before, value_after):
             changes.append(ContentChange(name, value_before, value_after))
 
     return changes

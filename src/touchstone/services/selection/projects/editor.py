@@ -14,7 +14,7 @@ from touchstone.core.errors import (
 )
 from touchstone.core.evidence import Assurance
 from touchstone.core.identity import parse_uuid
-from touchstone.database.engine import Database, Reader
+from touchstone.database.engine import Database, Reader, Writer
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_tokens import CatalogTokens
 from touchstone.services.selection.filters import FILTER_PARAMETERS
@@ -155,26 +155,56 @@ class ProjectEditor:
         if chosen_id is not None and chosen_id != project.chosen_dataset_id:
             await self._check_dataset_is_visible(chosen_id, project.user_id)
 
-        # Ranking takes time, so it is done before the transaction.
-        ranking: ChoiceRanking | None = None
-        updated_project = update.applied_to(project)
-        if _choice_of(updated_project) != _choice_of(project):
-            need = ProjectNeed.of(updated_project)
-            ranking = await self._rank_choice(need, updated_project.chosen_dataset_id, project.user_id)
+        known_project = project
+        while True:
+            # Ranking takes time, so it is done before the transaction.
+            ranking: ChoiceRanking | None = None
+            updated_project = update.applied_to(known_project)
+            if _choice_of(updated_project) != _choice_of(known_project):
+                need = ProjectNeed.of(updated_project)
+                ranking = await self._rank_choice(need, updated_project.chosen_dataset_id, project.user_id)
 
-        async with self._database.writing() as transaction:
-            bytes_before = await total_bytes(transaction, project.user_id)
-            stored_project = await store.lock_project(transaction, project)
-            changed_project = await store.update_project(
-                transaction, project, update, now=datetime.now(UTC), versions=versions
-            )
-            if stored_project is None or changed_project is None:
-                raise await _missing_or_outdated(transaction, project)
+            async with self._database.writing() as transaction:
+                stored_project = await store.lock_project(transaction, project)
+                if stored_project is None:
+                    raise ProjectNotFound
+                if _is_ranked_alike(stored_project, known_project):
+                    return await self._write_change(transaction, stored_project, update, ranking, versions)
 
-            if _choice_of(changed_project) != _choice_of(stored_project):
-                await append_choice(transaction, changed_project, ranking)
-            await check_project_quota(transaction, project.user_id, self._quota_bytes, bytes_before=bytes_before)
+            # Another request has changed the project since it was read, so the rank may be that of another dataset.
+            known_project = stored_project
 
+    async def _write_change(
+        self,
+        transaction: Writer,
+        project: ProjectRecord,
+        update: ProjectUpdate,
+        ranking: ChoiceRanking | None,
+        versions: Collection[int] | None,
+    ) -> ProjectRecord:
+        """Write an update of a locked project with the entry in its history, and return the project as stored.
+
+        Args:
+            transaction: the transaction that has locked the project.
+            project: the project as it is stored before the update.
+            update: the new values of its fields.
+            ranking: the rank of the chosen dataset after the update; None if the choice stays or cannot be ranked.
+            versions: the versions of the project that the caller accepts; None stands for any version.
+
+        Raises:
+            PreconditionFailed: the project is at another version.
+            ProjectQuotaExceeded: the owner's projects would take more bytes than allowed, and more than before.
+        """
+        bytes_before = await total_bytes(transaction, project.user_id)
+        changed_project = await store.update_project(
+            transaction, project, update, now=datetime.now(UTC), versions=versions
+        )
+        if changed_project is None:
+            raise PreconditionFailed
+
+        if _choice_of(changed_project) != _choice_of(project):
+            await append_choice(transaction, changed_project, ranking)
+        await check_project_quota(transaction, project.user_id, self._quota_bytes, bytes_before=bytes_before)
         return changed_project
 
     async def delete(self, project: ProjectRecord, *, versions: Collection[int] | None) -> None:
@@ -212,6 +242,11 @@ class ProjectEditor:
 def _choice_of(project: ProjectRecord) -> tuple[int | None, str | None]:
     """Return the chosen dataset of a project and the reason; the history records every change of either."""
     return project.chosen_dataset_id, project.choice_reason
+
+
+def _is_ranked_alike(project: ProjectRecord, other: ProjectRecord) -> bool:
+    """Return whether two states of a project have the same choice, and rank datasets in the same way."""
+    return _choice_of(project) == _choice_of(other) and ProjectNeed.of(project) == ProjectNeed.of(other)
 
 
 def _to_update(body: ProjectChange) -> ProjectUpdate:

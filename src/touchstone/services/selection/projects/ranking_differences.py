@@ -4,7 +4,7 @@ Both rankings consist of the first datasets for the same project, `before` and `
 a status, which says how it has moved, and a reason. The functions need no database.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Literal
 from uuid import UUID
@@ -111,6 +111,7 @@ def replay_ranking(
     after: Sequence[RankedDataset],
     displaced: Iterable[RankedDataset],
     *,
+    total_count_before: int,
     is_formula_changed: bool,
 ) -> list[ReplayedItem]:
     """Return how each dataset of two rankings has changed: by the present ranks, and then those that are gone.
@@ -120,22 +121,26 @@ def replay_ranking(
         after: the first datasets of the present ranking.
         displaced: the present state of those datasets in `before` that are not in `after`. Datasets that have been
             withdrawn are missing from it.
+        total_count_before: how many datasets matched in the snapshot.
         is_formula_changed: whether scores are computed in another way than for the snapshot.
     """
     before_by_id = {dataset.id: dataset for dataset in before}
+    after_ids = {dataset.id for dataset in after}
+    present_by_id = {dataset.id: dataset for dataset in (*after, *displaced)}
+    has_lower_ranks = total_count_before > len(before)
+
     items: list[ReplayedItem] = []
     for dataset in after:
         previous = before_by_id.get(dataset.id)
         if previous is None:
-            items.append(_new_item(dataset))
+            have_others_fallen = has_lower_ranks and _have_others_fallen(dataset, before, present_by_id)
+            items.append(_new_item(dataset, have_others_fallen=have_others_fallen))
         else:
             items.append(_kept_item(previous, dataset, is_formula_changed=is_formula_changed))
 
-    after_ids = {dataset.id for dataset in after}
-    displaced_by_id = {dataset.id: dataset for dataset in displaced}
     for dataset in before:
         if dataset.id not in after_ids:
-            present = displaced_by_id.get(dataset.id)
+            present = present_by_id.get(dataset.id)
             items.append(_gone_item(dataset, present, is_formula_changed=is_formula_changed))
 
     return items
@@ -156,15 +161,38 @@ def _kept_item(before: RankedDataset, after: RankedDataset, *, is_formula_change
     return _item(before, after, status, reason)
 
 
-def _new_item(after: RankedDataset) -> ReplayedItem:
+def _have_others_fallen(
+    dataset: RankedDataset, before: Sequence[RankedDataset], present_by_id: Mapping[int, RankedDataset]
+) -> bool:
+    """Return whether the datasets that a new one has passed explain its rank, so that it need not have risen itself.
+
+    Each of those that are not before it any more has been withdrawn, does not match any more, or has a lower score.
+
+    Args:
+        dataset: a dataset that is only among the first ones of the present ranking.
+        before: the first datasets in the snapshot.
+        present_by_id: the present state of all datasets; those that have been withdrawn are missing.
+    """
+    assert dataset.rank is not None, "the dataset is in the present ranking"
+    for previous in before:
+        present = present_by_id.get(previous.id)
+        if present is None or present.rank is None or present.rank < dataset.rank:
+            continue
+        if present.score is None or previous.score is None or present.score >= previous.score:
+            return False
+    return True
+
+
+def _new_item(after: RankedDataset, *, have_others_fallen: bool) -> ReplayedItem:
     """Return a dataset that is only in the present ranking, with the reason.
 
-    If it is neither new nor changed, other datasets have fallen behind it.
+    Its record may have been changed in a way that has no influence on its rank. A change is therefore the reason only
+    if the rank does not follow from the fall of others.
     """
     reason = ReplayReason.OTHERS
     if after.is_added:
         reason = ReplayReason.ADDED
-    elif after.is_changed:
+    elif after.is_changed and not have_others_fallen:
         reason = ReplayReason.RECORD
 
     return _item(None, after, ReplayStatus.NEW, reason)

@@ -1,16 +1,27 @@
 """Schemas of projects: request bodies, and responses as the OpenAPI document shows them."""
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from touchstone.core.evidence import Assurance
+from touchstone.core.text import is_blank
 from touchstone.http.request_models import Name, RequestModel, RowId, Text
 from touchstone.services.selection.datasets.schemas import RankingNoteView, ScoredView, WeightView
 from touchstone.services.selection.json_fields import JsonList, JsonObject
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
+
+
+def _blank_as_null(value: Any) -> Any:
+    """Return a text without white space around it, null if it shows nothing, and any other value unchanged."""
+    if isinstance(value, str):
+        return None if is_blank(value) else value.strip()
+    return value
+
+
+Reason = Annotated[Text | None, BeforeValidator(_blank_as_null)]
 
 
 class _ProjectFields(RequestModel):
@@ -22,7 +33,7 @@ class _ProjectFields(RequestModel):
     criteria: JsonObject | None = Field(None, description="A filter object, as in scoring.")
     weights: JsonList | None = Field(None, description="A list of Weight.")
     chosen_dataset_id: RowId | None = Field(None, description="The dataset that was chosen.")
-    choice_reason: Text | None = Field(None, description="Why.")
+    choice_reason: Reason = Field(None, description="Why.")
     assurance: Assurance | None = Field(
         None, description="The weakest level of evidence that counts in recommendations; `declared` unless given."
     )

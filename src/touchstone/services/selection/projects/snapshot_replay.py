@@ -101,6 +101,7 @@ class SnapshotReplayer:
             before=content.ranked_datasets(),
             after=[datasets[dataset_id] for dataset_id in ranking.first_ids if dataset_id in datasets],
             displaced=[datasets[dataset_id] for dataset_id in ranking.displaced_ids if dataset_id in datasets],
+            total_count_before=content.total_count,
             is_formula_changed=content.formula_version != FORMULA_VERSION,
         )
         return Replay(

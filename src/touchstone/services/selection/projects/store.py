@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from touchstone.core.evidence import Assurance
 from touchstone.database.engine import Reader, Row, Writer
+from touchstone.database.octet_length import OctetLength
 from touchstone.database.tables import projects
 from touchstone.services.selection.weights import CriterionWeight
 
@@ -123,8 +124,8 @@ async def total_project_bytes(connection: Reader, owner: UUID) -> int:
     """Return roughly how many bytes the owner's projects take: their texts, and a kilobyte for each project."""
     project_bytes: sa.ColumnElement[int] = sa.literal(_OVERHEAD_BYTES)
     for column in _TEXT_COLUMNS:
-        text_length = sa.func.length(sa.cast(column, sa.Text))
-        project_bytes += sa.func.coalesce(text_length, 0)
+        text_bytes = OctetLength(sa.cast(column, sa.Text))
+        project_bytes += sa.func.coalesce(text_bytes, 0)
 
     total = await connection.scalar(sa.select(sa.func.sum(project_bytes)).where(projects.c.user_id == owner))
     return int(total or 0)  # the sum over no rows is NULL

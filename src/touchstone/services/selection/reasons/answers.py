@@ -52,7 +52,7 @@ def answer_comparison(view: View, ranking: RankingInQuestion, ids: Sequence[int]
         DatasetNotFound: the view does not have one of the datasets.
     """
     positions = order_records(view, _find_positions(view, ids), ranking.weights)
-    lookup = RankLookup.of_query(view, ranking.query, ranking.weights)
+    lookup = RankLookup.for_query(view, ranking.query, ranking.weights)
     datasets = _describe_compared_datasets(view, positions, lookup, ranking.weights)
 
     dataset_by_position = dict(zip(positions.tolist(), datasets, strict=True))
@@ -81,7 +81,7 @@ def _describe_compared_datasets(
     scores = score_matrix(criterion_scores.T, weights).tolist()
     points = points_by_criterion(criterion_scores, weights)
     unknown_names = unknown_criteria(facts)
-    supported_facts = SupportedFacts.of_packed(facts, view.evidence_levels(positions))
+    supported_facts = SupportedFacts.from_packed_levels(facts, view.evidence_levels(positions))
     level_points = points_by_level(supported_facts, criterion_scores, weights)
     best_case_views = _best_case_views(facts, weights)
 

@@ -56,6 +56,7 @@ def describe_lifts(name: str, report: LiftReport, target_rank: int | None, local
         attributes=_established_values(report),
         reached_rank=None if report.smallest_set is None else report.smallest_set.rank,
         place=report.place,
+        is_ranked=report.matches,
     )
     return target_rank_sentence(facts, locale)
 

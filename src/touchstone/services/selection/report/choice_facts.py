@@ -30,12 +30,14 @@ class ChoiceFacts(NamedTuple):
     Attributes:
         chosen: the chosen dataset as it stands now; None if nothing is chosen.
         kept: what it said when it was chosen; None if that was not kept.
-        history: the choices for the project, the newest first.
+        history: the newest choices for the project, the newest first.
+        history_count: the number of all choices for the project.
     """
 
     chosen: ChosenDatasetView | None
     kept: KeptContent | None
     history: list[ReportedDecision]
+    history_count: int
 
 
 async def load_choice_facts(connection: Reader, project: ProjectRecord) -> ChoiceFacts:
@@ -47,6 +49,7 @@ async def load_choice_facts(connection: Reader, project: ProjectRecord) -> Choic
         chosen=chosen_datasets.get(project.id),
         kept=_kept_content(history),
         history=[_reported_decision(choice, history, project.user_id) for choice in history.choices],
+        history_count=history.total_count,
     )
 
 

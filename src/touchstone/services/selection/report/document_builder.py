@@ -57,13 +57,15 @@ def lay_out(content: ReportContent, locale: str) -> ReportDocument:
 
 
 def latest_moment(content: ReportContent) -> datetime:
-    """Return the time of the latest fact that a report states, which stands for the state that it describes."""
+    """Return the time of the latest dated fact that a report states; that a record is missing has no date."""
     return max(_moments(content)).astimezone(UTC)
 
 
 def _moments(content: ReportContent) -> Iterator[datetime]:
     """Yield the times at which the facts in a report came about, in no particular order."""
     yield content.project.updated_at
+    if content.catalog_changed_at is not None:
+        yield content.catalog_changed_at
 
     if content.evidence is not None:
         for attribute in content.evidence.attributes:

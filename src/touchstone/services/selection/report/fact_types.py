@@ -415,6 +415,9 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
         choice: the chosen dataset with its digest, what has become of it, the reason and its place in the ranking; null
             if nothing is chosen.
         history: the choices for this project, the newest first, at most fifty.
+        history_count: the number of all choices for this project.
+        catalog_changed_at: when any of the datasets that are ranked here or chosen was last changed; null if there are
+            none.
         comparison: the chosen dataset and the runner-up, or the first of the ranking and the chosen dataset, with the
             differences of their points, where their values come from, and the smallest change of a weight that reverses
             them.
@@ -423,8 +426,9 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
             attributes that would raise it.
         evidence: what is known about the chosen dataset, or about the first of the ranking if nothing is chosen, by
             attribute with the claims that count, and by points of law.
-        trainings, explanations: the newest five of each that have succeeded in this project; what an explanation says
-            of single rows is left out, since a row may be about a person.
+        trainings, explanations: the newest five of each that have succeeded in this project, and the newest five
+            trainings on the dataset of `evidence`; what an explanation says of single rows is left out, since a row may
+            be about a person.
         model_comparison: the newest comparison of models of this project that has ended: which of the ranked datasets
             trains best, with the scores and their intervals; null if there is none.
         limitations: codes of what limits the conclusions from the report.
@@ -437,6 +441,8 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
     ranking: ReportedRanking
     choice: ReportedChoice | None
     history: Sequence[ReportedDecision]
+    history_count: int
+    catalog_changed_at: datetime | None
     comparison: ReportedComparison | None
     robustness: ReportedRobustness | None
     prospects: Sequence[ReportedProspects]

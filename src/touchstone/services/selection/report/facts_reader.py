@@ -9,10 +9,11 @@ from uuid import UUID
 import msgspec
 
 from touchstone.core.errors import DatasetNotFound
-from touchstone.database.engine import Database
+from touchstone.database.engine import Database, Reader
 from touchstone.ranking.formula_version import FORMULA_VERSION
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest
+from touchstone.services.selection.datasets.store import visible_datasets_without_metadata
 from touchstone.services.selection.evidence.claim_editor import EvidenceEditor, RecordEvidence
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.store import ProjectRecord
@@ -61,20 +62,28 @@ class ReportReader:
         need = _reported_need(project, scoring)
         async with self._database.reading() as connection:
             choice_facts = await load_choice_facts(connection, project)
-            trainings = await load_trainings(connection, project)
-            explanations = await load_explanations(connection, project)
-            model_comparison = await load_model_comparison(connection, project)
 
         ranking = await rank_for_report(self._catalog, scoring, project.assurance, project.user_id)
         choice = await self._read_choice(project, choice_facts, ranking)
         comparison = await asyncio.to_thread(compare_with_rival, ranking, choice)
         subject_id = _subject_of_evidence(ranking.reported, choice_facts)
-        evidence_by_id = await self._read_evidence(_described_ids(subject_id, comparison), project.user_id)
+        described_ids = _described_ids(subject_id, comparison)
+        evidence_by_id = await self._read_evidence(described_ids, project.user_id)
+
+        ranked_ids = {item.id for item in ranking.reported.items}
+        async with self._database.reading() as connection:
+            catalog_changed_at = await _find_latest_change(connection, ranked_ids | described_ids, project.user_id)
+            trainings = await load_trainings(connection, project, subject_id)
+            explanations = await load_explanations(connection, project)
+            model_comparison = await load_model_comparison(connection, project)
+        trainings_on_subject = [
+            training for training in trainings if subject_id is not None and training.dataset_id == subject_id
+        ]
 
         now = datetime.now(UTC)
         if comparison is not None:
             comparison = _with_sources(comparison, evidence_by_id, need, now)
-        parts = _present_parts(ranking.reported, choice, trainings)
+        parts = _present_parts(ranking.reported, choice, trainings_on_subject)
         evidence = None
         if subject_id in evidence_by_id:
             is_chosen = choice is not None
@@ -90,6 +99,8 @@ class ReportReader:
             ranking=ranking.reported,
             choice=choice,
             history=choice_facts.history,
+            history_count=choice_facts.history_count,
+            catalog_changed_at=catalog_changed_at,
             comparison=comparison,
             robustness=await asyncio.to_thread(measure_robustness, ranking),
             prospects=await asyncio.to_thread(find_prospects, ranking, comparison, choice),
@@ -97,7 +108,7 @@ class ReportReader:
             trainings=trainings,
             explanations=explanations,
             model_comparison=model_comparison,
-            limitations=find_limitations(need, ranking.reported, choice, evidence, trainings),
+            limitations=find_limitations(need, ranking.reported, choice, evidence, trainings_on_subject),
         )
 
     async def _read_choice(
@@ -132,6 +143,12 @@ class ReportReader:
             with contextlib.suppress(DatasetNotFound):
                 evidence_by_id[dataset_id] = await self._evidence.read(dataset_id, viewer)
         return evidence_by_id
+
+
+async def _find_latest_change(connection: Reader, dataset_ids: Collection[int], viewer: UUID) -> datetime | None:
+    """Return when any of the datasets that the viewer still sees was last changed; None if there are none."""
+    records = await visible_datasets_without_metadata(connection, sorted(dataset_ids), viewer)
+    return max((record.updated_at for record in records), default=None)
 
 
 def _subject_of_evidence(ranking: ReportedRanking, facts: ChoiceFacts) -> int | None:
@@ -188,7 +205,7 @@ def _reported_need(project: ProjectRecord, scoring: ScoringRequest) -> ReportedN
 def _present_parts(
     ranking: ReportedRanking, choice: ReportedChoice | None, trainings: Sequence[ReportedTraining]
 ) -> list[ReportPart]:
-    """Return the parts of a report that have something to say."""
+    """Return the parts of a report that have something to say; the trainings are those on the dataset in question."""
     parts = [ReportPart.NEED]
     if choice is not None and choice.reason:
         parts.append(ReportPart.CHOICE)

@@ -21,9 +21,18 @@ _EVALUATION_PARTS: Final = (("split", "reason"), ("split", "effect"), ("decision
 """The parts of the result of a training that say in words how the model was evaluated."""
 
 
-async def load_trainings(connection: Reader, project: ProjectRecord) -> list[ReportedTraining]:
-    """Return the newest trainings of a project that have succeeded, with the names of datasets that the owner sees."""
+async def load_trainings(connection: Reader, project: ProjectRecord, subject_id: int | None) -> list[ReportedTraining]:
+    """Return the newest trainings of a project that have succeeded, with the names of datasets that the owner sees.
+
+    Among them are the newest ones on the dataset with the id `subject_id`, even if many on other datasets are newer.
+    """
     jobs = await _load_jobs(connection, project, TRAINING)
+    if subject_id is not None:
+        known_ids = {job.id for job in jobs}
+        jobs_of_subject = await _load_jobs(connection, project, TRAINING, subject_id)
+        # Jobs of the subject that are not among the newest ones are older than all of these.
+        jobs += [job for job in jobs_of_subject if job.id not in known_ids]
+
     dataset_ids = sorted({job.dataset_id for job in jobs if job.dataset_id is not None})
     records = await visible_datasets_without_metadata(connection, dataset_ids, project.user_id)
     names = {record.id: str(record.attributes["dataset_name"]) for record in records}
@@ -35,9 +44,20 @@ async def load_explanations(connection: Reader, project: ProjectRecord) -> list[
     return [_reported_explanation(job) for job in await _load_jobs(connection, project, EXPLANATION)]
 
 
-async def _load_jobs(connection: Reader, project: ProjectRecord, kind: JobKind) -> list[JobRecord]:
-    """Return the newest jobs of one kind that have succeeded for a project, with their results."""
-    filters = JobFilter(owner=project.user_id, kinds=(kind.name,), status=JobState.SUCCEEDED, project_id=project.id)
+async def _load_jobs(
+    connection: Reader, project: ProjectRecord, kind: JobKind, dataset_id: int | None = None
+) -> list[JobRecord]:
+    """Return the newest jobs of one kind that have succeeded for a project, with their results.
+
+    With a `dataset_id`, only jobs on this dataset are returned.
+    """
+    filters = JobFilter(
+        owner=project.user_id,
+        kinds=(kind.name,),
+        status=JobState.SUCCEEDED,
+        project_id=project.id,
+        dataset_id=dataset_id,
+    )
     summaries = await list_jobs(connection, filters, skip=0, limit=MAX_JOBS)
 
     jobs = []

@@ -19,7 +19,7 @@ from touchstone.messages.labels import (
     METRIC_LABELS,
 )
 from touchstone.messages.locales import LOCALES, Text
-from touchstone.messages.numbers import format_lower_bound, format_upper_bound
+from touchstone.messages.numbers import format_lower_bound, format_significant, format_upper_bound
 from touchstone.messages.plurals import with_count
 from touchstone.messages.report import FILTER_LABELS
 from touchstone.messages.report_law import LEGAL_POINT_TITLES
@@ -29,6 +29,9 @@ from touchstone.services.selection.report.fact_types import ReportedDataset, Rep
 DASH: Final = "–"
 _SIGNIFICANT_DIGITS: Final = 4
 _MAX_DECIMALS: Final = 6
+# Floats beyond these are written with an exponent: smaller ones would be rounded to 0, and larger ones are not exact.
+_SMALLEST_PLAIN: Final = 1e-6
+_LARGEST_PLAIN: Final = 1e15
 _NO_BREAK_SPACE: Final = "\N{NO-BREAK SPACE}"
 _TIME_FORMATS: Final = {"fr": f"%H{_NO_BREAK_SPACE}h{_NO_BREAK_SPACE}%M", "en": "%H:%M"}
 # No line may break before these signs of French punctuation, or after an opening quotation mark.
@@ -92,9 +95,14 @@ class ReportLanguage:
         return f"{sign}{self.decimal(abs(rounded), digits)}"
 
     def number(self, value: float | None) -> str:
-        """Return a number of any size in four digits or, if it is an integer, in all of them; a dash for None."""
+        """Return a number of any size in four digits or, if it is an integer, in all of them; a dash for None.
+
+        Very small and very large numbers have an exponent.
+        """
         if value is None:
             return DASH
+        if isinstance(value, float) and value != 0 and not _SMALLEST_PLAIN <= abs(value) < _LARGEST_PLAIN:
+            return format_significant(value, self.locale, _SIGNIFICANT_DIGITS)
         if isinstance(value, int) or value.is_integer():
             return str(format_decimal(int(value), locale=self._babel_locale))
         significant = float(f"{value:.{_SIGNIFICANT_DIGITS}g}")

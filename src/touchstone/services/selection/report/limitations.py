@@ -53,7 +53,10 @@ def find_limitations(
     evidence: ReportedEvidence | None,
     trainings: list[ReportedTraining],
 ) -> list[Limitation]:
-    """Return what limits the conclusions that a report allows, in the order in which it says so."""
+    """Return what limits the conclusions that a report allows, in the order in which it says so.
+
+    `evidence` and `trainings` are those about the chosen dataset, or about the first one if nothing is chosen.
+    """
     return [
         Limitation.NO_COMPLIANCE,
         Limitation.CATALOG_ONLY,

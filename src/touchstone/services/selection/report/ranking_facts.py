@@ -64,7 +64,7 @@ def find_standing(ranking: ProjectRanking, dataset_id: int) -> ExplainedItem | N
 
     view, query, scoring, _ = ranking
     position = view.find_position(dataset_id)
-    lookup = RankLookup.of_query(view, query, scoring.weights)
+    lookup = RankLookup.for_query(view, query, scoring.weights)
     if position is None or not lookup.contains(position):
         return None
 

@@ -9,6 +9,7 @@ from touchstone.messages.reasons import (
     WeightChange,
 )
 from touchstone.ranking.criteria import CRITERION_LABELS
+from touchstone.ranking.reasons.lifts import best_value
 from touchstone.services.selection.reason_labels import ATTRIBUTE_LABELS, labeled_points
 from touchstone.services.selection.report.fact_types import (
     ReportedComparison,
@@ -54,10 +55,12 @@ def stability_facts(place: ReportedPlace, robustness: ReportedRobustness, total_
 
 def lifts_facts(prospects: ReportedProspects) -> TargetRankFacts:
     """Return the facts for the sentence about the attributes that would raise a dataset to a certain rank."""
-    values = {lift.attribute: lift.value for lift in prospects.lifts}
     attributes = None
     if prospects.smallest_set is not None:
-        attributes = [EstablishedValue(ATTRIBUTE_LABELS[name], values[name]) for name in prospects.smallest_set]
+        # Together, attributes may raise a score that none of them raises alone by as much as a number can show.
+        attributes = [
+            EstablishedValue(ATTRIBUTE_LABELS[name], bool(best_value(name))) for name in prospects.smallest_set
+        ]
 
     return TargetRankFacts(
         name=prospects.name,

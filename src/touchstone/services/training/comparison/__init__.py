@@ -1,13 +1,13 @@
-"""Comparisons: the same training on several datasets, one job each, with the results side by side.
+"""Comparisons, which run the same training on several datasets with one job per dataset.
 
-A comparison passes through these modules, in this order:
+A comparison passes through these modules in this order:
 
 - `comparison_routes`: the routes;
 - `comparison_submission`: checks every training against its data;
-- `candidates`: the datasets that a request names, or the first tables of a ranking;
-- `comparison_queue_store`: stores the comparison, and queues all of its trainings or none;
-- `comparison_json`: the response;
-- `comparison_event_stream`: the same response again, whenever it changes.
+- `candidates`: loads the datasets named by a request, or the first tables of a ranking;
+- `comparison_queue_store`: stores the comparison, and queues either all of its trainings or none;
+- `comparison_json`: creates the response;
+- `comparison_event_stream`: sends the response again whenever it changes.
 
-Reading comparisons, and deciding which dataset trains best, is in `jobs/comparisons`, because reports do that as well.
+Reading comparisons and assessing their results is in `jobs/comparisons`, because reports need it as well.
 """

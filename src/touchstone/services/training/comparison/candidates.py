@@ -1,4 +1,4 @@
-"""The datasets that a comparison trains on: those that the request names, or the first tables of a ranking."""
+"""The datasets of a comparison, which are named by the request or are the first tables of a ranking."""
 
 from collections.abc import AsyncIterator
 from typing import Final
@@ -12,15 +12,19 @@ from touchstone.jobs.selection_client import DatasetSource
 from touchstone.learning.comparison_request import DatasetOptions, TrainingComparisonRequest
 from touchstone.learning.request_definitions import DatasetKey
 
-# A ranking may go on for millions of datasets without a table.
+# A ranking may contain millions of datasets without a table.
 MAX_RANKED_DATASETS: Final = 200
-_RANKING_PAGE: Final = 50
+_RANKING_PAGE_SIZE: Final = 50
 
 
 class Candidate(Struct, frozen=True):
-    """A dataset to train on: its source, its position in the ranking if it has one, and what the request says about it.
+    """A dataset to train on.
 
-    `target` is the column to predict, which may also be the one that the record suggests.
+    Attributes:
+        source: the data file and the record.
+        rank: the position in the ranking, or None if the request names the dataset.
+        target: the column to predict according to the request or the record, or None if neither names one.
+        options: the options of the request for this dataset.
     """
 
     source: DatasetSource
@@ -30,12 +34,12 @@ class Candidate(Struct, frozen=True):
 
 
 async def load_named_datasets(ctx: JobRequestContext, request: TrainingComparisonRequest) -> list[Candidate]:
-    """Return the datasets that a request names.
+    """Load the datasets named by a request.
 
     Raises:
         DatasetNotFound: the caller may see no such dataset.
         DataFileUnreadable: the file of a dataset cannot be opened.
-        InvalidJobRequest: the request names a dataset by its number and again by its UUID.
+        InvalidJobRequest: the request names the same dataset by its number and by its UUID.
     """
     candidates: list[Candidate] = []
     for position, dataset_key in enumerate(request.dataset_ids):
@@ -48,38 +52,35 @@ async def load_named_datasets(ctx: JobRequestContext, request: TrainingCompariso
             field = f"dataset_ids.{position}"
             raise InvalidJobRequest("duplicate_value", field=field, facts={"name": str(dataset_key)})
 
-        candidates.append(_candidate(request, source, dataset_key))
+        candidates.append(_create_candidate(request, source, dataset_key))
     return candidates
 
 
 async def iterate_ranked_tables(
     ctx: JobRequestContext, request: TrainingComparisonRequest, project_id: UUID
 ) -> AsyncIterator[Candidate]:
-    """Yield the datasets with a file in the ranking of a project, best first.
-
-    Only the first `MAX_RANKED_DATASETS` of the ranking are looked at.
-    """
+    """Yield the datasets with a file among the first `MAX_RANKED_DATASETS` of a ranking, best first."""
     selection = ctx.service.selection
-    for skip in range(0, MAX_RANKED_DATASETS, _RANKING_PAGE):
-        ranking = await selection.load_ranking(project_id, ctx.caller, skip=skip, limit=_RANKING_PAGE)
+    for skip in range(0, MAX_RANKED_DATASETS, _RANKING_PAGE_SIZE):
+        ranking = await selection.load_ranking(project_id, ctx.caller, skip=skip, limit=_RANKING_PAGE_SIZE)
         for dataset in ranking:
             try:
                 source = await selection.load_dataset_source(dataset.id, ctx.caller)
             except (DataFileUnreadable, DatasetNotFound):
-                # It has no file, or was deleted since the ranking was made.
+                # It has no file, or was deleted after the ranking was computed.
                 continue
 
             dataset_uuid = str(source.record["dataset_id"])
-            yield _candidate(request, source, dataset_uuid, rank=dataset.rank)
+            yield _create_candidate(request, source, dataset_uuid, rank=dataset.rank)
 
-        if len(ranking) < _RANKING_PAGE:
+        if len(ranking) < _RANKING_PAGE_SIZE:
             return
 
 
-def _candidate(
+def _create_candidate(
     request: TrainingComparisonRequest, source: DatasetSource, dataset_key: DatasetKey, *, rank: int | None = None
 ) -> Candidate:
-    """Return a dataset with what the request says about it, under its number or under another key."""
+    """Combine a dataset with its options in the request, under its number or under `dataset_key`."""
     keys = (dataset_key, source.dataset_id)
-    target = request.target_of(*keys) or source.target
-    return Candidate(source, rank, target, request.options_of(*keys))
+    target = request.target_for(*keys) or source.target
+    return Candidate(source, rank, target, request.options_for(*keys))

@@ -1,4 +1,4 @@
-"""The event stream of a comparison: the whole comparison as a server-sent event, whenever something has changed."""
+"""The event stream of a comparison, which sends the whole comparison whenever it changes."""
 
 import asyncio
 import contextlib
@@ -21,46 +21,52 @@ from touchstone.jobs.job_event_stream import (
 from touchstone.jobs.job_states import FINAL_STATES
 from touchstone.services.training.comparison.comparison_json import comparison_json
 
-POLL_SECONDS: Final = 1.0  # Each look reads the metrics of all trainings.
+POLL_SECONDS: Final = 1.0  # Longer than for jobs, because each poll reads the metrics of all trainings.
 ID_LENGTH: Final = 16
 
 
 class ComparisonEvent(Struct, frozen=True):
-    """A state of a comparison; `id` is a digest of it, by which a client says which state it has received last."""
+    """An event with the state of a comparison. Its id is a digest of the state."""
 
     id: str
     data: bytes
 
     @classmethod
-    def of(cls, comparison: Comparison, locale: str) -> "ComparisonEvent":
-        """Return the event that tells the present state of a comparison in one language."""
+    def from_comparison(cls, comparison: Comparison, locale: str) -> "ComparisonEvent":
+        """Create the event for the current state of a comparison in one language."""
         data = msgspec.json.encode(comparison_json(comparison, locale))
         return cls(hashlib.sha256(data).hexdigest()[:ID_LENGTH], data)
 
     def encode(self) -> bytes:
-        """Return the event in the text format of server-sent events."""
+        """Format the event as a server-sent event."""
         return b"id: %s\nevent: comparison\ndata: %s\n\n" % (self.id.encode(), self.data)
 
 
 async def stream_comparison(
     comparison: Comparison,
-    load_again: Callable[[], Awaitable[Comparison]],
+    reload: Callable[[], Awaitable[Comparison]],
     last_event_id: str | None,
     *,
     locale: str,
     stop: asyncio.Event,
 ) -> AsyncIterator[bytes]:
-    """Yield the states of a comparison as they change, unless the first one is that of `last_event_id`.
+    """Yield an event whenever the state of a comparison changes.
 
-    `load_again` returns the present state, and raises `JobNotFound` if the comparison was deleted. The stream ends when
-    all trainings have ended, when the comparison is deleted, or when `stop` is set. While nothing happens, a comment is
-    sent every `HEARTBEAT_SECONDS`, so that no proxy closes a silent connection.
+    The stream ends when all trainings have ended, when the comparison is deleted, or when `stop` is set. Without
+    events, a comment is sent every `HEARTBEAT_SECONDS`, so that no proxy closes a silent connection.
+
+    Args:
+        comparison: the comparison in its current state.
+        reload: a function that returns the latest state, or raises `JobNotFound` if the comparison was deleted.
+        last_event_id: the id of the last event that the client has received, which is not sent again.
+        locale: the language of the events.
+        stop: the event that ends the stream.
     """
     yield RECONNECT_AFTER_ONE_SECOND
     last_sent_at = monotonic()
 
     while True:
-        event = ComparisonEvent.of(comparison, locale)
+        event = ComparisonEvent.from_comparison(comparison, locale)
         if event.id != last_event_id:
             last_event_id = event.id
             last_sent_at = monotonic()
@@ -74,9 +80,9 @@ async def stream_comparison(
         if await wait_until_set(stop, POLL_SECONDS):
             return
 
-        # While the database is away, the client stays connected until it is back.
+        # While the database is unavailable, the client stays connected.
         try:
             with contextlib.suppress(Unavailable):
-                comparison = await load_again()
+                comparison = await reload()
         except JobNotFound:
             return

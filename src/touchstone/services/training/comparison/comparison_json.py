@@ -1,4 +1,4 @@
-"""The JSON of comparisons, as the HTTP interface defines it, with sentences in the caller's language."""
+"""The JSON of comparisons in the HTTP API, with sentences in the caller's language."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from touchstone.messages import job_error_text
 
 
 def comparison_json(comparison: Comparison, locale: str) -> Json:
-    """Return the JSON of a comparison: its trainings with their scores side by side, and what follows from them."""
+    """Return the JSON of a comparison, with the scores of its trainings and their assessment."""
     assessment = assess(comparison)
     record = comparison.record
     state = comparison.state
@@ -62,7 +62,7 @@ def _left_out_json(dataset: ComparedDatasetRecord, locale: str) -> Json:
 
 
 def _identity_json(dataset: ComparedDatasetRecord) -> Json:
-    """Return the JSON members that say which dataset it is, and what is to be predicted from it."""
+    """Return the JSON members that identify a dataset and its target."""
     return {
         "dataset_id": dataset.dataset_id,
         "dataset_name": dataset.dataset_name,
@@ -72,10 +72,10 @@ def _identity_json(dataset: ComparedDatasetRecord) -> Json:
 
 
 def _warning_json(warning: Json, locale: str) -> Json:
-    """Return a warning of a training with its text in one language."""
+    """Return the JSON of a warning about a training, with its text in one language."""
     return {"code": warning.get("code"), "text": _localized(warning.get("text"), locale)}
 
 
 def _localized(text: Any, locale: str) -> str | None:
-    """Return a text of a result, which has both languages, in one of them."""
+    """Return one language of a text that a result contains in both languages."""
     return text.get(locale) if isinstance(text, dict) else text

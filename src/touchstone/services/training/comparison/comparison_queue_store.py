@@ -1,4 +1,4 @@
-"""Storing comparisons and queueing their trainings, all of them or none, once per idempotency key."""
+"""Storing comparisons and queueing their trainings atomically, once per idempotency key."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,9 +19,9 @@ from touchstone.jobs.state_transition_store import utc_now
 async def create_comparison(
     database: Database, comparison: NewComparison, datasets: Sequence[NewComparedDataset], *, waiting_limit: int
 ) -> UUID:
-    """Store a comparison and queue its trainings, all of them or none, and return the id of the comparison.
+    """Store a comparison, queue either all of its trainings or none, and return the id of the comparison.
 
-    If an earlier request with the same idempotency key has created it already, its id is returned.
+    If an earlier request with the same idempotency key has already created it, the existing id is returned.
 
     Raises:
         IdempotencyConflict: the key was used for a different request.
@@ -33,9 +33,9 @@ async def create_comparison(
             await queue_store.require_room_in_queue(
                 transaction, comparison.owner, waiting_limit, new_job_count=job_count
             )
-            return await _insert(transaction, comparison, datasets)
+            return await _insert_comparison(transaction, comparison, datasets)
     except IntegrityError:
-        # Another request has used the same key meanwhile: the database accepts it only once.
+        # Another request has used the same key in the meantime. A constraint of the database makes it unique.
         existing_id = await find_by_idempotency_key(database, comparison)
         if existing_id is None:
             raise
@@ -43,7 +43,7 @@ async def create_comparison(
 
 
 async def find_by_idempotency_key(database: Database, comparison: NewComparison) -> UUID | None:
-    """Return the id of the comparison that an earlier, identical request has created, or None.
+    """Return the id of the comparison created by an earlier, identical request, or None if there is none.
 
     Raises:
         IdempotencyConflict: the key was used for a different request.
@@ -66,11 +66,13 @@ async def find_by_idempotency_key(database: Database, comparison: NewComparison)
     return comparison_id
 
 
-async def _insert(transaction: Writer, comparison: NewComparison, datasets: Sequence[NewComparedDataset]) -> UUID:
+async def _insert_comparison(
+    transaction: Writer, comparison: NewComparison, datasets: Sequence[NewComparedDataset]
+) -> UUID:
     """Insert a comparison with its datasets and their jobs, and return its id.
 
     Raises:
-        IntegrityError: the owner has another comparison under the same idempotency key.
+        IntegrityError: the owner has another comparison with the same idempotency key.
     """
     comparison_id = uuid4()
     values = {

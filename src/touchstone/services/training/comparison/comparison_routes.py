@@ -1,4 +1,4 @@
-"""The routes of comparisons: start, list, get, follow, cancel and delete them."""
+"""The routes for starting, listing, getting, following, cancelling and deleting comparisons."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -49,7 +49,7 @@ async def compare(ctx: Context, request: ComparisonBody) -> Response:
     start only one comparison.
     """
     comparison_id = await submit_comparison(ctx, request)
-    comparison = await _load(ctx, str(comparison_id))
+    comparison = await _load_comparison(ctx, str(comparison_id))
     headers = {"Location": f"{ADDRESS}/{comparison_id}", "Retry-After": "1"}
     return _comparison_response(ctx, comparison, status_code=202, headers=headers)
 
@@ -77,7 +77,7 @@ async def list_comparisons(ctx: Context, query: Annotated[ComparisonQuery, Query
 @comparison_router.get("/{comparison_id}", summary="Get a comparison", response_model=TrainingComparisonView)
 async def get_comparison(ctx: Context, comparison_id: str) -> Response:
     """Return one of the caller's comparisons, with the scores of the trainings that have succeeded so far."""
-    return _comparison_response(ctx, await _load(ctx, comparison_id))
+    return _comparison_response(ctx, await _load_comparison(ctx, comparison_id))
 
 
 @comparison_router.get(
@@ -92,38 +92,38 @@ async def get_comparison(ctx: Context, comparison_id: str) -> Response:
 )
 async def follow_comparison(ctx: Context, comparison_id: str) -> Response:
     """Stream the comparison as a server-sent event whenever it changes, until all trainings have ended."""
-    comparison = await _load(ctx, comparison_id)
+    comparison = await _load_comparison(ctx, comparison_id)
     last_event_id = ctx.request.headers.get("last-event-id")
 
-    # A browser reconnects whenever a stream ends. Status 204 tells it that there is nothing to reconnect for.
-    if comparison.state in FINAL_STATES and last_event_id == ComparisonEvent.of(comparison, ctx.locale).id:
+    # A browser reconnects whenever a stream ends, unless the status is 204.
+    if comparison.state in FINAL_STATES and last_event_id == ComparisonEvent.from_comparison(comparison, ctx.locale).id:
         return Response(status_code=204)
 
     stop = stop_event(ctx.request.scope) or ctx.jobs.closing
-    load_again = partial(_load, ctx, comparison_id)
-    events = stream_comparison(comparison, load_again, last_event_id, locale=ctx.locale, stop=stop)
+    reload = partial(_load_comparison, ctx, comparison_id)
+    events = stream_comparison(comparison, reload, last_event_id, locale=ctx.locale, stop=stop)
     return StreamingResponse(events, media_type="text/event-stream", headers=HEADERS)
 
 
 @comparison_router.post("/{comparison_id}/cancel", summary="Cancel a comparison", response_model=TrainingComparisonView)
 async def cancel_comparison(ctx: Context, comparison_id: str) -> Response:
     """Cancel all trainings of a comparison that have not ended, and return it."""
-    comparison = await _load(ctx, comparison_id)
+    comparison = await _load_comparison(ctx, comparison_id)
     await comparison_store.cancel_comparison(ctx.database, comparison)
 
-    # Running jobs are stopped by the dispatcher, which need not wait for its next tick.
+    # The dispatcher stops running jobs. Wake it, so that it does not wait for its next tick.
     ctx.jobs.wake()
-    return _comparison_response(ctx, await _load(ctx, comparison_id))
+    return _comparison_response(ctx, await _load_comparison(ctx, comparison_id))
 
 
 @comparison_router.delete("/{comparison_id}", status_code=204, summary="Delete a comparison that has ended")
 async def delete_comparison(ctx: Context, comparison_id: str) -> Response:
     """Delete a comparison whose trainings have ended; the trainings themselves stay."""
-    await comparison_store.delete_comparison(ctx.database, await _load(ctx, comparison_id))
+    await comparison_store.delete_comparison(ctx.database, await _load_comparison(ctx, comparison_id))
     return Response(status_code=204)
 
 
-async def _load(ctx: JobRequestContext, comparison_id: str) -> Comparison:
+async def _load_comparison(ctx: JobRequestContext, comparison_id: str) -> Comparison:
     """Return one of the caller's comparisons.
 
     Raises:
@@ -140,6 +140,6 @@ def _comparison_response(
     status_code: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Return the response with one comparison, which no cache may store, because it changes by itself."""
+    """Return the response with one comparison, which changes by itself, so no cache may store it."""
     all_headers = {"Cache-Control": "no-store", **(headers or {})}
     return JsonResponse(comparison_json(comparison, ctx.locale), status_code=status_code, headers=all_headers)

@@ -1,4 +1,4 @@
-"""The HTTP schemas of comparisons; that of the request is derived in `jobs/request_schemas.py`."""
+"""The HTTP schemas of comparisons. The schema of the request is derived in `jobs/request_schemas.py`."""
 
 from datetime import datetime
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The submission of comparisons: every training is checked against its data before any of them is queued."""
+"""The submission of comparisons, which checks every training before any of them is queued."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from touchstone.core.errors import DataFileUnreadable, FieldError, InvalidJobRequest
 from touchstone.jobs.comparisons.comparison_records import NewComparedDataset, NewComparison, Refusal
 from touchstone.jobs.job_records import NewJob
-from touchstone.jobs.job_submission import check_against_data, describe_job, load_project, request_digest
+from touchstone.jobs.job_submission import check_against_data, load_project, new_job_from_request, request_digest
 from touchstone.jobs.request_context import JobRequestContext
 from touchstone.jobs.selection_client import ProjectSource
 from touchstone.learning.comparison_request import TrainingComparisonRequest
@@ -23,21 +23,21 @@ from touchstone.services.training.comparison.candidates import (
     load_named_datasets,
 )
 
-MAX_CHECKED_TABLES: Final = 20  # of a ranking; checking a table means reading it
+MAX_CHECKED_TABLES: Final = 20  # Per ranking, because checking a table requires reading it.
 
 
-class _Subject(NamedTuple):
-    """What is common to all trainings of a comparison."""
+class _SharedInputs(NamedTuple):
+    """The inputs shared by all trainings of a comparison."""
 
     request: TrainingComparisonRequest
     project: ProjectSource | None
 
 
 async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonRequest) -> UUID:
-    """Queue the trainings of a comparison, after checking each of them against its data, and return its id.
+    """Check the trainings of a comparison, queue them, and return the id of the comparison.
 
     A client that repeats a request sends the same idempotency key again. It then receives the id of the comparison
-    that the first request has created, and nothing else happens.
+    created by the first request, and nothing else happens.
 
     Raises:
         InvalidJobRequest: the request contradicts a dataset that it names, or all datasets of the ranking.
@@ -61,10 +61,10 @@ async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonR
         return existing_id
 
     project = await load_project(ctx, request)
-    subject = _Subject(request, project)
-    datasets = await (_check_named(ctx, subject) if request.dataset_ids else _check_ranked(ctx, subject))
+    shared = _SharedInputs(request, project)
+    datasets = await (_check_named_datasets(ctx, shared) if request.dataset_ids else _check_ranked_tables(ctx, shared))
 
-    # Queue the jobs, and have the dispatcher look for them at once.
+    # Queue the jobs, and make the dispatcher look for them immediately.
     waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
     comparison_id = await comparison_queue_store.create_comparison(
         ctx.database,
@@ -76,15 +76,15 @@ async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonR
     return comparison_id
 
 
-async def _check_named(ctx: JobRequestContext, subject: _Subject) -> list[NewComparedDataset]:
-    """Return the datasets that the request names, with their trainings.
+async def _check_named_datasets(ctx: JobRequestContext, shared: _SharedInputs) -> list[NewComparedDataset]:
+    """Return the datasets named by the request, with their trainings.
 
     Raises:
         DatasetNotFound, DataFileUnreadable: the caller may see no such dataset, or its file cannot be opened.
         InvalidJobRequest: one of the trainings cannot work.
     """
-    candidates = await load_named_datasets(ctx, subject.request)
-    datasets = await asyncio.gather(*(_check_candidate(ctx, subject, candidate) for candidate in candidates))
+    candidates = await load_named_datasets(ctx, shared.request)
+    datasets = await asyncio.gather(*(_check_candidate(ctx, shared, candidate) for candidate in candidates))
 
     for position, dataset in enumerate(datasets):
         if dataset.refusal is not None:
@@ -93,36 +93,36 @@ async def _check_named(ctx: JobRequestContext, subject: _Subject) -> list[NewCom
     return list(datasets)
 
 
-async def _check_ranked(ctx: JobRequestContext, subject: _Subject) -> list[NewComparedDataset]:
-    """Return the first datasets of the project's ranking that can be trained on, and those that were left out.
+async def _check_ranked_tables(ctx: JobRequestContext, shared: _SharedInputs) -> list[NewComparedDataset]:
+    """Return the first datasets of the ranking, each with a training or the reason for leaving it out.
 
     Raises:
-        InvalidJobRequest: none of the first tables can be trained on; the error says what is wrong with the first.
+        InvalidJobRequest: none of the first tables can be trained on. The error explains the problem with the first.
         ProjectNotFound: the caller has no such project.
     """
-    assert subject.project is not None
-    tables = iterate_ranked_tables(ctx, subject.request, subject.project.id)
+    assert shared.project is not None
+    tables = iterate_ranked_tables(ctx, shared.request, shared.project.id)
     datasets: list[NewComparedDataset] = []
 
-    # Check as many tables at once as are still missing, until there are enough or the ranking has no more.
-    missing_count = subject.request.dataset_count
+    # Check as many tables in parallel as are still missing, until there are enough or the ranking has no more.
+    missing_count = shared.request.dataset_count
     while missing_count > 0 and len(datasets) < MAX_CHECKED_TABLES:
-        candidates = await _take(tables, min(missing_count, MAX_CHECKED_TABLES - len(datasets)))
+        candidates = await _next_candidates(tables, min(missing_count, MAX_CHECKED_TABLES - len(datasets)))
         if not candidates:
             break
-        checked = await asyncio.gather(*(_check_candidate(ctx, subject, candidate) for candidate in candidates))
+        checked = await asyncio.gather(*(_check_candidate(ctx, shared, candidate) for candidate in candidates))
         datasets += checked
         missing_count -= sum(1 for dataset in checked if dataset.training is not None)
 
-    if missing_count == subject.request.dataset_count:
+    if missing_count == shared.request.dataset_count:
         refusal = datasets[0].refusal if datasets else None
         refusal = refusal or Refusal(code="ranking_without_tables")
         raise InvalidJobRequest(refusal.code, field="project_id", facts=refusal.facts)
     return datasets
 
 
-async def _take(candidates: AsyncIterator[Candidate], count: int) -> list[Candidate]:
-    """Return the next candidates, at most `count` of them."""
+async def _next_candidates(candidates: AsyncIterator[Candidate], count: int) -> list[Candidate]:
+    """Return up to `count` of the next candidates."""
     next_candidates: list[Candidate] = []
     while len(next_candidates) < count:
         candidate = await anext(candidates, None)
@@ -132,8 +132,8 @@ async def _take(candidates: AsyncIterator[Candidate], count: int) -> list[Candid
     return next_candidates
 
 
-async def _check_candidate(ctx: JobRequestContext, subject: _Subject, candidate: Candidate) -> NewComparedDataset:
-    """Return a dataset with its training, or with the reason why it cannot be trained on as the request demands."""
+async def _check_candidate(ctx: JobRequestContext, shared: _SharedInputs, candidate: Candidate) -> NewComparedDataset:
+    """Return a dataset with its training, or with the reason for leaving it out."""
     source = candidate.source
     dataset = NewComparedDataset(
         dataset_id=source.dataset_id,
@@ -142,9 +142,9 @@ async def _check_candidate(ctx: JobRequestContext, subject: _Subject, candidate:
         target=candidate.target,
     )
     try:
-        training = await _check_training(ctx, subject, candidate)
+        training = await _check_training(ctx, shared, candidate)
     except InvalidJobRequest as error:
-        return replace(dataset, refusal=_refusal(error.field_errors[0]))
+        return replace(dataset, refusal=_to_refusal(error.field_errors[0]))
     except DataFileUnreadable:
         return replace(dataset, refusal=Refusal(code="file_unreadable"))
     except LearningError as error:
@@ -152,8 +152,8 @@ async def _check_candidate(ctx: JobRequestContext, subject: _Subject, candidate:
     return replace(dataset, training=training)
 
 
-async def _check_training(ctx: JobRequestContext, subject: _Subject, candidate: Candidate) -> NewJob:
-    """Return the job that trains on a dataset, after checking it against the data.
+async def _check_training(ctx: JobRequestContext, shared: _SharedInputs, candidate: Candidate) -> NewJob:
+    """Check the training on a dataset against the data, and return its job.
 
     Raises:
         DataFileUnreadable: the file of the dataset can no longer be opened.
@@ -163,19 +163,19 @@ async def _check_training(ctx: JobRequestContext, subject: _Subject, candidate: 
     if candidate.target is None:
         raise LearningError("target_not_suggested", name=source.name)
     if candidate.rank is not None and source.columns and candidate.target not in source.columns:
-        # Many tables of a ranking may lack the column. Their columns are known, so the files need not be read.
+        # Many tables of a ranking may lack the column. Avoid reading their files if their columns are known.
         raise LearningError("target_not_found", name=candidate.target, nearest=None)
 
-    training_request = subject.request.training_request(
+    training_request = shared.request.training_request(
         source.dataset_id,
         dataset_name=source.name,
         target=candidate.target,
         options=candidate.options,
         excluded_columns=source.excluded_columns,
     )
-    return await check_against_data(ctx, describe_job(ctx, training_request), source, subject.project)
+    return await check_against_data(ctx, new_job_from_request(ctx, training_request), source, shared.project)
 
 
-def _refusal(error: FieldError) -> Refusal:
-    """Return the reason that an error gives."""
+def _to_refusal(error: FieldError) -> Refusal:
+    """Convert an error to the reason for leaving out a dataset."""
     return Refusal(code=error.kind, facts=dict(error.facts))

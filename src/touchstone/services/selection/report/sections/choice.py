@@ -13,6 +13,7 @@ from touchstone.services.selection.report.document import (
     Fact,
     FactList,
     Line,
+    Paragraph,
     Row,
     Section,
     Style,
@@ -47,7 +48,7 @@ def choice_section(content: ReportContent, language: ReportLanguage) -> Section:
     """Return the section with the choice, its reason, and the comparison with its rival."""
     blocks: list[Block] = []
     if content.choice is None:
-        blocks.append(paragraph(language.text("chosen_nothing")))
+        blocks += [Paragraph(line) for line in lines_without_choice(content, language)]
     else:
         blocks.append(FactList(_choice_facts(content, content.choice, language)))
     if content.comparison is not None:
@@ -57,8 +58,22 @@ def choice_section(content: ReportContent, language: ReportLanguage) -> Section:
             _sources_table(content.comparison, content.need, language),
         ]
     if content.history:
-        blocks.append(_history_table(content.history, language))
+        blocks.append(_history_table(content.history, content.history_count, language))
     return Section("choice", language.text("choice"), blocks)
+
+
+def lines_without_choice(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
+    """Yield that nothing has been chosen yet, or which choice was taken back, when and why."""
+    for decision in content.history:
+        if decision.dataset is not None:
+            name, date = language.dataset(decision.dataset), language.moment(decision.superseded_at)
+            yield Line(language.text("choice_was_taken_back", name=name, date=date), Style.STRONG)
+            reason = content.history[0].reason
+            if reason:
+                yield Line(language.text("reason_given"))
+                yield Line(reason, Style.QUOTE)
+            return
+    yield Line(language.text("chosen_nothing"), Style.STRONG)
 
 
 def _choice_facts(content: ReportContent, choice: ReportedChoice, language: ReportLanguage) -> list[Fact]:
@@ -75,7 +90,8 @@ def _choice_facts(content: ReportContent, choice: ReportedChoice, language: Repo
         objective = Line(without_emphasis(dataset.objective), Style.QUOTE)
         facts.append(Fact(language.text("choice_objective"), [objective]))
 
-    rank = language.text("choice_rank_none")
+    is_gone = choice.state is ChosenDatasetState.WITHDRAWN
+    rank = language.text("choice_rank_gone" if is_gone else "choice_rank_none")
     if choice.standing is not None:
         place = language.rank(choice.standing)
         rank = language.text("choice_rank_of", rank=place, total=content.ranking.total_count)
@@ -92,14 +108,15 @@ def _state_lines(choice: ReportedChoice, language: ReportLanguage) -> Iterator[L
     """Yield what has become of the chosen dataset, which fields have changed, and the digest that it had."""
     yield Line(language.text(f"state_{choice.state}"), _STATE_STYLES[choice.state])
     if choice.changed_fields:
-        fields = language.enumeration([language.field(name) for name in choice.changed_fields])
-        yield Line(language.text("changed_fields", fields=fields))
+        # A value, its evidence and the claims about it have the same label.
+        labels = dict.fromkeys(language.field(name) for name in choice.changed_fields)
+        yield Line(language.text("changed_fields", fields=language.enumeration(list(labels))))
     if choice.digest is not None:
         yield Line(language.text("choice_digest", digest=choice.digest), Style.MUTED)
 
 
-def _history_table(history: Sequence[ReportedDecision], language: ReportLanguage) -> Table:
-    """Return the choices for the project with their authors, reasons and ranks, the newest first."""
+def _history_table(history: Sequence[ReportedDecision], total_count: int, language: ReportLanguage) -> Table:
+    """Return the newest choices for the project, of `total_count`, with their authors, reasons and ranks."""
     has_authors = any(decision.by for decision in history)
     columns = [
         Column(language.text("decision_date_author" if has_authors else "decision_date"), width=1.5),
@@ -109,7 +126,10 @@ def _history_table(history: Sequence[ReportedDecision], language: ReportLanguage
         Column(language.text("choice_reason"), width=2.5),
     ]
     rows = [_history_row(decision, language, has_authors=has_authors) for decision in history]
-    return Table(language.text("history_caption"), columns, rows)
+    caption = language.text("history_caption")
+    if len(history) < total_count:
+        caption = language.text("history_caption_newest", shown=len(history), total=total_count)
+    return Table(caption, columns, rows)
 
 
 def _history_row(decision: ReportedDecision, language: ReportLanguage, *, has_authors: bool) -> Row:

@@ -18,6 +18,7 @@ from touchstone.services.selection.report.document import Answer, Line, Section,
 from touchstone.services.selection.report.fact_types import ReportContent, ReportedDecision, ReportedProspects
 from touchstone.services.selection.report.language import ReportLanguage
 from touchstone.services.selection.report.sections.changes import is_robustness_trivial
+from touchstone.services.selection.report.sections.choice import lines_without_choice
 from touchstone.services.selection.report.sections.ranking import gate_lines, open_gates
 from touchstone.services.selection.report.sentence_facts import (
     comparison_facts,
@@ -44,7 +45,7 @@ def _what_was_chosen(content: ReportContent, language: ReportLanguage) -> Iterat
     """Yield which dataset was chosen, and for which reason."""
     choice = content.choice
     if choice is None:
-        yield Line(language.text("chosen_nothing"), Style.STRONG)
+        yield from lines_without_choice(content, language)
         yield _first_proposal(content, language)
         return
 
