@@ -1,4 +1,4 @@
-"""What every handler starts from: the services of this backend, the caller, the body and the record in the path."""
+"""The context of a request for handlers: the services, the caller, the body and the record named in the path."""
 
 import re
 from collections.abc import Callable
