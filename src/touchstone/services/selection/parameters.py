@@ -180,7 +180,7 @@ class Parameter:
         return self.maximum is None or value <= self.maximum
 
     def _invalid_value(self, value: ParameterValue | None, location: Location) -> InvalidValue:
-        """Return the error for a value that is out of bounds, or None for a value of the wrong type.
+        """Return the error for a value that is out of bounds or of the wrong type (given as None).
 
         The message names the choices or the bounds. The bounds of exactly representable integers are left out, because
         they would not help a person.
