@@ -51,15 +51,18 @@ SLASHED_PATHS: Final = frozenset({"/datasets"})
 
 
 class Selection:
-    """The selection backend: its application, and tasks that need no request.
+    """The selection backend, with its ASGI application and its background tasks.
 
-    They follow the writes of others and the dates of claims, and measure large data files.
+    The tasks apply the writes of other processes, withdraw expired claims, and measure large data files.
     """
 
     def __init__(self, services: SelectionServices, database: Database, tokens: InternalTokens | None) -> None:
-        """Build the application around its services, and start to follow the writes of other processes.
+        """Build the application, and start the background tasks.
 
-        With `tokens`, only requests of the gateway are accepted.
+        Args:
+            services: the services that the handlers use.
+            database: the database, whose health is reported.
+            tokens: the tokens that the gateway sends with its requests, or None to accept requests from anywhere.
         """
         self.services = services
         self.resources = (Resource("database", database.ping), Resource("catalog", services.catalog.ping))
@@ -84,7 +87,7 @@ class Selection:
         api.state.services = services
         add_body_schemas(api)
 
-        # A request passes these layers from the last one to the first.
+        # The last layer is the outermost one and sees a request first.
         checked_api = TrailingSlashMiddleware(AllowedMethodsMiddleware(api, *routers), SLASHED_PATHS)
         fast_api = FastPathMiddleware(checked_api, api, *routers)
         self.app = BackendAuthMiddleware(fast_api, tokens)
@@ -97,10 +100,10 @@ class Selection:
 
     @classmethod
     async def open(cls, settings: Settings, database: Database, tokens: InternalTokens | None) -> Self:
-        """Open the backend: load the catalog into memory, create the services, and start to follow the database.
+        """Load the catalog into memory, create the services, and start the background tasks.
 
-        A large catalog may go on loading afterwards; requests that need it are then refused until it is complete.
-        If the settings ask for the demo, its records are first inserted into a catalog that has never been written.
+        A large catalog may still be loading afterwards; until it is complete, requests that need it are refused. With
+        the setting `demo`, the demo records are inserted first if nothing has ever been written to the catalog.
         """
         if settings.demo:
             await load_demo(database)
@@ -136,7 +139,7 @@ class Selection:
         return cls(services, database, tokens)
 
     async def close(self) -> None:
-        """End the tasks in the background; whoever opened the database closes it."""
+        """Stop the background tasks and close the catalog; the caller closes the database."""
         for task in self._tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):

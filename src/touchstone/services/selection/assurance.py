@@ -23,7 +23,7 @@ def parse_assurance(values: ParameterValues) -> Assurance | None:
 
 
 def parse_json_assurance(value: object, *location: str) -> Assurance | None:
-    """Return the assurance that a member of a JSON object gives, or None if the member is null or left out.
+    """Parse the assurance in a JSON object, or return None if it is null or missing.
 
     Raises:
         InvalidValue, UnknownName: the value is not an assurance.
@@ -33,7 +33,7 @@ def parse_json_assurance(value: object, *location: str) -> Assurance | None:
 
 
 def merge_assurances(in_query: Assurance | None, in_body: Assurance | None) -> Assurance:
-    """Return the assurance of a request that may give it in its query string, in its body, in both or not at all.
+    """Return the assurance given in the query string or in the body, or `declared` if neither has one.
 
     Raises:
         ConflictingValues: the two differ.

@@ -1,4 +1,4 @@
-"""Building of queries to the catalog from the values of filters and from search criteria."""
+"""Builders of catalog queries from filters and search criteria."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,32 +15,35 @@ _PREDICATES: Final = {catalog_filter.parameter.name: catalog_filter.predicate fo
 
 
 def build_query(values: Mapping[str, ParameterValue], viewer: UUID | None) -> Query:
-    """Return the query for the records that satisfy all given filters and that the viewer may see.
+    """Build the query for the records that satisfy all filters and are visible to the viewer.
 
-    `values` are parsed parameters by name; those that are not filters, such as `page`, are ignored. `viewer` is the id
-    of the user, or None for an anonymous one.
+    Args:
+        values: parsed parameters by name; parameters other than filters, such as `page`, are ignored.
+        viewer: the id of the user, or None for an anonymous user.
     """
     predicates = [_PREDICATES[name](value) for name, value in values.items() if name in _PREDICATES]
     return (Visible(viewer), *predicates)
 
 
 def build_ranking_query(scoring: ScoringRequest, options: RankingOptions, viewer: UUID | None) -> Query:
-    """Return the query for the records that a scoring request ranks and that the viewer may see.
+    """Build the query for the records that a scoring request ranks.
 
-    They satisfy all of its filters and, if the options say so, pass all of its gates.
+    They are visible to the viewer and satisfy all filters. With `options.only_passing`, they also pass all gates.
     """
     query = build_query(scoring.filters, viewer)
     return (*query, *gate_predicates(scoring.gates)) if options.only_passing else query
 
 
 def build_search_query(criteria: SearchCriteria, viewer: UUID | None) -> Query:
-    """Return the query for the records that satisfy all criteria of a search and that the viewer may see.
+    """Build the query for the records that satisfy all given search criteria and are visible to the viewer.
 
-    A criterion that is left out restricts nothing. `viewer` is the id of the user, or None for an anonymous one.
+    Args:
+        criteria: the search criteria; missing ones restrict nothing.
+        viewer: the id of the user, or None for an anonymous user.
 
     Raises:
         UnknownName: a tag does not exist.
-        InvalidValue: a filter has a value that does not fit.
+        InvalidValue: the value of a filter is invalid.
     """
     predicates: list[Predicate] = [Visible(viewer)]
     predicates += [FlagEquals(attribute, value=True) for attribute in criteria.tag_attributes()]

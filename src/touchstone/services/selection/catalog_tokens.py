@@ -1,7 +1,7 @@
-"""Opaque tokens that stand for a version of the catalog.
+"""Opaque tokens for versions of the catalog.
 
-Two tokens are equal if nothing in the catalog has changed in between. The version itself stays inside the service,
-because it counts everybody's writes, private records included.
+Two tokens are equal if the catalog has not changed in between. The version itself is not published: it would reveal
+the number of writes, including those to private records.
 """
 
 import hmac
@@ -15,14 +15,14 @@ _TOKEN_DIGITS: Final = 32
 
 
 class CatalogTokens:
-    """Makes the tokens of one database, whichever process asks."""
+    """Creates version tokens with a key from the database, so that all processes create the same ones."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     @classmethod
     async def load(cls, database: Database) -> Self:
-        """Return the tokens of a database."""
+        """Read the key from the database."""
         async with database.reading() as connection:
             return cls(await read_secret_key(connection, CATALOG_VERSION))
 

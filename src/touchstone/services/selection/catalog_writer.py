@@ -1,4 +1,4 @@
-"""Writing records to the database, and remembering the changes for the catalog in memory."""
+"""Writes of records to the database, recorded so that they can be applied to the catalog in memory."""
 
 from collections.abc import Sequence
 
@@ -10,13 +10,13 @@ from touchstone.services.selection.datasets.new_records import NewRecords
 
 
 class CatalogWriter:
-    """Writes records in a transaction, and remembers what it has changed, for the catalog in memory."""
+    """Writes records in a transaction, and collects the changes to apply to the catalog in memory."""
 
     def __init__(self, transaction: Writer, version: int) -> None:
         self.transaction = transaction
         self.version = version
         self.deleted_ids: list[int] = []
-        # Records of bulk imports, in the form in which the catalog in memory takes them.
+        # Records of bulk imports, in the columnar form that the catalog in memory uses.
         self.new_batches: list[RecordBatch] = []
         self._upserts: dict[int, DatasetRecord] = {}
 
@@ -28,7 +28,7 @@ class CatalogWriter:
     @property
     def written_ids(self) -> list[int]:
         """The ids of all records that the transaction has inserted, changed or deleted."""
-        new_ids = [id_ for batch in self.new_batches for id_ in batch.ids.tolist()]
+        new_ids = [dataset_id for batch in self.new_batches for dataset_id in batch.ids.tolist()]
         return [*self._upserts, *self.deleted_ids, *new_ids]
 
     async def insert(self, draft: DatasetDraft) -> DatasetRecord:
@@ -38,10 +38,10 @@ class CatalogWriter:
         return record
 
     async def insert_new(self, new_records: NewRecords) -> None:
-        """Insert the new records of an owner, none of which has been stored before.
+        """Insert records of one owner that have not been stored before.
 
         Raises:
-            SourceConflict: a record with the same source has been inserted in the meantime.
+            SourceConflict: another transaction has inserted a record with the same source.
         """
         ids = await store.insert_new_datasets(self.transaction, new_records, self.version)
         self.new_batches.append(new_records.catalog_batch(ids))

@@ -1,4 +1,4 @@
-"""What every handler starts from: the services of this backend, the caller, the body and the record in the path."""
+"""The context of a request for handlers: the services, the caller, the body and the record named in the path."""
 
 import re
 from collections.abc import Callable
@@ -133,8 +133,8 @@ class RequestContext:
 
         Raises:
             NotJson: the body is not JSON.
-            RequestValidationError: the body does not fit the model. FastAPI raises the same error for a body that it
-                validates itself, so that the response has the same form as elsewhere.
+            RequestValidationError: the body does not match the model. FastAPI raises the same error for the bodies that
+                it validates itself, so that all responses to invalid bodies have the same form.
         """
         raw_body = await self.request.body()
         value = parse(raw_body)
@@ -146,12 +146,10 @@ class RequestContext:
             raise RequestValidationError(details) from None
 
     async def load_record(self, key: str) -> EncodedRecord:
-        """Return the dataset record that the path of a request names.
-
-        A record has two ids, an integer and a UUID; `key` is one of them as a text.
+        """Return the dataset record with the given integer id or UUID from a URL path.
 
         Raises:
-            DatasetNotFound: the key is not an id, or the caller may see no such record.
+            DatasetNotFound: the key is not an id, or the record does not exist or is not visible to the caller.
         """
         dataset_id = await self._find_dataset_id(key)
         if dataset_id is None:
@@ -163,9 +161,9 @@ class RequestContext:
         return records[0]
 
     async def _find_dataset_id(self, key: str) -> int | None:
-        """Return the integer id of a dataset record, given either that id or the record's UUID as a text.
+        """Return the integer id for the integer id or UUID in a URL path.
 
-        The result is None if the key is neither of them, or if the caller may see no record with this UUID.
+        Returns None if the key is not an id, or if no record with this UUID is visible to the caller.
         """
         row_id = parse_row_id(key)
         if row_id is not None:
@@ -178,6 +176,6 @@ class RequestContext:
 
 
 def parse_row_id(key: str) -> int | None:
-    """Return the integer id of a record that is written in a path, or None if the text is not such an id."""
+    """Parse the integer id of a record in a URL path, or return None for any other string."""
     is_row_id = _ROW_ID.fullmatch(key) is not None and int(key) <= INT32_MAX
     return int(key) if is_row_id else None

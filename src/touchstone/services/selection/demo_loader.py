@@ -15,9 +15,9 @@ from touchstone.services.selection.files.measurement import Measurement
 
 
 async def load_demo(database: Database) -> int:
-    """Fill a new catalog with the demo records, and return how many were inserted.
+    """Insert the demo records into a new catalog, and return the number of inserted records.
 
-    A catalog that has ever contained a record is left alone, even if it is empty now.
+    A catalog that has ever contained a record is not changed, even if it is empty now.
     """
     async with database.reading() as connection:
         version = await change_counters.read_version(connection, change_counters.CATALOG)
@@ -38,7 +38,7 @@ async def load_demo(database: Database) -> int:
 
 
 def _claims(record: PackagedRecord) -> list[ClaimDraft]:
-    """Return the claims about a demo record: what documents state about it, and what was measured in its table."""
+    """Return the claims about a demo record, both documented and measured ones."""
     documented = [
         ClaimDraft(
             attribute=claim.attribute,
@@ -63,7 +63,7 @@ def _source(source: PackagedSource) -> ClaimSource:
 
 
 def _measured_values(record: PackagedRecord) -> dict[str, ClaimValue]:
-    """Return what was measured in the table of a demo record; nothing if it has no table."""
+    """Return the values measured in the table of a demo record, or an empty dictionary if it has no table."""
     return Measurement.from_metadata(record.metadata).attribute_values(record.metadata.get("target"))
 
 

@@ -12,14 +12,14 @@ from touchstone.services.selection.parameters import Parameter, ParameterTable, 
 
 @dataclass(frozen=True, slots=True)
 class CatalogFilter:
-    """A filter: the parameter that a caller gives, and the predicate that its value stands for."""
+    """A filter, with its request parameter and a function that converts a value to a predicate."""
 
     parameter: Parameter
     predicate: Callable[[Any], Predicate]
 
 
 def _text(name: str) -> CatalogFilter:
-    """Return a filter for records whose text contains the value."""
+    """Return a filter for records that contain the value in the given text attribute."""
     description = f"{BY_NAME[name].label_en}: contains this text, ignoring case and accents."
     parameter = Parameter(name=name, type=ParameterType.TEXT, description=description)
     return CatalogFilter(parameter, lambda text: Contains(name, text))
@@ -39,7 +39,7 @@ def _label(name: str, description: str) -> CatalogFilter:
 
 
 def _any_licence(values: tuple[str, ...]) -> AnyWord:
-    """Return the predicate for records under one of the licences that the values of the filter ask for."""
+    """Return the predicate for records under any of the requested licences or licence families."""
     words_by_value = [licence_filter_words(value) or () for value in values]
     return AnyWord("license", tuple(word for words in words_by_value for word in words))
 
@@ -52,7 +52,7 @@ def _flag(name: str, *aliases: str) -> CatalogFilter:
 
 
 def _range(name: str, column: str, *aliases: str) -> tuple[CatalogFilter, CatalogFilter]:
-    """Return the filters `<name>_min` and `<name>_max`, for records whose number is not below or above the value."""
+    """Return the filters `<name>_min` and `<name>_max` for the numbers in a column, with inclusive bounds."""
     minimum_aliases = tuple(f"{alias}_min" for alias in aliases)
     maximum_aliases = tuple(f"{alias}_max" for alias in aliases)
     minimum = _bound_parameter(f"{name}_min", column, "at least", minimum_aliases)
@@ -95,7 +95,7 @@ def _score_minimum(column: str) -> CatalogFilter:
     return CatalogFilter(parameter, lambda percent: Range(column, low=percent / 100))
 
 
-# Each word of a search takes time to look up, so that a search has to be short.
+# Looking up each word takes time, so the length of a search is limited.
 MAX_SEARCH_TEXT: Final = 200
 _FILE_TYPE: Final = Parameter(
     name="file_type",

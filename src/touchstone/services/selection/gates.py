@@ -1,7 +1,7 @@
-"""The table of gates: requirements that are reported for each dataset, and do not change its score.
+"""The table of gates: requirements that are reported for each dataset without changing its score.
 
-A dataset passes a gate or fails it, or its outcome is unknown because the catalog does not have the value that would
-decide it. Rankings leave out the datasets that do not pass every gate only on request.
+A dataset passes or fails a gate, or the outcome is unknown because the catalog lacks the value to decide. By default,
+rankings also contain datasets that do not pass.
 
 Scoring requests, projects, recommendations, OpenAPI, documentation and tests all read this table.
 """
@@ -48,22 +48,22 @@ FILTERS_AS_GATES: Final = (
 
 
 class GateOutcome(StrEnum):
-    """Whether a dataset meets the requirement of a gate, as far as is known."""
+    """Whether a dataset meets the requirement of a gate."""
 
     PASSED = "passed"
     FAILED = "failed"
-    """It is known that the dataset does not meet the requirement."""
+    """The dataset is known not to meet the requirement."""
     UNKNOWN = "unknown"
-    """The value that would decide it is not known."""
+    """The catalog does not have the value that would decide."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A gate.
+    """A requirement for datasets.
 
     Attributes:
-        parameter: the name of the gate in JSON objects, and the values that it takes.
-        predicate: returns the condition that datasets satisfy which pass the gate with a given value.
+        parameter: the name of the gate in JSON objects, and its possible values.
+        predicate: a function that takes the value of the gate and returns the condition for passing it.
     """
 
     parameter: Parameter
@@ -93,31 +93,32 @@ _PREDICATES: Final = {gate.parameter.name: gate.predicate for gate in GATES}
 
 
 def parse_gates(value: object, *location: str) -> ParameterValues:
-    """Return the gates that a JSON value sets, by name; null and an empty object set none.
+    """Parse the gates in a JSON object, by name, treating null like an empty object.
 
-    `location` is where the value stands in the request, for errors.
+    Args:
+        value: the JSON value.
+        location: the path of the value in the request, for error messages.
 
     Raises:
-        Invalid: it is not an object of gates; subclasses say in which way.
+        Invalid: the value is not a valid object of gates; the subclass identifies the problem.
     """
     return {} if value is None else GATE_PARAMETERS.parse_json(value, *location)
 
 
 def gate_predicates(gates: ParameterValues) -> tuple[Predicate, ...]:
-    """Return the predicates that the datasets which pass all gates satisfy."""
+    """Return the conditions for passing the gates, in the same order."""
     return tuple(_PREDICATES[name](value) for name, value in gates.items())
 
 
 def judge_gates(view: View, positions: Ints, gates: ParameterValues) -> list[GateOutcomes]:
-    """Return the outcomes of the gates for the records at some positions of a view, one dictionary for each record.
+    """Return the outcomes of all gates for each record at `positions`, by the name of the gate.
 
-    The value of a gate for an attribute names the level of evidence that counts. For all other gates, that is the
-    assurance of the view.
+    The value of a gate for a flag is the required level of evidence. All other gates use the assurance of the view.
     """
     if not gates:
         return [{} for _ in positions]
 
-    # All records are judged by one gate at a time, as arrays.
+    # Evaluate one gate at a time for all records, to use array operations.
     outcomes_by_gate: list[list[GateOutcome]] = []
     for predicate in gate_predicates(gates):
         judge = _JUDGES[type(predicate)]
@@ -131,7 +132,7 @@ def judge_gates(view: View, positions: Ints, gates: ParameterValues) -> list[Gat
 
 
 def _judge_flag(view: View, positions: Ints, predicate: FlagEquals) -> tuple[Bools, Bools]:
-    """Return which records have an attribute with the required value, and for which ones its value is known."""
+    """Return two masks over `positions`: the flag has the required value, and the flag is known."""
     view_at_level = view.at(predicate.assurance or view.assurance)
     flags = view_at_level.attribute(predicate.column, positions)
     # 1 is true, 0 is false, and an unknown value is negative.
@@ -139,7 +140,7 @@ def _judge_flag(view: View, positions: Ints, predicate: FlagEquals) -> tuple[Boo
 
 
 def _judge_number(view: View, positions: Ints, predicate: Range) -> tuple[Bools, Bools]:
-    """Return which records have a number in the required range, and for which ones the number is known."""
+    """Return two masks over `positions`: the number is in the required range, and the number is known."""
     numbers = view.attribute(predicate.column, positions)
     is_known = ~np.isnan(numbers)
     is_high_enough = True if predicate.low is None else numbers >= predicate.low
@@ -148,9 +149,9 @@ def _judge_number(view: View, positions: Ints, predicate: Range) -> tuple[Bools,
 
 
 def _judge_words(view: View, positions: Ints, predicate: AnyWord) -> tuple[Bools, Bools]:
-    """Return which records have one of the required words, and for which ones any word is known.
+    """Return two masks over `positions`: one of the required words occurs, and any word is known.
 
-    A licence that is stated to be unknown is not a known word.
+    The licence "unknown" does not count as a known word.
     """
     required_words = {comparison_key(predicate.column, word) for word in predicate.words}
     word_lists = view.words(predicate.column, positions)

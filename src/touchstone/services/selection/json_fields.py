@@ -12,12 +12,12 @@ from touchstone.http.request_models import require_clean_text
 JsonValue = TypeVar("JsonValue")
 
 MAX_JSON_DEPTH: Final = 32
-# Of `metadata` as a caller writes it, and of the criteria and the weights of a project.
+# Applies to `metadata` without its service members, and to the criteria and weights of a project.
 MAX_JSON_BYTES: Final = 64 * 1024
 MAX_LIST_ITEMS: Final = 1000
-# The member of `metadata` that keeps what a record was imported from.
+# The member of `metadata` that stores the documents that a record was imported from.
 IMPORTED: Final = "imported"
-# Members of `metadata` that only the service writes: what it measured in the data file, and what an import keeps.
+# Members of `metadata` that only the service writes: measurements of the data file, and imported documents.
 SERVICE_KEYS: Final = ("measured", "unmeasured", IMPORTED)
 
 
@@ -34,7 +34,7 @@ def service_members(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
 def with_service_members(
     metadata: Mapping[str, Any] | None, stored_metadata: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
-    """Return metadata of a caller with those members of the stored metadata that only the service writes."""
+    """Return the caller's metadata with its service members replaced by the stored ones."""
     kept_members = service_members(stored_metadata)
     if metadata is None:
         return kept_members or None
@@ -42,19 +42,19 @@ def with_service_members(
     return {**without_service_keys(metadata), **kept_members}
 
 
-def _require_storable_texts(value: JsonValue) -> JsonValue:
-    """Return a JSON value unchanged, for pydantic, after checking its texts and its depth.
+def _require_storable_json(value: JsonValue) -> JsonValue:
+    """Check the strings and the nesting depth of a JSON value, and return it for Pydantic.
 
-    The value is searched level by level and not recursively, so that a deeply nested one cannot exhaust the stack.
+    The value is searched level by level and not recursively, so that deep nesting cannot exhaust the stack.
 
     Raises:
-        ValueError: a text contains characters that a database cannot store, or the nesting exceeds `MAX_JSON_DEPTH`.
+        ValueError: a string contains characters that a database cannot store, or the nesting exceeds `MAX_JSON_DEPTH`.
     """
     items_at_depth: list[Any] = [value]
     for _ in range(MAX_JSON_DEPTH):
         nested_items: list[Any] = []
         for item in items_at_depth:
-            _check_texts(item)
+            _check_strings(item)
             nested_items.extend(_nested_values(item))
 
         if not nested_items:
@@ -64,11 +64,11 @@ def _require_storable_texts(value: JsonValue) -> JsonValue:
     raise PydanticCustomError("too_deep", "nested too deeply")
 
 
-def _check_texts(item: Any) -> None:
-    """Check a JSON value if it is a text, and its keys if it is an object.
+def _check_strings(item: Any) -> None:
+    """Check a JSON value if it is a string, and its keys if it is an object.
 
     Raises:
-        ValueError: the text or a key contains characters that a database cannot store.
+        ValueError: the string or a key contains characters that a database cannot store.
     """
     if isinstance(item, str):
         require_clean_text(item)
@@ -87,10 +87,9 @@ def _nested_values(item: Any) -> Iterable[Any]:
 
 
 def _require_bounded_size(value: JsonValue) -> JsonValue:
-    """Return a JSON value unchanged, for pydantic, after checking that it takes at most `MAX_JSON_BYTES` as JSON.
+    """Check that a value takes at most `MAX_JSON_BYTES` as JSON, and return it for Pydantic.
 
-    Members that only the service writes do not count. A client may send them back with what it has read, and they are
-    dropped.
+    Members that only the service writes do not count: clients may send them back unchanged, and they are then dropped.
 
     Raises:
         ValueError: the value takes more bytes.
@@ -105,10 +104,10 @@ def _require_bounded_size(value: JsonValue) -> JsonValue:
     return value
 
 
-JsonObject = Annotated[dict[str, Any], AfterValidator(_require_storable_texts), AfterValidator(_require_bounded_size)]
+JsonObject = Annotated[dict[str, Any], AfterValidator(_require_storable_json), AfterValidator(_require_bounded_size)]
 JsonList = Annotated[
     list[Any],
     Field(max_length=MAX_LIST_ITEMS),
-    AfterValidator(_require_storable_texts),
+    AfterValidator(_require_storable_json),
     AfterValidator(_require_bounded_size),
 ]

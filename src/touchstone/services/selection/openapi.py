@@ -92,7 +92,7 @@ def add_body_schemas(app: FastAPI) -> None:
     build_document: Callable[[], dict[str, Any]] = app.openapi
 
     def openapi() -> dict[str, Any]:
-        """Return the document that FastAPI has built, with the schemas of the bodies."""
+        """Return FastAPI's document with the schemas of the request bodies added."""
         document = build_document()
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         schemas.update(_body_schemas())
@@ -140,7 +140,7 @@ def _body_schemas() -> dict[str, Any]:
 def _remove_null_defaults(schemas: dict[str, Any]) -> None:
     """Remove the default null from all members of schemas, which are changed in place.
 
-    In the models, the default None stands for a field that is left out. A client that sends null clears the field.
+    In the models, the default None means that a field was left out, whereas a client sends null to clear the field.
     """
     for schema in schemas.values():
         for member in schema.get("properties", {}).values():
@@ -162,7 +162,7 @@ def _scoring_request_schema() -> dict[str, Any]:
 
 
 def _question_schema(own_properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the schema of the body of a question about a ranking, which has properties of its own."""
+    """Return the schema of the body of a question, which combines its own properties with a scoring request."""
     ranking_properties = _scoring_request_schema()["properties"]
     schema = {"type": "object", "properties": own_properties | ranking_properties, "additionalProperties": False}
     return schema | {"required": list(required)} if required else schema
@@ -188,7 +188,7 @@ def _weight_list_schema() -> dict[str, Any]:
 
 
 def _reference(name: str) -> dict[str, Any]:
-    """Return a schema that refers to the one with this name."""
+    """Return a reference to the named schema."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 

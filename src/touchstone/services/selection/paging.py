@@ -1,4 +1,4 @@
-"""Paging: the window of a list that a caller asks for, either by `skip` and `limit` or by `page` and `page_size`."""
+"""Paging of lists, either by `skip` and `limit` or by `page` and `page_size`."""
 
 import math
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ LIMIT: Final = Parameter(
     maximum=MAXLIMIT,
     default=100,
 )
-# These two have no default: only a value that is given asks for the page form.
+# These two have no default, because the page form is used only if one of them is given.
 PAGE: Final = Parameter(
     name="page",
     type=ParameterType.INTEGER,
@@ -51,7 +51,7 @@ PAGE_FORM_PARAMETERS: Final = ParameterTable(PAGE, PAGE_SIZE)
 
 
 class PageInfo(msgspec.Struct, frozen=True):
-    """The members that the page form of a list has beside its records."""
+    """The members of the page form of a list besides its records."""
 
     total_count: int
     page: int
@@ -68,10 +68,7 @@ class PageWindow:
     page: int | None = None
 
     def page_info(self, total_count: int) -> PageInfo | None:
-        """Return the numbers that a page has beside its records, or None if the caller does not ask for a page.
-
-        `total_count` is the number of all records that match.
-        """
+        """Return the position of the page among all `total_count` matches, or None if no page was requested."""
         if self.page is None:
             return None
 
@@ -80,10 +77,9 @@ class PageWindow:
 
 
 def parse_page_window(values: ParameterValues) -> PageWindow:
-    """Return the part of a list that a caller asks for, given the parsed query parameters.
+    """Return the requested window of a list from parsed query parameters.
 
-    A caller either counts records, with `skip` and `limit`, or pages, with `page` and `page_size`. If one of the latter
-    is given, the former are ignored.
+    If `page` or `page_size` is given, `skip` and `limit` are ignored.
     """
     if PAGE.name not in values and PAGE_SIZE.name not in values:
         return PageWindow(skip=SKIP.integer_in(values), limit=LIMIT.integer_in(values))
@@ -92,16 +88,20 @@ def parse_page_window(values: ParameterValues) -> PageWindow:
 
 
 def parse_page(values: ParameterValues) -> PageWindow:
-    """Return the page that a caller asks for, the first one unless it says otherwise."""
+    """Return the requested page as a window, by default the first one."""
     page = PAGE.integer_in(values, default=1)
     page_size = PAGE_SIZE.integer_in(values, default=DEFAULT_PAGE_SIZE)
     return PageWindow(skip=(page - 1) * page_size, limit=page_size, page=page)
 
 
 def list_response(key: str, items: Sequence[Any], window: PageWindow, total_count: int) -> JsonResponse:
-    """Return the response with one window of a list: a bare array, or a page if the caller asks for one.
+    """Return a response with one window of a list, as a page object or as a bare array.
 
-    A page is an object that has the items under `key`, beside its position.
+    Args:
+        key: the key of the items in a page object.
+        items: the items in the window.
+        window: the window; it determines the form of the response.
+        total_count: the number of items in the whole list.
     """
     headers = {"X-Total-Count": str(total_count)}
     page_info = window.page_info(total_count)

@@ -1,7 +1,7 @@
-"""Parsing and documenting of parameters: named values in a query string or in a JSON object.
+"""Parsing and documentation of parameters, which are named values in a query string or in a JSON object.
 
-Each parameter is declared once. The same declaration parses its values and describes them in the OpenAPI document, so
-that what is documented is what is accepted.
+Each parameter is declared once. The declaration both parses its values and describes them in the OpenAPI document, so
+the documentation always matches the accepted values.
 """
 
 import math
@@ -43,9 +43,9 @@ class ParameterType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A named value that a caller may give; the bounds are inclusive.
+    """A named value that a caller may give.
 
-    `is_correct_word` says of each word of a list whether it is one of this parameter, if not every text is.
+    The bounds are inclusive. `is_correct_word` validates each word of a list; None allows all words.
     """
 
     name: str
@@ -65,9 +65,9 @@ class Parameter:
         return (self.name, *self.aliases)
 
     def integer_in(self, values: "ParameterValues", default: int | None = None) -> int:
-        """Return the value of this integer parameter among parsed values, or else a default.
+        """Return the value of this integer parameter, or a default if it is not among the parsed values.
 
-        A `default` that is given takes precedence over the one of the parameter.
+        `default` overrides the default of the parameter.
         """
         effective_default = self.default if default is None else default
         value = values.get(self.name, effective_default)
@@ -75,13 +75,14 @@ class Parameter:
         return value
 
     def parse_texts(self, texts: Sequence[str], location: Location) -> ParameterValue | None:
-        """Return the value that a query string gives to this parameter, or None if it gives only empty texts.
+        """Parse the strings given for this parameter in a query string, or return None if all are empty.
 
-        A list may be written as one text with commas or as several texts; any other parameter must occur once.
-        `location` is named in errors.
+        Args:
+            texts: the decoded strings; a list is one string with commas or several strings, other values occur once.
+            location: the path of the parameter in the request, for error messages.
 
         Raises:
-            InvalidValue, UnknownName: a text is not a value of this parameter.
+            InvalidValue, UnknownName: a string is not a valid value of this parameter.
         """
         if self.type is not ParameterType.WORDS and len(texts) > 1:
             raise InvalidValue(FieldError(location, "given_twice", {"count": len(texts)}))
@@ -96,12 +97,14 @@ class Parameter:
         return self._validate(value, location)
 
     def parse_json(self, value: object, location: Location) -> ParameterValue | None:
-        """Return the value that a JSON object gives to this parameter, or None if it is null or empty.
+        """Parse the JSON value given for this parameter, or return None if it is null or empty.
 
-        A list may also be written as one text with commas. `location` is named in errors.
+        Args:
+            value: the JSON value; a list may also be given as one string with commas.
+            location: the path of the parameter in the request, for error messages.
 
         Raises:
-            InvalidValue, UnknownName: the value is not one of this parameter.
+            InvalidValue, UnknownName: the value is not a valid value of this parameter.
         """
         if value is None or value == "" or value == []:
             return None
@@ -116,14 +119,14 @@ class Parameter:
         return self._validate_words(words, location)
 
     def documentation(self, name: str) -> dict[str, Any]:
-        """Return how the OpenAPI document describes it under one of its names; aliases are deprecated."""
+        """Return the OpenAPI description of the parameter under one of its names, marking aliases as deprecated."""
         if name == self.name:
             return {"description": self.description}
 
         return {"description": f"Another name of `{self.name}`.", "deprecated": True}
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of its values."""
+        """Return the JSON Schema of the values of this parameter."""
         schema = dict(_SCHEMAS[self.type])
         keywords: dict[str, Any] = {"minimum": self.minimum, "maximum": self.maximum, "default": self.default}
         schema |= {keyword: value for keyword, value in keywords.items() if value is not None}
@@ -135,9 +138,9 @@ class Parameter:
         return schema
 
     def _validate(self, value: ParameterValue | None, location: Location) -> ParameterValue:
-        """Check the bounds and choices of this parameter, and return the value.
+        """Return the value after checking it against the bounds and choices of this parameter.
 
-        `value` is None if what the caller has given is not of the parameter's type.
+        `value` is None if the caller's value does not have the type of the parameter.
 
         Raises:
             InvalidValue, UnknownName: the value has another type, is out of bounds, or is not one of the choices.
@@ -153,10 +156,10 @@ class Parameter:
         return value
 
     def _validate_words(self, words: Iterable[str], location: Location) -> tuple[str, ...] | None:
-        """Return the words of a list without spaces around them and without repetitions, or None if all are empty.
+        """Return the distinct words of a list, stripped of surrounding spaces, or None if all are empty.
 
         Raises:
-            InvalidValue: there are too many words, or one of them cannot be stored.
+            InvalidValue: there are too many words, or a word is invalid or cannot be stored.
         """
         stripped_words = [word.strip() for word in words if word.strip()]
         for word in stripped_words:
@@ -170,17 +173,17 @@ class Parameter:
         return distinct_words or None
 
     def _is_in_bounds(self, value: Any) -> bool:
-        """Return whether a number is neither below the minimum nor above the maximum; a missing bound allows all."""
+        """Return whether a number is within the bounds of this parameter."""
         if self.minimum is not None and value < self.minimum:
             return False
 
         return self.maximum is None or value <= self.maximum
 
     def _invalid_value(self, value: ParameterValue | None, location: Location) -> InvalidValue:
-        """Return the error for a value that is out of bounds, or not of the parameter's type (None).
+        """Return the error for a value that is out of bounds or of the wrong type (given as None).
 
-        It tells the caller what is expected: one of the choices, or a number within bounds. Bounds that only keep
-        integers exact are not mentioned, because they say nothing to a person.
+        The message names the choices or the bounds. The bounds of exactly representable integers are left out, because
+        they would not help a person.
         """
         if self.type is ParameterType.CHOICE:
             return InvalidValue(FieldError(location, "choice_expected", {"choices": ", ".join(self.choices)}))
@@ -189,7 +192,7 @@ class Parameter:
 
         stated_minimum = None if self.minimum == -INT53_MAX else self.minimum
         stated_maximum = None if self.maximum == INT53_MAX else self.maximum
-        # Together with the type, this is the key of the message, for example `integer_between`.
+        # The key of the message consists of the type and the expectation, for example `integer_between`.
         if stated_minimum is None:
             expectation = "expected"
         elif stated_maximum is None:
@@ -211,11 +214,11 @@ class ParameterTable:
         }
 
     def parse_query(self, query_string: bytes) -> ParameterValues:
-        """Return the values in a query string, each under the main name of its parameter.
+        """Parse a query string, and return its values by the main names of the parameters.
 
         Raises:
             Invalid: the query string is too long or not UTF-8.
-            UnknownName, InvalidValue: a name or a value does not fit.
+            UnknownName, InvalidValue: a name or a value is invalid.
             ConflictingValues: two names of one parameter have different values.
         """
         if not query_string:
@@ -225,13 +228,15 @@ class ParameterTable:
         return self._parse_members(texts_by_name, ("query",), Parameter.parse_texts)
 
     def parse_json(self, members: object, *location: str) -> ParameterValues:
-        """Return the values in a JSON object, each under the main name of its parameter.
+        """Parse a JSON object, and return its values by the main names of the parameters.
 
-        `location` says where the object is in the request, for example `"body", "filters"`.
+        Args:
+            members: the JSON object.
+            location: the path of the object in the request, for example `"body", "filters"`.
 
         Raises:
-            Invalid: it is not a JSON object.
-            UnknownName, InvalidValue: a name or a value does not fit.
+            Invalid: `members` is not a JSON object.
+            UnknownName, InvalidValue: a name or a value is invalid.
             ConflictingValues: two names of one parameter have different values.
         """
         if not isinstance(members, dict):
@@ -240,11 +245,11 @@ class ParameterTable:
         return self._parse_members(members, location, Parameter.parse_json)
 
     def openapi(self) -> list[dict[str, Any]]:
-        """Return the OpenAPI description of all names as query parameters."""
+        """Return the OpenAPI descriptions of all names, including aliases, as query parameters."""
         return [_openapi_parameter(parameter, name) for parameter in self.parameters for name in parameter.names]
 
     def json_schema(self) -> dict[str, Any]:
-        """Return the schema of a JSON object with all names as members."""
+        """Return the schema of a JSON object with all names, including aliases, as members."""
         properties = {
             name: _nullable_schema(parameter) | parameter.documentation(name)
             for parameter in self.parameters
@@ -258,13 +263,15 @@ class ParameterTable:
         container: Location,
         parse: Callable[[Parameter, Any, Location], ParameterValue | None],
     ) -> ParameterValues:
-        """Parse members of a request by their names, and return the values under the main names of the parameters.
+        """Parse the members of a request, and return their values by the main names of the parameters.
 
-        `parse` is the method of `Parameter` that reads a member; if it returns None, the member counts as not given.
-        `container` says where the members are in the request, for errors.
+        Args:
+            members: the unparsed values by name or alias.
+            container: the path of the members in the request, for error messages.
+            parse: the method of `Parameter` that parses a member; None as its result means "not given".
 
         Raises:
-            UnknownName, InvalidValue: a name or a value does not fit.
+            UnknownName, InvalidValue: a name or a value is invalid.
             ConflictingValues: two names of one parameter have different values.
         """
         values: ParameterValues = {}
@@ -289,7 +296,7 @@ class ParameterTable:
 
 
 def is_same_value(first: ParameterValue, second: ParameterValue) -> bool:
-    """Return whether two values of one parameter mean the same; the order of words does not matter."""
+    """Return whether two values of one parameter are equal, ignoring the order of words."""
     if isinstance(first, tuple) and isinstance(second, tuple):
         return set(first) == set(second)
 
@@ -297,7 +304,7 @@ def is_same_value(first: ParameterValue, second: ParameterValue) -> bool:
 
 
 def split_query(query_string: bytes) -> dict[str, list[str]]:
-    """Return the decoded names in a query string with all their values, in the order in which they come.
+    """Return the decoded values in a query string by name, in their original order.
 
     A name without `=` has an empty value.
 
@@ -317,7 +324,7 @@ def split_query(query_string: bytes) -> dict[str, list[str]]:
 
 
 def _decode(encoded: bytes) -> str:
-    """Return a name or value of a query string without its URL encoding, in which a plus sign stands for a space.
+    """Decode a name or value of a URL-encoded query string, where a plus sign means a space.
 
     Raises:
         Invalid: the result is not UTF-8.
@@ -329,10 +336,10 @@ def _decode(encoded: bytes) -> str:
 
 
 def _check_text(text: str, location: Location, max_length: int) -> None:
-    """Check a text that a caller has given as a value.
+    """Check the length and the characters of a string value.
 
     Raises:
-        InvalidValue: the text is too long or contains characters that cannot be stored.
+        InvalidValue: the string is too long or contains characters that cannot be stored.
     """
     try:
         require_clean_text(text)
@@ -343,16 +350,16 @@ def _check_text(text: str, location: Location, max_length: int) -> None:
         raise InvalidValue(FieldError(location, "string_too_long", {"max_length": max_length}))
 
 
-# Each of the following functions converts a value of one type, and returns None for a value of another type.
+# The following functions convert a value to the type of a parameter, or return None if it has another type.
 
 
 def _integer_from_text(text: str) -> int | None:
-    """Return the integer that a text spells in plain decimal digits, or None."""
+    """Convert a string of plain decimal digits to an integer, or return None for any other string."""
     return int(text) if _INTEGER.fullmatch(text) else None
 
 
 def _number_from_text(text: str) -> float | None:
-    """Return the finite number that a text spells in decimal notation, or None."""
+    """Convert a finite number in decimal notation to a float, or return None for any other string."""
     if not _NUMBER.fullmatch(text):
         return None
 
@@ -361,15 +368,15 @@ def _number_from_text(text: str) -> float | None:
 
 
 def _flag_from_text(text: str) -> bool | None:
-    """Return the truth value that a text spells, or None.
+    """Convert `true`, `false`, `1` or `0` to a bool, or return None for any other string.
 
-    Case does not matter, because several programming languages write their booleans with a capital.
+    Case is ignored, because some programming languages capitalize their booleans.
     """
     return _FLAGS.get(text.lower())
 
 
 def _integer_from_json(value: object) -> int | None:
-    """Return a JSON number without a fraction as an integer, so that 3.0 is 3, or None for any other value."""
+    """Convert a whole JSON number such as 3 or 3.0 to an integer, or return None for any other value."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
 
@@ -378,7 +385,7 @@ def _integer_from_json(value: object) -> int | None:
 
 
 def _number_from_json(value: object) -> float | None:
-    """Return a JSON number as a float, or None for any other value and for integers that a float cannot hold."""
+    """Convert a JSON number to a float, or return None for other values and for integers beyond float precision."""
     if isinstance(value, float):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= INT53_MAX:
@@ -388,12 +395,12 @@ def _number_from_json(value: object) -> float | None:
 
 
 def _flag_from_json(value: object) -> bool | None:
-    """Return true or false as it is, or None for any other value."""
+    """Return a boolean unchanged, or None for any other value."""
     return value if isinstance(value, bool) else None
 
 
 def _text_from_json(value: object) -> str | None:
-    """Return a text as it is, or None for any other value."""
+    """Return a string unchanged, or None for any other value."""
     return value if isinstance(value, str) else None
 
 
@@ -438,7 +445,7 @@ def _openapi_parameter(parameter: Parameter, name: str) -> dict[str, Any]:
 
 
 def _nullable_schema(parameter: Parameter) -> dict[str, Any]:
-    """Return the schema of a member of a JSON object: null means "not given", and a list may be one text."""
+    """Return the schema of a member of a JSON object, which also allows null and, for lists, a string with commas."""
     schemas = [parameter.schema()]
     if parameter.type is ParameterType.WORDS:
         schemas.append({"type": "string", "maxLength": MAX_TEXT})

@@ -1,4 +1,4 @@
-"""Labels of criteria and attributes for the sentences in `messages.reasons`, which take them in both languages."""
+"""Bilingual labels of criteria and attributes for the sentences in `messages.reasons`."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,5 +14,5 @@ ATTRIBUTE_LABELS: Final[Mapping[str, Text]] = {
 
 
 def labeled_points(points: Mapping[str, float]) -> list[LabeledPoints]:
-    """Return the points of criteria, or differences of points, with the labels of the criteria."""
+    """Combine the points of criteria, or differences of points, with the labels of the criteria."""
     return [LabeledPoints(CRITERION_LABELS[criterion], value) for criterion, value in points.items()]

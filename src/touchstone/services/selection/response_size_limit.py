@@ -2,18 +2,18 @@
 
 from typing import Final
 
-# The records of one response take at most so many bytes; further ones come without their `metadata`.
+# The limit for the records of one response; further records are sent without their `metadata`.
 PAGE_BYTES: Final = 4 * 1024 * 1024
 
 
 class ByteBudget:
-    """The bytes that the records of one response may still take."""
+    """The number of bytes that remain for the records of one response."""
 
     def __init__(self, limit: int = PAGE_BYTES) -> None:
         self._remaining_bytes = limit
 
     def share(self, record_count: int) -> int:
-        """Return the size in bytes up to which `record_count` records fit, whichever of them are that large."""
+        """Return the size in bytes that each of `record_count` records may have if they share the budget equally."""
         return self._remaining_bytes // max(record_count, 1)
 
     def take(self, byte_count: int) -> bool:

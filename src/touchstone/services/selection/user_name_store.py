@@ -1,4 +1,4 @@
-"""Queries on the names under which users see each other."""
+"""Queries on the display names of users."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ Pseudos: TypeAlias = Mapping[UUID, str | None]
 
 
 async def read_pseudos(connection: Reader, user_ids: Collection[UUID]) -> dict[UUID, str | None]:
-    """Return the names that these users have chosen; None stands for a user without a name or without an account."""
+    """Return the display names of the given users, or None for users without a name or without an account."""
     pseudos: dict[UUID, str | None] = dict.fromkeys(user_ids)
     if user_ids:
         query = sa.select(users.c.id, users.c.pseudo).where(users.c.id.in_(user_ids))
@@ -23,7 +23,7 @@ async def read_pseudos(connection: Reader, user_ids: Collection[UUID]) -> dict[U
 
 
 def person_json(user_id: UUID | None, pseudos: Pseudos) -> dict[str, Any] | None:
-    """Return a user as other users see them: the id and the chosen name, and never the e-mail address."""
+    """Return the public JSON view of a user, which never contains the e-mail address, or None without a user."""
     if user_id is None:
         return None
     return {"id": user_id, "pseudo": pseudos.get(user_id)}

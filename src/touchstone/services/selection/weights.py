@@ -21,9 +21,9 @@ class CriterionWeight(msgspec.Struct, frozen=True):
 
 
 def parse_weights(weights: object) -> dict[str, float]:
-    """Return the weights of criteria that a request gives as a JSON list, by the name of the criterion.
+    """Parse a JSON list of weights, and return the weights by the name of the criterion.
 
-    Each element of the list is an object with a `criterion_name` and a `weight`. Null counts as an empty list.
+    Each element of the list is an object with a `criterion_name` and a `weight`. None counts as an empty list.
 
     Raises:
         InvalidWeights: a weight is not usable, a criterion is repeated, or all weights are zero.
@@ -47,9 +47,11 @@ def parse_weights(weights: object) -> dict[str, float]:
 
 
 def _parse_weight(element: object, index: int) -> tuple[str, float]:
-    """Return the name and the weight of a criterion, as an element of the list `weights` gives them.
+    """Parse one element of the list of weights, and return the name and the weight of its criterion.
 
-    `index` is the position of the element, which errors name.
+    Args:
+        element: the JSON value of the element.
+        index: the position of the element in the list, for error messages.
 
     Raises:
         Invalid, UnknownName: the element is not an object with a criterion and a weight, or the criterion is unknown.
@@ -78,7 +80,7 @@ def _parse_weight(element: object, index: int) -> tuple[str, float]:
 
 
 def _to_float(number: int | float) -> float:
-    """Return a number as a float, and an integer that exceeds all floats as infinity."""
+    """Convert a number to a float, or to infinity if it is too large for a float."""
     try:
         return float(number)
     except OverflowError:
@@ -86,5 +88,5 @@ def _to_float(number: int | float) -> float:
 
 
 def _weight_error(reason: str, criterion: str, index: int) -> InvalidWeights:
-    """Return the error for the weight at this place in the list, which names its criterion."""
+    """Return the error for the weight at `index`, which names its criterion."""
     return InvalidWeights(at=("body", "weights", index), reason=reason, name=criterion)

@@ -1,7 +1,7 @@
-"""What an administrator changes in the record of somebody else, as claims of the administrator.
+"""Changes that an administrator makes to another user's record, stored as claims of the administrator.
 
-If a value that an administrator enters became the declaration of the record's creator, the same administrator could
-confirm it as a claim of somebody else.
+They must not become declarations of the record's creator: nobody may confirm their own claims, but the administrator
+could then confirm a value that they entered themselves.
 """
 
 from collections.abc import Collection
@@ -20,10 +20,19 @@ from touchstone.services.selection.evidence.record_claims import RecordClaims, i
 async def with_claims_of_administrator(
     transaction: Writer, claims: RecordClaims, before: DatasetRecord, draft: Draft, administrator: UUID
 ) -> Draft:
-    """Store the flags and numbers that an administrator has changed as claims, and return the record without them.
+    """Store the attributes that an administrator has changed as claims, and return the draft without their values.
 
-    `before` is the record before the change, and `draft` has the values after it. Where the creator has declared
-    another value, that declaration is withdrawn, but stays in the ledger of claims.
+    If the creator has declared another value, the declaration is withdrawn, but stays in the ledger.
+
+    Args:
+        transaction: the transaction that changes the record.
+        claims: the claims about the record, which are updated.
+        before: the record before the change.
+        draft: the record after the change.
+        administrator: the user who makes the change, and the author of the new claims.
+
+    Returns:
+        The draft without declarations of the changed attributes.
     """
     changed_values = {
         name: draft.declared_value(name)
@@ -35,7 +44,7 @@ async def with_claims_of_administrator(
     for attribute, value in changed_values.items():
         if value is not None:
             claim_draft = ClaimDraft(attribute=attribute, value=value, author=administrator)
-            await _put_in_force(transaction, claims, claim_draft)
+            await _insert_or_activate(transaction, claims, claim_draft)
 
     # The record no longer declares these values, because the claims state them.
     cleared_attributes = dict.fromkeys(changed_values)
@@ -45,7 +54,7 @@ async def with_claims_of_administrator(
 async def _withdraw_declarations(
     transaction: Writer, claims: RecordClaims, record: DatasetRecord, attributes: Collection[str]
 ) -> None:
-    """Store the creator's declarations of some attributes as claims that were withdrawn."""
+    """Store the creator's declarations of the given attributes as withdrawn claims."""
     outdated = [
         withdrawn(declaration, claims.now)
         for declaration in declarations(record, claims.claims)
@@ -54,8 +63,8 @@ async def _withdraw_declarations(
     await claims.insert(transaction, outdated)
 
 
-async def _put_in_force(transaction: Writer, claims: RecordClaims, draft: ClaimDraft) -> None:
-    """Add a claim, unless its author has made it before; if that was a proposal, it becomes active."""
+async def _insert_or_activate(transaction: Writer, claims: RecordClaims, draft: ClaimDraft) -> None:
+    """Insert an active claim, or activate the author's equal proposal if there is one."""
     equal_claim = claims.find_open_equal(draft)
     if equal_claim is None:
         await claims.insert(transaction, [new_claim(draft, claims.dataset_id, claims.now)])

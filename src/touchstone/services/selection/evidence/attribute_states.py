@@ -1,4 +1,4 @@
-"""The state of each attribute of a record, for readers who look at one record."""
+"""The state of each attribute of a record, as shown on the page of the record."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,16 +12,16 @@ from touchstone.services.selection.evidence.resolution import resolve_attribute
 
 
 class AttributeState(NamedTuple):
-    """What all claims about one attribute amount to.
+    """The values of one attribute that follow from all claims about it.
 
     Attributes:
-        value: what the record shows.
+        value: the value that the record shows.
         is_not_applicable: whether the value is None because the attribute does not apply to the dataset.
-        level: how well the value is supported; None if nothing is known.
-        declared: what the creator of the record declares.
+        level: the level of evidence for the value, or None if nothing is known.
+        declared: the value that the creator of the record declares.
         documented: the value at the assurance `documented`.
         reviewed: the value at the assurance `reviewed`.
-        is_conflicting: whether claims that count say different things.
+        is_conflicting: whether effective claims state different values.
     """
 
     value: ClaimValue
@@ -34,9 +34,12 @@ class AttributeState(NamedTuple):
 
 
 def attribute_states(record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime) -> dict[str, AttributeState]:
-    """Return the state of every attribute about which there can be claims, by name.
+    """Return the state of every attribute that supports claims, by name.
 
-    `claims` are the claims about the record in the ledger; what its creator declares is in the record.
+    Args:
+        record: the record, which contains the declarations of its creator.
+        claims: the claims about the record in the ledger.
+        now: the current time; claims that have expired by then are ignored.
     """
     return {name: _attribute_state(name, record, claims, now) for name in CLAIMED_ATTRIBUTES}
 
@@ -44,11 +47,7 @@ def attribute_states(record: DatasetRecord, claims: Sequence[ClaimRecord], now: 
 def _attribute_state(
     attribute: str, record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime
 ) -> AttributeState:
-    """Return what is known about one attribute of a record at a moment, with the evidence for it.
-
-    Claims that are closed or expired at that moment do not count. The attribute is conflicting if the claims and the
-    creator's declaration state different values.
-    """
+    """Return the state of one attribute, ignoring claims that are closed or expired at `now`."""
     counted = [claim for claim in claims if claim.attribute == attribute and claim.is_counted(now)]
     declared_value = record.declared_value(attribute)
     resolution = resolve_attribute(attribute, declared_value, counted, record.owner, now)
@@ -74,11 +73,11 @@ def _attribute_state(
 
 
 def _creators_value(declared_value: ClaimValue, claims: Sequence[ClaimRecord], owner: UUID | None) -> ClaimValue:
-    """Return what the creator of a record declares about an attribute, or None.
+    """Return the value that the creator of a record declares for an attribute, or None if there is none.
 
     Args:
         declared_value: the declaration in the row of the record, which is older than every claim.
-        claims: the claims about the attribute that count.
+        claims: the effective claims about the attribute.
         owner: the creator of the record.
     """
     creators_claims = [

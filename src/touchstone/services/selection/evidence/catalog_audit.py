@@ -1,4 +1,4 @@
-"""Audit of a catalog: whether every claim that counts rests on evidence that stands in its source."""
+"""Audit of the evidence in a catalog, which checks that the quote of every effective claim occurs in its source."""
 
 import hashlib
 from collections import Counter
@@ -23,7 +23,7 @@ CLAIMS_PER_CHUNK: Final = 5000
 
 @dataclass(frozen=True, slots=True)
 class FaultyClaim:
-    """A claim whose evidence does not hold."""
+    """A claim with one fault in its evidence."""
 
     dataset_id: int
     dataset_name: str
@@ -37,11 +37,11 @@ class EvidenceAudit:
     """The result of an audit.
 
     Attributes:
-        records: how many records the catalog has.
-        claims: how many claims count, by their level.
-        verified: how many quotes were found in their source.
-        unverified: how many quotes could not be looked for, because their source is not at hand.
-        faulty: the claims whose evidence does not hold; one claim can have several faults.
+        records: the number of records in the catalog.
+        claims: the number of effective claims, by level.
+        verified: the number of quotes that were found in their source.
+        unverified: the number of quotes that could not be checked because their source is not available.
+        faulty: one entry for each fault; a claim can have several.
     """
 
     records: int = 0
@@ -51,12 +51,12 @@ class EvidenceAudit:
     faulty: list[FaultyClaim] = field(default_factory=list)
 
     def count_of(self, fault: EvidenceFault) -> int:
-        """Return how many claims have a fault."""
+        """Return the number of claims that have the given fault."""
         return sum(claim.fault is fault for claim in self.faulty)
 
 
 class SourceLibrary:
-    """The sources that are at hand: documents below a folder, and the passages that come with the demo catalog."""
+    """The available source documents: files below a folder, and the passages shipped with the demo catalog."""
 
     def __init__(self, excerpts: Mapping[str, Sequence[str]], documents: Path | None = None) -> None:
         self._excerpts = excerpts
@@ -64,15 +64,15 @@ class SourceLibrary:
         self._read_texts: tuple[str, Sequence[str]] = ("", ())
 
     def texts(self, digest: str) -> Sequence[str] | None:
-        """Return the texts of the source with a digest, or None if the source is not available.
+        """Return the texts of the source with the given digest, or None if it is not available.
 
-        If the document itself is available, these are its texts, and otherwise the passages that were kept of it.
+        They are read from the document itself if it is available, and otherwise from the stored passages.
         """
         path = self._paths.get(digest)
         if path is None:
             return self._excerpts.get(digest)
 
-        # The claims of one record come one after the other, so the last document is kept.
+        # Claims about the same record are checked one after the other, so it pays to cache the last document.
         known_digest, texts = self._read_texts
         if known_digest != digest:
             texts = document_texts(SourceDocument(path.read_bytes(), path.name))
@@ -81,16 +81,20 @@ class SourceLibrary:
 
 
 def paths_by_digest(folder: Path) -> dict[str, Path]:
-    """Return the path of each file below a folder by the digest of the file."""
+    """Return the paths of all files below a folder, by the SHA-256 digest of their content."""
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in paths}
 
 
 async def audit_catalog(connection: StreamingReader, documents: Path | None) -> EvidenceAudit:
-    """Check the evidence of all claims in the catalog that count at this moment.
+    """Check the evidence of all claims in the catalog that are currently effective.
 
-    A quote is looked for in what the record keeps of an imported document, in the files below the folder `documents`,
-    which are recognised by their digests, and in the passages that come with the demo catalog.
+    A quote is searched in the parts of an imported document that its record stores, in the files below `documents`,
+    and in the passages shipped with the demo catalog.
+
+    Args:
+        connection: a connection to the database of the catalog.
+        documents: a folder with source documents, which are matched by digest, or None.
     """
     now = datetime.now(UTC)
     library = SourceLibrary(read_excerpts(), documents)
@@ -118,8 +122,14 @@ def check_claim(
 ) -> None:
     """Check the evidence of one claim, and add the result to an audit.
 
-    A quote is verified if the text of its source contains it. `kept_texts` are the texts that the record of the claim
-    keeps of imported documents, by the digest of the document.
+    A quote is verified if the text of its source contains it.
+
+    Args:
+        audit: the audit to update.
+        claim: the claim to check.
+        dataset_name: the name of the dataset that the claim is about.
+        library: the available source documents.
+        kept_texts: the texts of imported documents that the record stores, by the digest of the document.
     """
     audit.claims[claim.effective_level] += 1
     faults = find_faults(claim)
@@ -141,7 +151,7 @@ def check_claim(
 
 
 def texts_of_imports(metadata: Mapping[str, Any] | None) -> Mapping[str, Sequence[str]]:
-    """Return the texts that a record keeps of the documents that it was imported from, by their digests."""
+    """Return the texts of imported documents that a record stores, by the digest of the document."""
     imports = (metadata or {}).get("imported")
     entries = imports if isinstance(imports, list) else []
     documents = [document for document in entries if isinstance(document, Mapping)]

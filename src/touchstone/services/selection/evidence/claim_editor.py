@@ -34,7 +34,7 @@ from touchstone.services.selection.evidence.schemas import ReviewCreate
 from touchstone.services.selection.evidence.store import QueuedClaim
 from touchstone.services.selection.user_name_store import Pseudos, read_pseudos
 
-# How often the dates of claims are compared with the time.
+# The interval between two searches for claims that have expired.
 EXPIRY_POLL_SECONDS: Final = 1.0
 
 log = structlog.get_logger("touchstone.evidence")
@@ -43,7 +43,7 @@ log = structlog.get_logger("touchstone.evidence")
 class ClaimLimits(NamedTuple):
     """Limits for one author, so that nobody floods a record or the queue of the curators.
 
-    What the creator of a record imports does not count towards the claims about it, but its proposals are open ones.
+    Claims that creators import into their own records do not count towards `per_record`.
     """
 
     per_record: int = 200
@@ -56,8 +56,8 @@ class RecordEvidence(NamedTuple):
     Attributes:
         record: the record.
         ledger_claims: the claims in the ledger.
-        claims: these claims and the declarations of the creator, the newest first.
-        pseudos: the names of their authors and reviewers.
+        claims: the claims in the ledger and the declarations of the creator, the newest first.
+        pseudos: the names of their authors and reviewers, by user id.
     """
 
     record: DatasetRecord
@@ -74,14 +74,14 @@ class NamedClaim(NamedTuple):
 
 
 class AwaitedDecision(StrEnum):
-    """What a claim in the queue waits for."""
+    """The decision that a claim in the queue waits for."""
 
     ACCEPTANCE = "acceptance"
     CONFIRMATION = "confirmation"
 
 
 class QueuePage(NamedTuple):
-    """A page of claims that wait for a decision, and the number of all of them."""
+    """A page of the claims that wait for a decision, and their total number."""
 
     claims: list[QueuedClaim]
     total_count: int
@@ -89,7 +89,10 @@ class QueuePage(NamedTuple):
 
 
 class _ClaimContext(NamedTuple):
-    """A claim with its record and the other claims in the ledger; a mere declaration is not one of these."""
+    """A claim with its record and all claims about the record in the ledger.
+
+    A declaration that nobody has decided about is part of the record and not yet in the ledger.
+    """
 
     record: DatasetRecord
     claims: RecordClaims
@@ -108,7 +111,7 @@ class EvidenceEditor:
         """Return all claims about a record.
 
         Raises:
-            DatasetNotFound: the viewer may see no such record.
+            DatasetNotFound: the record does not exist or is not visible to the viewer.
         """
         async with self._database.reading() as connection:
             record, claims = await _load_record(connection, dataset_id, viewer)
@@ -120,12 +123,12 @@ class EvidenceEditor:
         return RecordEvidence(record, ledger_claims, all_claims, pseudos)
 
     async def add(self, dataset_id: int, draft: ClaimDraft, caller: Caller) -> NamedClaim:
-        """Add a claim of the caller: an active one by the creator of the record, and a proposal by anybody else.
+        """Add a claim of the caller, or return the caller's equal claim if one is still open.
 
-        If the caller has an equal claim that is open, that claim is returned instead.
+        A claim by the creator of the record is active at once. A claim by anybody else is a proposal.
 
         Raises:
-            DatasetNotFound: the caller may see no such record.
+            DatasetNotFound: the record does not exist or is not visible to the caller.
             ClaimQuotaExceeded: the caller has made too many claims.
         """
         async with self._catalog.writing() as writer:
@@ -147,13 +150,13 @@ class EvidenceEditor:
         """Accept, confirm or reject a claim, and return it.
 
         Raises:
-            DatasetNotFound, ClaimNotFound: the caller may see no such claim.
+            DatasetNotFound, ClaimNotFound: the claim does not exist or is not visible to the caller.
             ReviewForbidden, OwnClaim: the caller may not make this decision.
             ClaimClosed: the claim is closed, or has been accepted or confirmed already.
         """
         decision = Decision(body.decision)
 
-        # A caller who lacks the permission must not lock the catalog.
+        # Check the permission before writing, too, so that a refused caller never locks the catalog.
         async with self._database.reading() as connection:
             context = await _load_claim(connection, dataset_id, claim_id, caller.id)
         check_may_review(context.claim, decision, context.record.owner, caller)
@@ -172,7 +175,7 @@ class EvidenceEditor:
         """Withdraw a claim, and return it.
 
         Raises:
-            DatasetNotFound, ClaimNotFound: the caller may see no such claim.
+            DatasetNotFound, ClaimNotFound: the claim does not exist or is not visible to the caller.
             WithdrawalForbidden: the caller is neither the author of the claim nor a curator, or the claim was measured.
             ClaimClosed: the claim is closed.
         """
@@ -189,13 +192,19 @@ class EvidenceEditor:
             return NamedClaim(claim, await _read_names(writer.transaction, [claim]))
 
     async def queue(self, awaited: AwaitedDecision, caller: Caller, *, skip: int, limit: int) -> QueuePage:
-        """Return the claims that wait for a decision of the caller, the oldest first.
+        """Return a page of the claims that wait for a decision of the caller, the oldest first.
 
-        Proposals wait to be accepted: about all records that a curator may see, or for anybody else about their own
-        records. Quoted claims that merely declare something wait for a curator to confirm them.
+        Proposals wait for acceptance by the creator of the record or a curator. Claims with a quote wait for
+        confirmation by a curator.
+
+        Args:
+            awaited: the kind of decision.
+            caller: the user who asks; only curators see claims about the records of others.
+            skip: the number of claims to leave out first.
+            limit: the maximum number of claims to return.
 
         Raises:
-            ReviewForbidden: somebody who is no curator asks for claims to confirm.
+            ReviewForbidden: the caller asks for claims to confirm, but is not a curator.
         """
         now = datetime.now(UTC)
         if awaited is AwaitedDecision.ACCEPTANCE:
@@ -217,7 +226,7 @@ class EvidenceEditor:
         """Check that an author may make one more claim about a record.
 
         Raises:
-            ClaimQuotaExceeded: the author has made too many about this record, or has too many open proposals.
+            ClaimQuotaExceeded: the author has too many claims about this record, or too many open proposals.
         """
         if claims.count_by(author, record.owner) >= self.limits.per_record:
             raise ClaimQuotaExceeded(limit=self.limits.per_record)
@@ -225,21 +234,22 @@ class EvidenceEditor:
             raise ClaimQuotaExceeded(limit=self.limits.open_proposals)
 
     async def withdraw_expired_claims(self) -> None:
-        """Withdraw claims as soon as their date has passed, until cancelled; errors are logged and tried again.
+        """Withdraw claims soon after they expire, until cancelled.
 
-        Every process does this; the database decides which of them makes a change.
+        Errors are logged, and the next round tries again. Every process runs this task; the lock on the catalog makes
+        sure that only one of them withdraws each claim.
         """
         while True:
             try:
                 await run_uninterrupted(self._withdraw_expired_claims_once())
             except ServiceError:
-                pass  # The database has logged it.
+                pass  # the database layer has logged it
             except Exception as error:  # noqa: BLE001 - a process that stopped here would show outdated evidence
                 log.warning("expired claims not withdrawn", problem=type(error).__name__)
             await asyncio.sleep(EXPIRY_POLL_SECONDS)
 
     async def _withdraw_expired_claims_once(self) -> None:
-        """Withdraw the claims whose date has passed, without locking the catalog if there are none."""
+        """Withdraw the claims that have expired, locking the catalog only if there are any."""
         async with self._database.reading() as connection:
             expired = await store.dataset_ids_with_expired_claims(connection, datetime.now(UTC), limit=1)
         if not expired:
@@ -250,10 +260,10 @@ class EvidenceEditor:
 
 
 async def _load_record(connection: Reader, dataset_id: int, viewer: UUID | None) -> tuple[DatasetRecord, RecordClaims]:
-    """Return a record that the viewer may see, and the claims about it in the ledger.
+    """Return a record and the claims about it in the ledger.
 
     Raises:
-        DatasetNotFound: the viewer may see no such record.
+        DatasetNotFound: the record does not exist or is not visible to the viewer.
     """
     record = await dataset_store.visible_dataset(connection, dataset_id, viewer)
     if record is None:
@@ -262,10 +272,10 @@ async def _load_record(connection: Reader, dataset_id: int, viewer: UUID | None)
 
 
 async def _load_claim(connection: Reader, dataset_id: int, claim_id: UUID, viewer: UUID) -> _ClaimContext:
-    """Return a claim about a record that the viewer may see; it may be a mere declaration.
+    """Return a claim in the ledger or a declaration, together with its record.
 
     Raises:
-        DatasetNotFound, ClaimNotFound: the viewer may see no such claim.
+        DatasetNotFound, ClaimNotFound: the claim does not exist or is not visible to the viewer.
     """
     record, claims = await _load_record(connection, dataset_id, viewer)
     for claim in (*claims.claims, *declarations(record, claims.claims)):
@@ -276,10 +286,10 @@ async def _load_claim(connection: Reader, dataset_id: int, claim_id: UUID, viewe
 
 
 async def _store_decision(writer: CatalogWriter, context: _ClaimContext, claim: ClaimRecord) -> None:
-    """Store a claim that was reviewed or withdrawn, and update the record that it is about.
+    """Store a claim that was reviewed or withdrawn, and update its record.
 
-    A declaration is part of the record until somebody decides about it; then it also becomes a row of the ledger. If
-    it is rejected or withdrawn, the record no longer declares its value.
+    The first decision about a declaration inserts it into the ledger. If the declaration is rejected or withdrawn, its
+    value is also removed from the record.
     """
     record, claims = context.record, context.claims
     is_closed = claim.status not in OPEN_STATUSES
@@ -296,7 +306,7 @@ async def _store_decision(writer: CatalogWriter, context: _ClaimContext, claim: 
 
 
 async def _read_names(connection: Reader, claims: list[ClaimRecord], *others: UUID | None) -> Pseudos:
-    """Return the names of the authors and reviewers of claims, and of other users."""
+    """Return the names of the authors and reviewers of claims, and of `others`, by user id."""
     user_ids = {claim.author for claim in claims} | {claim.review.reviewer for claim in claims if claim.review}
     user_ids |= set(others)
     return await read_pseudos(connection, [user_id for user_id in user_ids if user_id is not None])

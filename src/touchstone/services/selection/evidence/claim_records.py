@@ -23,7 +23,7 @@ OPEN_STATUSES: Final = (ClaimStatus.ACTIVE, ClaimStatus.PROPOSED)
 
 
 class Decision(StrEnum):
-    """What a review decides about a claim."""
+    """The outcome of a review."""
 
     ACCEPT = "accept"  # a proposal becomes active
     CONFIRM = "confirm"  # a curator has read the evidence: the claim is active, and its level `reviewed`
@@ -31,13 +31,13 @@ class Decision(StrEnum):
 
 
 class ClaimSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The document that a claim was taken from; every member is optional, and an address is never fetched.
+    """The document that a claim was taken from.
 
     Attributes:
-        kind: what the document is, for example the key of its metadata standard.
-        name: its name.
-        url: its address.
-        sha256: the digest of its bytes.
+        kind: the kind of document, for example the key of its metadata standard.
+        name: the name of the document.
+        url: the address of the document, which is shown but never fetched.
+        sha256: the SHA-256 digest of its bytes, in hexadecimal.
     """
 
     kind: str | None = None
@@ -51,14 +51,14 @@ class ClaimDraft(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         attribute: the attribute that the claim is about, one of `CLAIMED_ATTRIBUTES`.
-        value: what the claim says, in the type of the attribute; None with `is_not_applicable`.
-        is_not_applicable: whether the claim says that the attribute does not apply to the dataset.
-        level: how well the claim is supported before any review; never `reviewed`.
+        value: the claimed value, in the type of the attribute, or None with `is_not_applicable`.
+        is_not_applicable: whether the claim states that the attribute does not apply to the dataset.
+        level: the level of evidence before any review; never `reviewed`.
         status: `active`, or `proposed` if somebody has to accept the claim before it counts.
-        author: the user who makes the claim; None for the service itself.
+        author: the user who makes the claim, or None for the service itself.
         scope: `subjects` or `annotators` if the claim is about people; claims about annotators never count.
         quote: the verbatim words that support the claim.
-        place: where the quote stands in the source.
+        place: the position of the quote in the source, such as its headings.
         standard: the key of the metadata standard of the source.
         field: the field of that standard that the value was taken from.
         note: the rule by which the value was derived from the quote.
@@ -91,10 +91,10 @@ class ClaimReview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClaimRecord(ClaimDraft, frozen=True, kw_only=True):
-    """A claim in the ledger. It never changes, except that it is reviewed or withdrawn.
+    """A claim in the ledger, which never changes except by a review or a withdrawal.
 
     Attributes:
-        id: identifies the claim; the id of a creator's declaration is derived from the record, see `declarations`.
+        id: the id of the claim; for a creator's declaration it is derived from the record, see `declarations`.
         dataset_id: the integer id of the record that the claim is about.
         created_at: when the claim was made.
         withdrawn_at: when the claim was withdrawn or ceased to count.
@@ -115,18 +115,18 @@ class ClaimRecord(ClaimDraft, frozen=True, kw_only=True):
 
     @property
     def names_its_document(self) -> bool:
-        """Whether the claim says by digest and standard which document it was taken from, as imported ones do."""
+        """Whether the claim identifies its document by digest and standard, as imported claims do."""
         return self.standard is not None and self.source is not None and self.source.sha256 is not None
 
     def is_counted(self, now: datetime) -> bool:
-        """Return whether the claim counts: it is active, its date has not passed, and it is not about annotators."""
+        """Return whether the claim is active, has not expired, and is not about annotators."""
         status, _ = self.status_at(now)
         return status is ClaimStatus.ACTIVE and self.scope != "annotators"
 
     def status_at(self, now: datetime) -> tuple[ClaimStatus, datetime | None]:
-        """Return the status at a moment, and since when the claim is withdrawn if it is.
+        """Return the status at the given time, and the time of the withdrawal or None.
 
-        A claim is withdrawn from the moment at which its date has passed, even if its row does not say so yet.
+        An expired claim counts as withdrawn from its date on, even before its row has been updated.
         """
         if self.status in OPEN_STATUSES and self.until is not None and self.until <= now:
             return ClaimStatus.WITHDRAWN, self.until

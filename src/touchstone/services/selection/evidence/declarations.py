@@ -1,6 +1,7 @@
-"""Declarations: the values that the creator of a record merely declares, presented as claims.
+"""Conversion of a creator's declarations to claims.
 
-They are not rows of the ledger but part of the record. A declaration becomes a row when it is reviewed or withdrawn.
+Declarations are stored in the record and not in the ledger. A declaration is inserted into the ledger when it is
+reviewed or withdrawn.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,12 +21,14 @@ _MAX_REPETITIONS: Final = 100
 
 
 def declarations(record: DatasetRecord, claims: Iterable[ClaimRecord]) -> list[ClaimRecord]:
-    """Return the creator's declarations as claims, without those that are rows of the ledger already.
+    """Return the creator's declarations as claims, except those that are already in the ledger.
 
-    `claims` are the claims about the record in the ledger.
+    Args:
+        record: the record with the declarations.
+        claims: the claims about the record in the ledger.
     """
     claims_by_id = {claim.id: claim for claim in claims}
-    presented: list[ClaimRecord] = []
+    new_claims: list[ClaimRecord] = []
     for attribute in CLAIMED_ATTRIBUTES:
         value = record.declared_value(attribute)
         if value is None:
@@ -33,13 +36,13 @@ def declarations(record: DatasetRecord, claims: Iterable[ClaimRecord]) -> list[C
 
         claim_id = _declaration_id(record, attribute, value, claims_by_id)
         if claim_id not in claims_by_id:
-            presented.append(_declaration(record, attribute, value, claim_id))
+            new_claims.append(_to_claim(record, attribute, value, claim_id))
 
-    return presented
+    return new_claims
 
 
 def is_declaration(record: DatasetRecord, claim: ClaimRecord) -> bool:
-    """Return whether a claim is the declaration in the row of a record, whether or not it is in the ledger already."""
+    """Return whether a claim is the current declaration of its attribute in the record."""
     value = record.declared_value(claim.attribute)
     if value is None:
         return False
@@ -49,10 +52,14 @@ def is_declaration(record: DatasetRecord, claim: ClaimRecord) -> bool:
 def rejected_attributes(
     record: DatasetRecord, claims: Iterable[ClaimRecord], values: Mapping[str, AttributeValue]
 ) -> list[str]:
-    """Return the attributes that a record no longer declares because a curator has rejected these very values.
+    """Return the attributes whose submitted value was rejected before as a declaration.
 
-    `claims` are rejected claims about the record, and `values` are what its creator declares once more, by attribute.
-    What the creator has declared anew since the rejection is not returned.
+    Attributes that the creator has declared again since the rejection are not returned.
+
+    Args:
+        record: the record.
+        claims: the rejected claims about the record.
+        values: the values that the creator submits, by attribute.
     """
     return [
         claim.attribute
@@ -65,7 +72,10 @@ def rejected_attributes(
 
 
 def without_declaration(draft: Draft, attribute: str) -> Draft:
-    """Return a record whose creator does not declare an attribute; its claims have to be resolved afterwards."""
+    """Return a copy of a record without the declaration of an attribute.
+
+    The caller has to resolve the claims about the record afterwards.
+    """
     evidence = dict(draft.attribute_evidence or {})
     if attribute not in evidence:
         return replace(draft, attributes={**draft.attributes, attribute: None})
@@ -74,8 +84,8 @@ def without_declaration(draft: Draft, attribute: str) -> Draft:
     return replace(draft, attribute_evidence=evidence)
 
 
-def _declaration(record: DatasetRecord, attribute: str, value: ClaimValue, claim_id: UUID) -> ClaimRecord:
-    """Return a declaration as a claim."""
+def _to_claim(record: DatasetRecord, attribute: str, value: ClaimValue, claim_id: UUID) -> ClaimRecord:
+    """Convert a declaration to a claim."""
     return ClaimRecord(
         id=claim_id,
         dataset_id=record.id,
@@ -87,16 +97,16 @@ def _declaration(record: DatasetRecord, attribute: str, value: ClaimValue, claim
 
 
 def _declares(record: DatasetRecord, claim: ClaimRecord, value: ClaimValue) -> bool:
-    """Return whether a claim is a declaration of this value in the row of a record, now or earlier."""
+    """Return whether a claim is a current or earlier declaration of this value by the record's creator."""
     return claim.id in (_numbered_id(record, claim.attribute, value, number) for number in range(_MAX_REPETITIONS))
 
 
 def _declaration_id(
     record: DatasetRecord, attribute: str, value: ClaimValue, claims_by_id: Mapping[UUID, ClaimRecord]
 ) -> UUID:
-    """Return the id of a declaration, which is the same until the value changes.
+    """Return the id of a declaration, which stays the same until the value changes.
 
-    If the same value was declared before and that declaration was rejected or withdrawn, this one has another id.
+    A value that is declared again after a rejection or withdrawal gets a new id.
     """
     for number in range(_MAX_REPETITIONS):
         claim_id = _numbered_id(record, attribute, value, number)
@@ -108,5 +118,5 @@ def _declaration_id(
 
 
 def _numbered_id(record: DatasetRecord, attribute: str, value: ClaimValue, number: int) -> UUID:
-    """Return the id of the declaration of a value, given how often the same declaration was closed before."""
+    """Return the id of a declaration whose earlier repetitions were closed `number` times."""
     return uuid5(record.dataset_id, f"{attribute}={msgspec.json.encode(value).decode()}#{number}")

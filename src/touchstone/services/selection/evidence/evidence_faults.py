@@ -1,4 +1,4 @@
-"""Checks of the quotes that claims rest on: placeholders, bare headings, and licences taken for purposes."""
+"""Checks for quotes that do not support their claim: placeholders, bare headings, and licences taken for purposes."""
 
 import re
 from enum import StrEnum
@@ -14,7 +14,7 @@ from touchstone.services.selection.evidence.claim_records import ClaimRecord
 EQUITY: Final = "equity_non_discrimination"
 PURPOSE: Final = "purpose_limitation_respected"
 
-# Headings of the usual templates, under which documents speak of fairness or do not.
+# Headings about fairness in common templates. The heading alone does not say that the dataset is fair.
 _HEADINGS_ABOUT_EQUITY: Final = frozenset(
     {"discussion of biases", "biases", "bias", "social impact of dataset", "social impact", "fairness", "databiases",
      "bias risks and limitations", "considerations for using the data", "demographic information", "diversity",
@@ -31,7 +31,7 @@ _NOT_A_WORD: Final = re.compile(r"[\W_]+")
 
 
 class EvidenceFault(StrEnum):
-    """What is wrong with the evidence for a claim."""
+    """A kind of fault in the evidence for a claim."""
 
     PLACEHOLDER = "placeholder_as_evidence"
     BARE_HEADING = "equity_from_a_bare_heading"
@@ -52,7 +52,7 @@ FAULT_TITLES: Final = {
 
 
 def find_faults(claim: ClaimRecord) -> list[EvidenceFault]:
-    """Return the faults in the evidence for a claim that can be found without its source document."""
+    """Return the faults in the evidence for a claim that are visible without its source document."""
     faults = []
 
     # A documented claim needs a quote and a source that can be identified.
@@ -76,10 +76,10 @@ def find_faults(claim: ClaimRecord) -> list[EvidenceFault]:
 
 
 def is_no_statement(attribute: str, quote: str) -> bool:
-    """Return whether a quote is what a template leaves where an answer belongs.
+    """Return whether a quote is a placeholder or states nothing.
 
-    The quotes of ethical criteria are prose, so a template's instruction or a text without words states nothing either.
-    Those of other attributes may be a number, a name or a word such as `unknown` in a list of categories.
+    Quotes for ethical criteria are prose, so an instruction of a template or a string without words states nothing
+    either. Quotes for other attributes may be a number, a name or a category such as `unknown`.
     """
     if is_placeholder(quote) or has_placeholder(quote):
         return True
@@ -87,32 +87,34 @@ def is_no_statement(attribute: str, quote: str) -> bool:
 
 
 def has_placeholder(quote: str) -> bool:
-    """Return whether a placeholder in brackets stands in a quote; the text of a link, `[email](…)`, is none."""
+    """Return whether a quote contains a placeholder in brackets, other than the text of a link such as `[email](…)`."""
     placeholders = BRACKETED_PLACEHOLDER.finditer(quote)
     return any(not quote.startswith("(", placeholder.end()) for placeholder in placeholders)
 
 
 def is_bare_heading(quote: str, place: str | None) -> bool:
-    """Return whether a quote is only the heading under which a statement could stand."""
+    """Return whether a quote is only a heading, without a statement below it."""
     lines = quote.strip().splitlines()
     if len(lines) != 1:
         return False
-    words = _simplify(quote)
-    headings = {_simplify(step) for step in re.split(r" > |/", place or "")}
-    return quote.lstrip().startswith("#") or words in _HEADINGS_ABOUT_EQUITY or words in headings
+    title = _normalize_words(quote)
+    parent_headings = {_normalize_words(heading) for heading in re.split(r" > |/", place or "")}
+    return quote.lstrip().startswith("#") or title in _HEADINGS_ABOUT_EQUITY or title in parent_headings
 
 
 def is_licence(quote: str, place: str | None, field: str | None) -> bool:
-    """Return whether a quote is a licence or a notice of the public domain.
+    """Return whether a quote is a licence or a public-domain notice.
 
-    An agreement that somebody has to enter into before getting the data is none.
+    An agreement that users must sign to get the data is not a licence: it can restrict the purpose.
     """
     if _AGREEMENT.search(quote):
         return False
-    stands_under_licence = _LICENCE_FIELD.search(f"{place or ''} {field or ''}") is not None
-    return stands_under_licence or _LICENCE_WORDS.search(quote) is not None or normalize_licence(quote).spdx is not None
+    is_in_licence_section = _LICENCE_FIELD.search(f"{place or ''} {field or ''}") is not None
+    return (
+        is_in_licence_section or _LICENCE_WORDS.search(quote) is not None or normalize_licence(quote).spdx is not None
+    )
 
 
-def _simplify(text: str) -> str:
-    """Return the words of a text in lower case, separated by spaces."""
+def _normalize_words(text: str) -> str:
+    """Return the words of a string in lower case, separated by single spaces."""
     return _NOT_A_WORD.sub(" ", text).strip().casefold()

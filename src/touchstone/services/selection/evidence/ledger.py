@@ -1,7 +1,7 @@
-"""Changes of the ledger inside a transaction on the catalog, with what they mean for the record.
+"""Changes to the ledger of claims, together with the records that the claims are about.
 
-Whoever changes claims ends with `store_resolution`, or writes the record as `with_resolution` returns it, so that the
-attributes and the evidence of the record always fit its claims.
+Code that changes claims must call `store_resolution`, or write the result of `with_resolution`, in the same
+transaction. Otherwise the attributes of the record would not match its claims.
 """
 
 from collections.abc import Sequence
@@ -29,9 +29,11 @@ _EXPIRED_RECORDS_PER_TRANSACTION: Final = 100
 
 
 def draft_from_document(claim: DocumentClaim, **details: Any) -> ClaimDraft:
-    """Return a claim that a document states as a draft for the ledger.
+    """Convert a claim found in a document to a draft for the ledger.
 
-    `details` are the remaining members of `ClaimDraft`, such as `author`, `level`, `status`, `source` and `standard`.
+    Args:
+        claim: the claim as a metadata reader returns it.
+        details: the remaining fields of `ClaimDraft`, such as `author`, `level`, `status`, `source` and `standard`.
     """
     return ClaimDraft(
         attribute=claim.attribute,
@@ -50,9 +52,9 @@ def draft_from_document(claim: DocumentClaim, **details: Any) -> ClaimDraft:
 async def insert_record(
     writer: CatalogWriter, draft: DatasetDraft, claim_drafts: Sequence[ClaimDraft]
 ) -> DatasetRecord:
-    """Insert a record together with claims about it, and return it; `draft` has what its creator declares."""
+    """Insert a record together with claims about it, and return the stored record."""
     now = datetime.now(UTC)
-    # The claims decide what is inserted, but the record has no id before.
+    # The claims determine the attributes to insert, so they are made before the record has an id.
     claims = [new_claim(claim_draft, dataset_id=0, now=now) for claim_draft in claim_drafts]
     record = await writer.insert(with_resolution(draft, claims, now))
 
@@ -63,9 +65,12 @@ async def insert_record(
 async def insert_records(
     transaction: Writer, records: Sequence[tuple[DatasetDraft, Sequence[ClaimDraft]]], version: int
 ) -> None:
-    """Insert many records with their claims at a version of the catalog.
+    """Insert many records with their claims into the database, without updating the catalog in memory.
 
-    This writes to the database only. The catalog in memory does not learn of the records.
+    Args:
+        transaction: the transaction that inserts the records.
+        records: each record with the claims about it.
+        version: the version of the catalog that the records belong to.
     """
     now = datetime.now(UTC)
     drafts: list[DatasetDraft] = []
@@ -78,7 +83,7 @@ async def insert_records(
     await dataset_store.insert_datasets(transaction, drafts, version)
     claimed_uuids = [uuid for uuid, claims in claims_by_uuid.items() if claims]
     row_ids = await dataset_store.ids_of_uuids(transaction, claimed_uuids)
-    # The claims were made before their records had ids.
+    # The claims were created with the placeholder id 0, before their records had ids.
     claims_with_ids: list[ClaimRecord] = []
     for uuid in claimed_uuids:
         claims_with_ids += [replace(claim, dataset_id=row_ids[uuid]) for claim in claims_by_uuid[uuid]]
@@ -86,7 +91,7 @@ async def insert_records(
 
 
 async def store_resolution(writer: CatalogWriter, record: DatasetRecord, claims: RecordClaims) -> DatasetRecord:
-    """Store what the claims about a record amount to, if that has changed, and return the record."""
+    """Update a record if its claims now lead to other values, and return the record."""
     resolved = claims.resolve(record)
     if resolved == record:
         return record
@@ -94,7 +99,10 @@ async def store_resolution(writer: CatalogWriter, record: DatasetRecord, claims:
 
 
 async def withdraw_expired_claims(writer: CatalogWriter) -> None:
-    """Withdraw the claims whose date has passed, and update the records that they are about."""
+    """Withdraw expired claims, and update the records that they are about.
+
+    One call handles a limited number of records, so that the transaction stays short.
+    """
     now = datetime.now(UTC)
     limit = _EXPIRED_RECORDS_PER_TRANSACTION
     for dataset_id in await store.dataset_ids_with_expired_claims(writer.transaction, now, limit):
@@ -102,7 +110,7 @@ async def withdraw_expired_claims(writer: CatalogWriter) -> None:
 
 
 async def _withdraw_expired_claims_of(writer: CatalogWriter, dataset_id: int) -> None:
-    """Withdraw the claims about one record whose date has passed, and update the record."""
+    """Withdraw the expired claims about one record, and update the record."""
     claims = await RecordClaims.load(writer.transaction, dataset_id)
     for claim in claims.claims:
         if claim.until is not None and claim.until <= claims.now and claim.status in OPEN_STATUSES:

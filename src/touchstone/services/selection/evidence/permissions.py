@@ -1,4 +1,4 @@
-"""Who may decide about a claim, and who may withdraw it."""
+"""Permissions to review and to withdraw claims."""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -10,10 +10,10 @@ from touchstone.services.selection.evidence.claim_records import OPEN_STATUSES, 
 
 
 def check_may_review(claim: ClaimRecord, decision: Decision, owner: UUID | None, caller: Caller) -> None:
-    """Check that a caller may make a decision about a claim; `owner` is the creator of the record.
+    """Check that a caller may make a decision about a claim.
 
-    A curator may make every decision, except to confirm a claim of their own. The creator of the record may accept or
-    reject a proposal.
+    A curator may make every decision, except to confirm a claim of their own. The creator of the record (`owner`) may
+    accept or reject a proposal.
 
     Raises:
         ReviewForbidden, OwnClaim: the caller may not make this decision.
@@ -37,13 +37,13 @@ def check_may_review(claim: ClaimRecord, decision: Decision, owner: UUID | None,
 
 
 def check_may_withdraw(claim: ClaimRecord, caller: Caller) -> None:
-    """Check that a caller may withdraw a claim: its author and curators may, while it is open.
+    """Check that a caller may withdraw a claim, as its author and curators may while it is open.
 
-    What was measured cannot be withdrawn but only rejected, because the next measurement of the same file would make
-    a claim that is merely withdrawn again.
+    A measured claim can only be rejected: if it were withdrawn, the next measurement of the same file would create it
+    again.
 
     Raises:
-        WithdrawalForbidden: the caller is neither, or the claim was measured.
+        WithdrawalForbidden: the caller is neither the author nor a curator, or the claim was measured.
         ClaimClosed: the claim is closed.
     """
     is_entitled = caller.is_curator or claim.author == caller.id
@@ -53,10 +53,10 @@ def check_may_withdraw(claim: ClaimRecord, caller: Caller) -> None:
 
 
 def _check_open(claim: ClaimRecord) -> None:
-    """Check that a claim is neither rejected nor withdrawn nor past its date.
+    """Check that a claim is open.
 
     Raises:
-        ClaimClosed: it is.
+        ClaimClosed: the claim was rejected or withdrawn, or has expired.
     """
     status, _ = claim.status_at(datetime.now(UTC))
     if status not in OPEN_STATUSES:

@@ -1,4 +1,4 @@
-"""The route of the claims that wait for a decision of curators or of the creators of records."""
+"""The route that lists the claims waiting for a decision by curators or record creators."""
 
 from datetime import UTC, datetime
 from typing import Final

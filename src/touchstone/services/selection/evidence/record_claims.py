@@ -1,4 +1,4 @@
-"""The claims about one record inside a transaction, and what they amount to."""
+"""The claims about one record inside a transaction, and the record that results from them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,9 +16,10 @@ from touchstone.services.selection.evidence.resolution import resolve_attribute
 
 
 class RecordClaims:
-    """The claims about one record, with the changes that a transaction makes to them.
+    """The claims about one record, including the changes made by the current transaction.
 
-    After changing them, a caller writes the record as `resolve` returns it, so that its attributes fit its claims.
+    After a change, the caller must store the result of `resolve`, so that the attributes of the record match its
+    claims.
     """
 
     def __init__(self, dataset_id: int, claims: Iterable[ClaimRecord], now: datetime) -> None:
@@ -28,7 +29,7 @@ class RecordClaims:
 
     @classmethod
     async def load(cls, connection: Reader, dataset_id: int) -> Self:
-        """Return the claims about a record."""
+        """Load the claims about a record from the ledger."""
         return cls(dataset_id, await store.read_claims(connection, dataset_id), datetime.now(UTC))
 
     @property
@@ -37,20 +38,20 @@ class RecordClaims:
         return sorted(self._claims.values(), key=lambda claim: claim.created_at, reverse=True)
 
     def get(self, claim_id: UUID) -> ClaimRecord | None:
-        """Return the claim with this id, or None."""
+        """Return the claim with the given id, or None if there is none."""
         return self._claims.get(claim_id)
 
     def find_open_equal(self, draft: ClaimDraft) -> ClaimRecord | None:
-        """Return an open claim of the same author that says the same, or None."""
+        """Return an open claim by the same author with the same statement, or None if there is none."""
         for claim in self._claims.values():
-            if claim.status in OPEN_STATUSES and _identity(claim) == _identity(draft):
+            if claim.status in OPEN_STATUSES and _comparison_key(claim) == _comparison_key(draft):
                 return claim
         return None
 
     def count_by(self, author: UUID, owner: UUID | None) -> int:
-        """Return how many claims a user has made about the record; what its owner has imported does not count.
+        """Return the number of claims that a user has made about the record, without the owner's imported claims.
 
-        Imports only change records of the importer, so a claim by anybody else counts whatever source it names.
+        Users can only import into their own records, so all claims by other users count.
         """
         claims_by_author = [claim for claim in self._claims.values() if claim.author == author]
         if author != owner:
@@ -58,11 +59,11 @@ class RecordClaims:
         return sum(not claim.names_its_document for claim in claims_by_author)
 
     def resolve(self, draft: Draft) -> Draft:
-        """Return the record with the attributes and the evidence that its claims amount to."""
+        """Return the record with the attributes and evidence computed from its claims."""
         return with_resolution(draft, self.claims, self.now)
 
     async def insert(self, transaction: Writer, records: Sequence[ClaimRecord]) -> None:
-        """Insert claims that have an id already."""
+        """Insert new claims into the ledger."""
         await store.insert_claims(transaction, records)
         self._claims |= {claim.id: claim for claim in records}
 
@@ -72,7 +73,7 @@ class RecordClaims:
         self._claims[claim.id] = claim
 
     async def withdraw(self, transaction: Writer, claims: Iterable[ClaimRecord]) -> None:
-        """Withdraw those of the claims that are open."""
+        """Withdraw the given claims, skipping closed ones."""
         for claim in claims:
             if claim.status in OPEN_STATUSES:
                 await self.update(transaction, withdrawn(claim, self.now))
@@ -85,13 +86,13 @@ class RecordClaims:
         *,
         keep_supported: bool = False,
     ) -> None:
-        """Withdraw the claims of a record's creator that differ from what the creator declares now.
+        """Withdraw the claims of a record's creator that contradict the newly declared values.
 
         Args:
             transaction: the transaction that changes the record.
             owner: the creator of the record.
             values: the newly declared values, by attribute.
-            keep_supported: keep claims above the level `declared` if the creator declares nothing instead.
+            keep_supported: whether claims above the level `declared` are kept if the new value is None.
         """
         outdated = [
             claim
@@ -106,7 +107,7 @@ class RecordClaims:
         await self.withdraw(transaction, outdated)
 
     async def replace_measurements(self, transaction: Writer, values: Mapping[str, ClaimValue]) -> None:
-        """Replace the claims of the last measurement by the values of a new one.
+        """Replace the claims of the last measurement with the values of a new one.
 
         A measured value that a curator has rejected stays rejected.
         """
@@ -125,14 +126,14 @@ class RecordClaims:
 
 
 def with_resolution(draft: Draft, claims: Sequence[ClaimRecord], now: datetime) -> Draft:
-    """Return a record with its attributes and their evidence computed from claims and its creator's declarations."""
+    """Return a copy of a record with attributes and evidence computed from claims and its creator's declarations."""
     claims_by_attribute: dict[str, list[ClaimRecord]] = {}
     for claim in claims:
         claims_by_attribute.setdefault(claim.attribute, []).append(claim)
 
     attributes: dict[str, AttributeValue] = dict(draft.attributes)
     evidence: dict[str, AttributeEvidence] = {}
-    # An attribute that has had evidence may have lost its last claim.
+    # Attributes with earlier evidence are recomputed, too, because they may have lost their last claim.
     earlier_evidence = draft.attribute_evidence or {}
     for name in sorted(claims_by_attribute.keys() | earlier_evidence.keys()):
         declared_value = draft.declared_value(name)
@@ -146,12 +147,12 @@ def with_resolution(draft: Draft, claims: Sequence[ClaimRecord], now: datetime) 
         draft,
         attributes=attributes,
         attribute_evidence=evidence or None,
-        measured_attributes=_filled_by_measurement(evidence) or None,
+        measured_attributes=_measured_only_attributes(evidence) or None,
     )
 
 
 def measured_claims(values: Mapping[str, ClaimValue]) -> list[ClaimDraft]:
-    """Return the claims that the service makes after it has measured a data file; `values` are by attribute."""
+    """Return the claims for the values measured in a data file, by attribute, skipping None."""
     return [
         ClaimDraft(attribute=name, value=value, level=EvidenceLevel.MEASURED)
         for name, value in values.items()
@@ -160,7 +161,7 @@ def measured_claims(values: Mapping[str, ClaimValue]) -> list[ClaimDraft]:
 
 
 def new_claim(draft: ClaimDraft, dataset_id: int, now: datetime) -> ClaimRecord:
-    """Return a claim with a new id; one whose date has passed already is withdrawn from the beginning."""
+    """Return a claim with a new id, withdrawn at once if it has already expired."""
     members = {name: getattr(draft, name) for name in ClaimDraft.__struct_fields__}
     claim = ClaimRecord(id=uuid4(), dataset_id=dataset_id, created_at=now, **members)
     if claim.until is not None and claim.until <= now:
@@ -169,30 +170,33 @@ def new_claim(draft: ClaimDraft, dataset_id: int, now: datetime) -> ClaimRecord:
 
 
 def withdrawn(claim: ClaimRecord, at: datetime) -> ClaimRecord:
-    """Return a claim that was withdrawn at a moment."""
+    """Return a copy of a claim that is withdrawn as of the given time."""
     return replace(claim, status=ClaimStatus.WITHDRAWN, withdrawn_at=at)
 
 
 def is_same_value(value: AttributeValue, other: AttributeValue) -> bool:
-    """Return whether two values are equal; true is not the number 1."""
+    """Return whether two values are equal, treating True and 1 as different."""
     return value == other and isinstance(value, bool) == isinstance(other, bool)
 
 
 def _is_supported(claim: ClaimRecord) -> bool:
-    """Return whether a claim is more than a declaration: it is documented, or a curator has confirmed it."""
+    """Return whether a claim has evidence above the level `declared`."""
     return claim.effective_level is not EvidenceLevel.DECLARED
 
 
-def _identity(draft: ClaimDraft) -> tuple[object, ...]:
-    """Return what two equal claims have in common; a source is compared without the digest, which changes."""
+def _comparison_key(draft: ClaimDraft) -> tuple[object, ...]:
+    """Return a key that is the same for equal claims.
+
+    The digest of the source is ignored, because it changes with every version of the document.
+    """
     source = (draft.source.kind, draft.source.name, draft.source.url) if draft.source else None
     value = (isinstance(draft.value, bool), draft.value)
     statement = (draft.attribute, value, draft.is_not_applicable, draft.level, draft.scope, draft.until)
     return (*statement, draft.author, draft.quote, draft.place, draft.field, draft.standard, source)
 
 
-def _filled_by_measurement(evidence: Mapping[str, AttributeEvidence]) -> list[str]:
-    """Return the names of the attributes that show what was measured and that the creator does not declare."""
+def _measured_only_attributes(evidence: Mapping[str, AttributeEvidence]) -> list[str]:
+    """Return the names of the attributes that show a measured value and have no declaration."""
     return [
         name
         for name, attribute_evidence in evidence.items()

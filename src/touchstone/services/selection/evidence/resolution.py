@@ -1,11 +1,10 @@
-"""What conflicting claims about one attribute amount to; pure functions without a database.
+"""Resolution of conflicting claims about one attribute, in pure functions without a database.
 
-Claims of the strongest level win: `reviewed` beats `measured`, which beats `documented`, which beats `declared`. Of
-several claims of that level, a flag is false if one of them says so, and a number is the newest one.
+The strongest level wins, in the order `reviewed`, `measured`, `documented`, `declared`. Among claims of the same
+level, false wins for flags, and the newest value wins for numbers.
 
-There is one exception: what the creator of a record declares is what the record shows at the assurance `declared`,
-whatever the data file says, and in the case of a number whatever anybody else says. From `documented` up, it counts
-like any other declaration.
+There is one exception at the assurance `declared`: the creator's declaration takes precedence over measurements, and
+for numbers over all other claims. At `documented` and above, it counts like any other declaration.
 """
 
 from collections.abc import Sequence
@@ -17,17 +16,21 @@ from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance, AttributeEvidence, ClaimValue, EvidenceLevel
 from touchstone.services.selection.evidence.claim_records import ClaimRecord
 
-# The declaration in the row of a record has no date. It is older than every claim, because changing it withdraws the
-# claims of the creator that say something else.
+# The declaration in the row of a record has no date. Treat it as older than every claim, because changing it withdraws
+# the creator's claims with other values.
 _BEFORE_ALL_CLAIMS: Final = datetime.min.replace(tzinfo=UTC)
-# The order in which flags of one level win; None stands for "not applicable".
+# Among flags of the same level, the highest number wins. None means "not applicable".
 _FLAG_PRECEDENCE: Final[dict[ClaimValue, int]] = {None: 0, True: 1, False: 2}
 
 
 class Statement(NamedTuple):
-    """A claim that counts, reduced to what decides about it; a value of None stands for "not applicable".
+    """The members of an effective claim that matter for the resolution.
 
-    `is_creators` says whether the creator of the record declares it, in its row or in a claim.
+    Attributes:
+        value: the claimed value, or None for "not applicable".
+        level: the level of evidence, after any review.
+        at: the time of the claim.
+        is_creators: whether it is a declaration by the creator of the record.
     """
 
     value: ClaimValue
@@ -37,11 +40,11 @@ class Statement(NamedTuple):
 
 
 class Resolution(NamedTuple):
-    """What the claims about one attribute amount to.
+    """The result of resolving the claims about one attribute.
 
     Attributes:
         shown_value: the value that the record shows, which is the value at the assurance `declared`.
-        evidence: the values at the other assurances; None if nothing but the creator's declaration counts.
+        evidence: the values at the other assurances, or None if there is only the creator's declaration.
         is_not_applicable: whether the record shows no value because the attribute does not apply.
     """
 
@@ -53,10 +56,14 @@ class Resolution(NamedTuple):
 def resolve_attribute(
     attribute: str, declared_value: ClaimValue, claims: Sequence[ClaimRecord], owner: UUID | None, now: datetime
 ) -> Resolution:
-    """Decide which value of an attribute a record shows at a moment, given all claims about the attribute.
+    """Determine the value of an attribute, at every assurance, from all claims about it.
 
-    The result also contains the evidence for the value, and the values that stricter assurances accept.
-    `declared_value` is the declaration in the row of the record, and `owner` the creator of the record.
+    Args:
+        attribute: the name of the attribute.
+        declared_value: the declaration in the row of the record, or None.
+        claims: all claims about the attribute; those that are not effective at `now` are ignored.
+        owner: the creator of the record.
+        now: the current time.
     """
     statements = [_to_statement(claim, owner) for claim in claims if claim.is_counted(now)]
     if not statements:
@@ -70,7 +77,7 @@ def resolve_attribute(
     reviewed = decide(attribute, statements, Assurance.REVIEWED)
     assert shown is not None, "every claim counts at the assurance `declared`"
 
-    # At every assurance above `declared` that claims reach, the same claim decides.
+    # `documented` and `reviewed` are decided by the same statement if both have one, so one level is enough.
     stricter_level = None if documented is None or documented.level is shown.level else documented.level
     evidence = AttributeEvidence(
         level=shown.level,
@@ -85,8 +92,8 @@ def resolve_attribute(
 def decide(attribute: str, statements: Sequence[Statement], assurance: Assurance) -> Statement | None:
     """Return the statement that decides the value of an attribute at an assurance, or None if none counts.
 
-    The assurance says how well a value must be supported: for example, mere declarations do not count at `documented`.
-    The level of the result is that of the strongest claim with the same value.
+    The assurance is the required level of evidence: for example, mere declarations do not count at `documented`. The
+    result has the strongest level among all statements with its value.
     """
     counted = [statement for statement in statements if statement.level.counts_at(assurance)]
     if not counted:
@@ -95,23 +102,23 @@ def decide(attribute: str, statements: Sequence[Statement], assurance: Assurance
     candidates: Sequence[Statement] = counted
     if assurance is Assurance.DECLARED:
         candidates = _prefer_creator(attribute, counted)
-    winner = _winner(attribute, candidates)
+    winner = _strongest_statement(attribute, candidates)
 
     supporting_levels = [statement.level for statement in counted if statement.value == winner.value]
     return winner._replace(level=max(supporting_levels, key=lambda level: level.strength))
 
 
 def _to_statement(claim: ClaimRecord, owner: UUID | None) -> Statement:
-    """Return a claim that counts as a statement."""
+    """Convert an effective claim to a statement."""
     is_creators = claim.level is EvidenceLevel.DECLARED and claim.author is not None and claim.author == owner
     return Statement(claim.value, claim.effective_level, claim.created_at, is_creators)
 
 
 def _prefer_creator(attribute: str, statements: Sequence[Statement]) -> Sequence[Statement]:
-    """Return the statements among which the value that a record shows is decided.
+    """Return the statements that may determine the value shown by a record.
 
-    If the creator declares a number, these are the creator's own. If the creator declares a flag, measurements are left
-    out. Otherwise they are all statements.
+    If the creator declares a number, only the creator's newest statement counts. If the creator declares a flag,
+    measurements do not count. Otherwise all statements count.
     """
     creators = [statement for statement in statements if statement.is_creators and statement.value is not None]
     if not creators:
@@ -123,8 +130,8 @@ def _prefer_creator(attribute: str, statements: Sequence[Statement]) -> Sequence
     return [statement for statement in statements if statement.level is not EvidenceLevel.MEASURED]
 
 
-def _winner(attribute: str, statements: Sequence[Statement]) -> Statement:
-    """Return the statement of the strongest level; of several, a flag that is false, or the newest number."""
+def _strongest_statement(attribute: str, statements: Sequence[Statement]) -> Statement:
+    """Return the statement with the strongest level, preferring a false flag or the newest number among equals."""
     best_strength = max(statement.level.strength for statement in statements)
     strongest = [statement for statement in statements if statement.level.strength == best_strength]
 
@@ -134,5 +141,5 @@ def _winner(attribute: str, statements: Sequence[Statement]) -> Statement:
 
 
 def _recency(statement: Statement) -> tuple[datetime, bool, float]:
-    """Return the key by which the newest number wins; of two that are equally new, the larger one."""
+    """Return the sort key that prefers the newest number, then the larger one."""
     return statement.at, statement.value is not None, float(statement.value or 0)

@@ -114,10 +114,10 @@ def _claim_response(claim: NamedClaim, *, status_code: int = 200) -> Response:
 
 
 def _parse_claim_id(text: str) -> UUID:
-    """Return the id of a claim that was given in a path.
+    """Parse the id of a claim in a URL path.
 
     Raises:
-        ClaimNotFound: the text is not an id.
+        ClaimNotFound: the value is not a UUID.
     """
     claim_id = parse_uuid(text)
     if claim_id is None:

@@ -50,18 +50,18 @@ _CLAIM_EXAMPLE: Final[dict[str, JsonValue]] = {
 
 
 def _parse_time(value: Any) -> datetime | None:
-    """Return a date and time with its zone, written as in RFC 3339, in UTC; null stays null.
+    """Parse an RFC 3339 date and time with a time zone, and convert it to UTC; None stays None.
 
     Raises:
-        ValueError: the value has another form.
+        ValueError: the value is not a string in this format.
     """
     if value is None:
         return None
 
     try:
-        moment = datetime.fromisoformat(value)
-        if moment.tzinfo is not None:
-            return moment.astimezone(UTC)
+        timestamp = datetime.fromisoformat(value)
+        if timestamp.tzinfo is not None:
+            return timestamp.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         pass
 
@@ -109,8 +109,8 @@ class ClaimCreate(RequestModel):
         """Return the claim as a draft for the ledger, without its author and status.
 
         Raises:
-            UnknownName: there are no claims about an attribute of this name.
-            InvalidValue: the claim has no value, or one although it is not applicable.
+            UnknownName: the attribute does not exist or does not support claims.
+            InvalidValue: the value is missing, or given together with `not_applicable`.
             RequestValidationError: the value does not have the type of the attribute.
         """
         return ClaimDraft(
@@ -127,7 +127,7 @@ class ClaimCreate(RequestModel):
         )
 
     def _checked_value(self) -> ClaimValue:
-        """Return the value after checking that the attribute can have it."""
+        """Return the claimed value after checking that the attribute can have it."""
         if self.attribute not in _VALUES:
             raise unknown_value_error(self.attribute, CLAIMED_ATTRIBUTES, "body", "attribute")
         if self.not_applicable and self.value is not None:
@@ -229,7 +229,7 @@ class AttributeStateView(BaseModel):
 
     @classmethod
     def from_state(cls, state: AttributeState) -> Self:
-        """Return the state of an attribute as the API shows it."""
+        """Convert the state of an attribute to its JSON view."""
         return cls(
             value=state.value,
             not_applicable=state.is_not_applicable,
@@ -251,7 +251,7 @@ class EvidenceView(BaseModel):
 
 
 def claim_json(claim: ClaimRecord, pseudos: Pseudos, now: datetime) -> dict[str, Any]:
-    """Return a claim as clients receive it; one whose date has passed is shown as withdrawn."""
+    """Return the JSON representation of a claim, with the status `withdrawn` if it has expired."""
     status, withdrawn_at = claim.status_at(now)
     review = claim.review
     review_json = None
@@ -283,6 +283,6 @@ def claim_json(claim: ClaimRecord, pseudos: Pseudos, now: datetime) -> dict[str,
 
 
 def claims_json(claims: Sequence[ClaimRecord], pseudos: Pseudos) -> list[dict[str, Any]]:
-    """Return claims as clients receive them, in their order."""
+    """Return the JSON representations of claims, in the same order."""
     now = datetime.now(UTC)
     return [claim_json(claim, pseudos, now) for claim in claims]

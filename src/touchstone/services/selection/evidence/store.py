@@ -34,13 +34,16 @@ class QueuedClaim(NamedTuple):
 
 
 async def insert_claims(transaction: Writer, records: Sequence[ClaimRecord]) -> None:
-    """Insert claims; whoever does so also updates the evidence of the records that they are about."""
+    """Insert claims.
+
+    The caller must also update the evidence of the records that they are about.
+    """
     if records:
         await transaction.execute(sa.insert(claims), [_column_values(record) for record in records])
 
 
 async def update_claim(transaction: Writer, record: ClaimRecord) -> None:
-    """Store the review or the withdrawal of a claim; nothing else of it changes."""
+    """Store the review or the withdrawal of a claim, whose other columns never change."""
     review = record.review
     update = sa.update(claims).where(claims.c.id == record.id)
     values = {"status": record.status.value, "withdrawn_at": record.withdrawn_at, **_review_values(review)}
@@ -57,9 +60,15 @@ async def read_claims(connection: Reader, dataset_id: int) -> list[ClaimRecord]:
 async def read_claims_by_dataset(
     connection: Reader, dataset_ids: Sequence[int], status: ClaimStatus | None = None
 ) -> dict[int, list[ClaimRecord]]:
-    """Return all claims about these records, by the id of the record; records without claims are missing.
+    """Return the claims about the given records, by the id of the record.
 
-    With `status`, only claims whose rows have this status are returned.
+    Args:
+        connection: a connection to the database.
+        dataset_ids: the integer ids of the records.
+        status: the stored status of the claims to return, or None for all claims.
+
+    Returns:
+        The claims by record; records without such claims are missing.
     """
     has_status = sa.true() if status is None else claims.c.status == status.value
     claims_by_dataset: dict[int, list[ClaimRecord]] = {}
@@ -73,7 +82,7 @@ async def read_claims_by_dataset(
 
 
 async def stream_active_claims(connection: StreamingReader, chunk_size: int) -> AsyncIterator[list[ClaimRecord]]:
-    """Yield the active claims about all records in chunks, those about one record one after the other."""
+    """Yield all active claims in chunks, ordered by record."""
     is_active = claims.c.status == ClaimStatus.ACTIVE.value
     query = sa.select(claims).where(is_active).order_by(claims.c.dataset_id, claims.c.attribute, claims.c.id)
     async for rows in connection.stream(query, chunk_size):
@@ -81,7 +90,7 @@ async def stream_active_claims(connection: StreamingReader, chunk_size: int) -> 
 
 
 async def dataset_ids_with_expired_claims(connection: Reader, now: datetime, limit: int) -> list[int]:
-    """Return the ids of records with an open claim whose date has passed."""
+    """Return the ids of at most `limit` records that have an expired claim which is still open."""
     is_open = claims.c.status.in_([ClaimStatus.ACTIVE.value, ClaimStatus.PROPOSED.value])
     query = sa.select(claims.c.dataset_id).where(claims.c.until <= now, is_open).distinct().limit(limit)
     return [row["dataset_id"] for row in await connection.all(query)]

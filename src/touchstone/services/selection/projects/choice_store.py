@@ -19,7 +19,7 @@ from touchstone.services.selection.projects.dataset_content import DatasetConten
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.weights import CriterionWeight
 
-# What a choice takes beside its JSON, in bytes.
+# The storage of a choice besides its JSON, in bytes.
 _OVERHEAD_BYTES: Final = 200
 _IDS_PER_QUERY: Final = 1000
 
@@ -147,7 +147,7 @@ async def load_last_choices(connection: Reader, records: Sequence[ProjectRecord]
 
 
 async def total_choice_bytes(connection: Reader, owner: UUID) -> int:
-    """Return how many bytes the choices for all projects of an owner take."""
+    """Return the total size in bytes of the choices for all projects of an owner."""
     query = sa.select(sa.func.sum(project_choices.c.bytes)).join(projects).where(projects.c.user_id == owner)
     return int(await connection.scalar(query) or 0)  # the sum over no rows is NULL
 

@@ -1,4 +1,4 @@
-"""Whether the dataset that was chosen for a project is still what it was when it was chosen."""
+"""The changes of a chosen dataset since it was chosen for a project."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -20,7 +20,7 @@ from touchstone.services.selection.projects.store import ProjectRecord
 
 
 class ChosenDatasetState(StrEnum):
-    """What has happened to a dataset since it was chosen."""
+    """The state of a chosen dataset, compared with its state at the time of the choice."""
 
     UNCHANGED = "unchanged"  # its content is the same
     CHANGED = "changed"  # its record or the claims about it have changed

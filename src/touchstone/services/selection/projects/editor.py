@@ -34,7 +34,7 @@ from touchstone.services.selection.projects.schemas import ProjectChange, Projec
 from touchstone.services.selection.projects.store import ProjectDraft, ProjectRecord, ProjectUpdate
 from touchstone.services.selection.weights import CriterionWeight, parse_weights
 
-# The chosen dataset and the reason, when there is neither.
+# The values of the chosen dataset and the reason before any choice.
 _NO_CHOICE: Final = (None, None)
 
 
@@ -293,6 +293,6 @@ def _validate_weights(weights: object) -> list[CriterionWeight]:
 
 
 async def _missing_or_outdated(connection: Reader, project: ProjectRecord) -> ProjectNotFound | PreconditionFailed:
-    """Return the error for a project that could not be written: it is gone, or at another version."""
+    """Return the error for a project that could not be written because it was deleted or changed."""
     current = await store.load_project(connection, project.id, project.user_id)
     return ProjectNotFound() if current is None else PreconditionFailed()

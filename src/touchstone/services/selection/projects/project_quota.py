@@ -8,7 +8,7 @@ from touchstone.services.selection.projects import choice_store, snapshot_store,
 
 
 async def total_bytes(connection: Reader, owner: UUID) -> int:
-    """Return roughly how many bytes an owner's projects take, with all their choices and snapshots."""
+    """Return the approximate size in bytes of an owner's projects, including choices and snapshots."""
     project_bytes = await store.total_project_bytes(connection, owner)
     choice_bytes = await choice_store.total_choice_bytes(connection, owner)
     snapshot_bytes = await snapshot_store.total_snapshot_bytes(connection, owner)

@@ -49,7 +49,7 @@ class SnapshotRecord(SnapshotSummary, frozen=True, kw_only=True):
 
 
 def snapshot_bytes(content: bytes, note: str | None) -> int:
-    """Return how many bytes a snapshot takes of the quota."""
+    """Return the size in bytes of a snapshot, which counts towards the quota."""
     return len(content) + len((note or "").encode()) + _OVERHEAD_BYTES
 
 
@@ -86,6 +86,6 @@ async def delete_snapshot(transaction: Writer, project: ProjectRecord, snapshot_
 
 
 async def total_snapshot_bytes(connection: Reader, owner: UUID) -> int:
-    """Return how many bytes the snapshots of all projects of an owner take."""
+    """Return the total size in bytes of the snapshots of all projects of an owner."""
     query = sa.select(sa.func.sum(project_snapshots.c.bytes)).join(projects).where(projects.c.user_id == owner)
     return int(await connection.scalar(query) or 0)  # the sum over no rows is NULL

@@ -1,1 +1,1 @@
-"""Why a dataset has its rank: comparisons, what would raise it, and how stable the first places are."""
+"""Explanations of a ranking: comparisons of datasets, possible improvements, and the stability of the first places."""

@@ -1,6 +1,6 @@
-"""Answers to questions about a ranking, computed from one state of the catalog.
+"""Answers to questions about a ranking, computed from one view of the catalog.
 
-The functions may run in any thread, because a view of the catalog never changes.
+A view never changes, so the functions may run in any thread.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,12 +44,12 @@ from touchstone.services.selection.reasons.sentences import describe_lifts, desc
 
 
 def answer_comparison(view: View, ranking: RankingInQuestion, ids: Sequence[int]) -> ComparisonView:
-    """Compare every two of the datasets with these ids, and explain why one is ranked above the other.
+    """Compare all pairs of the given datasets, and explain why one is ranked above the other.
 
-    The datasets and the pairs are in the order of the ranking.
+    The datasets and the pairs of the result are in the order of the ranking.
 
     Raises:
-        DatasetNotFound: the view does not have one of the datasets.
+        DatasetNotFound: the view does not contain one of the datasets.
     """
     positions = order_records(view, _find_positions(view, ids), ranking.weights)
     lookup = RankLookup.for_query(view, ranking.query, ranking.weights)
@@ -74,7 +74,7 @@ def answer_comparison(view: View, ranking: RankingInQuestion, ids: Sequence[int]
 def _describe_compared_datasets(
     view: View, positions: Ints, lookup: RankLookup, weights: Mapping[str, float]
 ) -> list[ComparedDatasetView]:
-    """Return what a comparison shows of each dataset by itself: its score, its rank, and how the score is composed."""
+    """Return the score, the rank and the composition of the score for each dataset of a comparison."""
     items = view.items(positions)
     facts = view.facts(positions)
     criterion_scores = view.criterion_scores(positions)
@@ -109,7 +109,7 @@ def _describe_compared_datasets(
 
 
 def _best_case_views(facts: Facts, weights: Mapping[str, float]) -> list[BestCaseView]:
-    """Return what each of some records is worth if everything unknown about it is as favourable as possible."""
+    """Return the score of each record if all its unknown values were as favourable as possible."""
     return [
         BestCaseView(score=best_case.score, criterion_scores=best_case.criterion_scores)
         for best_case in best_cases(facts, weights)
@@ -117,7 +117,7 @@ def _best_case_views(facts: Facts, weights: Mapping[str, float]) -> list[BestCas
 
 
 def _pair_view(pair: PairComparison, above: ComparedDatasetView, below: ComparedDatasetView, locale: str) -> PairView:
-    """Return the comparison of two datasets as it is answered, with a sentence that sums it up."""
+    """Convert the comparison of two datasets to its JSON view, and add a summary sentence."""
     differences = [
         DifferenceView(
             criterion_name=difference.criterion,
@@ -140,7 +140,7 @@ def _pair_view(pair: PairComparison, above: ComparedDatasetView, below: Compared
 
 
 def _reversal_view(reversal: Reversal | None) -> ReversalView | None:
-    """Return the change of a weight that reverses a pair as it is answered; None if there is none."""
+    """Convert the change of a weight that reverses a pair to its JSON view, or return None if there is none."""
     if reversal is None:
         return None
     return ReversalView(
@@ -152,12 +152,16 @@ def _reversal_view(reversal: Reversal | None) -> ReversalView | None:
 
 
 def answer_lifts(view: View, ranking: RankingInQuestion, dataset_id: int, target_rank: int | None) -> LiftsView:
-    """Return how far the dataset with an id would rise in a ranking if its attributes were established.
+    """Return how far a dataset would rise in a ranking if more of its attributes were verified.
 
-    With a target rank, the answer names the smallest set of attributes that would bring the dataset there.
+    Args:
+        view: the state of the catalog.
+        ranking: the ranking.
+        dataset_id: the integer id of the dataset.
+        target_rank: the rank to reach with the smallest possible set of attributes, or None to search no such set.
 
     Raises:
-        DatasetNotFound: the view does not have the dataset.
+        DatasetNotFound: the view does not contain the dataset.
     """
     positions = _find_positions(view, [dataset_id])
     report = find_lifts(view, ranking.query, ranking.weights, int(positions[0]), target_rank)
@@ -192,7 +196,7 @@ def answer_lifts(view: View, ranking: RankingInQuestion, dataset_id: int, target
 
 
 def _lift_view(lift: Lift) -> LiftView:
-    """Convert a lift, that is, how far a dataset would rise through one attribute, to its JSON view."""
+    """Convert the rise of a dataset through one attribute to its JSON view."""
     return LiftView(
         attribute=lift.attribute,
         value=lift.value,
@@ -206,7 +210,7 @@ def _lift_view(lift: Lift) -> LiftView:
 
 
 def _lifted_set_view(lifted: LiftedRecord | None) -> LiftedSetView | None:
-    """Return the attributes that would bring a dataset to a rank as they are answered; None if there are none."""
+    """Convert the attributes that would bring a dataset to a rank to their JSON view, or return None."""
     if lifted is None:
         return None
     return LiftedSetView(attributes=list(lifted.attributes), score=lifted.score, rank=lifted.rank)
@@ -215,10 +219,14 @@ def _lifted_set_view(lifted: LiftedRecord | None) -> LiftedSetView | None:
 def answer_stability(
     view: View, ranking: RankingInQuestion, options: StabilityOptions, *, includes_unknown_ranks: bool
 ) -> StabilityView:
-    """Return how stable the first places of a ranking are when the weights vary.
+    """Measure the stability of the first places of a ranking under random changes of the weights.
 
-    With `includes_unknown_ranks`, the answer also has the best and the worst rank that each dataset can have, whatever
-    is found out about unknown ethical attributes.
+    Args:
+        view: the state of the catalog.
+        ranking: the ranking.
+        options: the number of places, and how the random weights are drawn.
+        includes_unknown_ranks: whether to add the best and worst rank of each dataset over all possible values of the
+            unknown ethical attributes.
     """
     stabilities = measure_stability(view, ranking.query, ranking.weights, options)
     positions = np.array([stability.position for stability in stabilities], np.int64)
@@ -248,7 +256,7 @@ def _describe_stable_datasets(
     rank_ranges: Sequence[RankRange | None],
     sentences: Sequence[str],
 ) -> list[DatasetStabilityView]:
-    """Return what is answered about each dataset: how stable its place is, its possible ranks, and a sentence."""
+    """Return the stability, the possible ranks and the summary sentence of each dataset."""
     items = view.items(np.array([stability.position for stability in stabilities], np.int64))
 
     datasets = []
@@ -292,10 +300,10 @@ def _overtaker_view(view: View, overtaker: Overtaker | None) -> OvertakerView | 
 
 
 def _find_positions(view: View, ids: Sequence[int]) -> Ints:
-    """Return the positions at which a view holds the datasets with some ids.
+    """Return the positions of the datasets with the given ids in a view.
 
     Raises:
-        DatasetNotFound: it does not hold one of them.
+        DatasetNotFound: the view does not contain one of them.
     """
     positions = []
     for dataset_id in ids:
@@ -314,9 +322,9 @@ def _weight_views(scoring: ScoringRequest) -> list[WeightView]:
 
 
 def _ethical_interval(items: ScoredItems, index: int) -> tuple[float, float]:
-    """Return the lowest and the highest ethical score that one of some datasets can have.
+    """Return the lowest and the highest possible ethical score of the dataset at `index`.
 
-    It has the lowest if all its unknown attributes are false, and the highest if all of them are true.
+    The score is lowest if all its unknown attributes are false, and highest if all of them are true.
     """
     score = items.ethical_score[index]
     true_count = round(score * len(ETHICAL))
@@ -325,5 +333,5 @@ def _ethical_interval(items: ScoredItems, index: int) -> tuple[float, float]:
 
 
 def _rank_range_view(ranks: RankRange) -> RankRangeView:
-    """Return the best and the worst rank that a dataset can have as they are answered."""
+    """Convert the best and the worst possible rank of a dataset to their JSON view."""
     return RankRangeView(best=ranks.best, worst=ranks.worst)

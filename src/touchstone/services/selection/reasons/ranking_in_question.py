@@ -1,4 +1,4 @@
-"""The ranking that a question is about, and the threads in which questions about rankings are answered."""
+"""The ranking that a question is about, and the thread pool that answers such questions."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -20,8 +20,8 @@ from touchstone.services.selection.datasets.scoring_request import ScoringReques
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
-_threads: Final = ThreadPoolExecutor(2, "reasons")
-"""Threads of their own, so that long questions wait for each other and do not keep rankings from being computed."""
+_executor: Final = ThreadPoolExecutor(2, "reasons")
+"""A separate pool, so that slow questions delay each other but not the ordinary rankings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class RankingInQuestion:
     """The ranking that a question is about, and the language in which it is answered.
 
     Attributes:
-        scoring: The filters and the weights as the request gives them.
-        query: The filters as a query, which finds only datasets that the caller may see, and with `?gate=pass` only
-            those that pass every gate.
-        assurance: The weakest level of evidence that counts.
-        locale: The language, `fr` or `en`.
+        scoring: the filters and the weights of the request.
+        query: the filters as a query, limited to datasets visible to the caller, and with `?gate=pass` to datasets
+            that pass every gate.
+        assurance: the weakest level of evidence that counts.
+        locale: the language of the answer, `fr` or `en`.
     """
 
     scoring: ScoringRequest
@@ -43,10 +43,10 @@ class RankingInQuestion:
 
     @classmethod
     def of_request(cls, ctx: RequestContext, scoring: ScoringRequest) -> Self:
-        """Return the ranking that a request describes in its body, which is given parsed, and in its query string.
+        """Return the ranking described by the query string of a request and by its parsed body, `scoring`.
 
         Raises:
-            UnknownName, InvalidValue: the query string or a filter does not fit.
+            UnknownName, InvalidValue: the query string or a filter is invalid.
             ConflictingValues: the query string and the body give different assurances.
         """
         options = parse_question_options(ctx.query_string)
@@ -66,12 +66,12 @@ class RankingInQuestion:
 async def answer_in_thread(
     answer: Callable[Arguments, Answer], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Answer:
-    """Call a function that answers a question in a thread, so that other requests are answered meanwhile.
+    """Call `answer` in a thread, so that it does not block other requests.
 
     Raises:
-        IndexBuilding: the question searches words that have not been indexed yet.
+        IndexBuilding: the ranking needs the word index, which is still being built.
     """
     try:
-        return await asyncio.get_running_loop().run_in_executor(_threads, partial(answer, *args, **kwargs))
+        return await asyncio.get_running_loop().run_in_executor(_executor, partial(answer, *args, **kwargs))
     except TextsNotIndexed as error:
         raise IndexBuilding(retry_after=WORDS_RETRY_SECONDS) from error

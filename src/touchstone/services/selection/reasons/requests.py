@@ -1,7 +1,6 @@
 """Parsing of questions about a ranking.
 
-The body of each is like that of a scoring request, which describes the ranking, with a few more keys for the question
-itself.
+Each body has the keys of a scoring request, which describe the ranking, and a few more keys for the question itself.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -80,14 +79,14 @@ COMPARISON_PROPERTIES: Final[dict[str, Any]] = {
         "description": "The datasets to compare.",
     }
 }
-"""The JSON Schema of what a comparison asks for beside the ranking."""
+"""The JSON Schema of the keys that a comparison adds to a scoring request."""
 LIFT_PARAMETERS: Final = ParameterTable(_TARGET_RANK)
 STABILITY_PARAMETERS: Final = ParameterTable(_K, _SAMPLES, _SPREAD, _SEED, _UNKNOWN_RANKS)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRequest:
-    """The datasets to compare, named by either of their ids, and the ranking in which they are compared."""
+    """The keys of the datasets to compare (integer ids or UUIDs), and the ranking that contains them."""
 
     keys: tuple[str, ...]
     scoring: ScoringRequest
@@ -95,7 +94,7 @@ class ComparisonRequest:
 
 @dataclass(frozen=True, slots=True)
 class LiftsRequest:
-    """A question how far a dataset would rise: the rank to reach, if one is given, and the ranking."""
+    """A question about the possible rise of a dataset, with the ranking and an optional rank to reach."""
 
     target_rank: int | None
     scoring: ScoringRequest
@@ -103,7 +102,7 @@ class LiftsRequest:
 
 @dataclass(frozen=True, slots=True)
 class StabilityRequest:
-    """The ranking whose stability is asked for, and how it is measured."""
+    """A question about the stability of a ranking, with the options of the measurement."""
 
     options: StabilityOptions
     includes_unknown_ranks: bool
@@ -111,20 +110,20 @@ class StabilityRequest:
 
 
 def parse_comparison_request(body: object) -> ComparisonRequest:
-    """Return what the JSON body of a comparison asks for.
+    """Parse the JSON body of a comparison.
 
     Raises:
-        Invalid: the body does not fit; subclasses say in which way.
+        Invalid: the body is invalid; the subclass identifies the problem.
     """
     members = _require_known_keys(body, (_IDS,))
     return ComparisonRequest(_parse_ids(members.get(_IDS)), _parse_scoring(members))
 
 
 def parse_lifts_request(body: object) -> LiftsRequest:
-    """Return what the JSON body of a question about lifts asks for: how far a dataset would rise.
+    """Parse the JSON body of a question about the possible rise of a dataset.
 
     Raises:
-        Invalid: the body does not fit; subclasses say in which way.
+        Invalid: the body is invalid; the subclass identifies the problem.
     """
     members = _require_known_keys(body, LIFT_PARAMETERS.by_name)
     values = LIFT_PARAMETERS.parse_json(_select(members, LIFT_PARAMETERS.by_name), "body")
@@ -134,10 +133,10 @@ def parse_lifts_request(body: object) -> LiftsRequest:
 
 
 def parse_stability_request(body: object) -> StabilityRequest:
-    """Return what the JSON body of a question about stability asks for.
+    """Parse the JSON body of a question about stability.
 
     Raises:
-        Invalid: the body does not fit; subclasses say in which way.
+        Invalid: the body is invalid; the subclass identifies the problem.
     """
     members = _require_known_keys(body, STABILITY_PARAMETERS.by_name)
     values = STABILITY_PARAMETERS.parse_json(_select(members, STABILITY_PARAMETERS.by_name), "body")
@@ -155,11 +154,11 @@ def parse_stability_request(body: object) -> StabilityRequest:
 
 
 def _require_known_keys(body: object, question_keys: Iterable[str]) -> dict[str, Any]:
-    """Return the members of a body, which may have the keys of a question and those of every ranking.
+    """Return the members of a body after checking that it has only the keys of the question and of a ranking.
 
     Raises:
         Invalid: the body is not a JSON object.
-        UnknownName: it has another key.
+        UnknownName: the body has an unknown key.
     """
     if not isinstance(body, dict):
         raise Invalid(FieldError(("body",), "dict_type"))
@@ -172,21 +171,21 @@ def _require_known_keys(body: object, question_keys: Iterable[str]) -> dict[str,
 
 
 def _parse_scoring(members: Mapping[str, Any]) -> ScoringRequest:
-    """Return the ranking that a question is about.
+    """Parse the description of the ranking that a question is about.
 
     Raises:
-        Invalid: it does not fit; subclasses say in which way.
+        Invalid: the description is invalid; the subclass identifies the problem.
     """
     return parse_scoring_request(_select(members, SCORE_KEYS))
 
 
 def _select(members: Mapping[str, Any], keys: Container[str]) -> dict[str, Any]:
-    """Return the members of a JSON object that have some keys."""
+    """Return the members of a JSON object with the given keys."""
     return {key: value for key, value in members.items() if key in keys}
 
 
 def _parse_ids(ids: object) -> tuple[str, ...]:
-    """Return the ids of the datasets to compare, as texts.
+    """Return the ids of the datasets to compare, as strings.
 
     Raises:
         InvalidValue: the value is not a list of two to five different ids.

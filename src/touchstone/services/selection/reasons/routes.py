@@ -1,7 +1,7 @@
 """Routes that explain a ranking.
 
-They tell why one dataset is above another, how far a dataset would rise if its attributes were established, and how
-stable the first places are when the weights change a little.
+They explain why one dataset is above another, how far a dataset would rise if more of its attributes were verified,
+and how stable the first places are when the weights change a little.
 """
 
 from starlette.requests import Request

@@ -24,7 +24,7 @@ from touchstone.services.selection.reasons.schemas import ComparedDatasetView
 
 
 def describe_pair(pair: PairComparison, above: ComparedDatasetView, below: ComparedDatasetView, locale: str) -> str:
-    """Return the sentence in which an answer sums up why one dataset is above another."""
+    """Return a sentence that explains why one dataset is above another."""
     points = {difference.criterion: difference.points for difference in pair.differences}
     facts = ComparisonFacts(
         above=above.dataset_name,
@@ -38,14 +38,14 @@ def describe_pair(pair: PairComparison, above: ComparedDatasetView, below: Compa
 
 
 def _weight_change(reversal: Reversal | None) -> WeightChange | None:
-    """Return the change of a weight that reverses a pair, as sentences name it; None if there is none."""
+    """Convert the change of a weight that reverses a pair for use in a sentence, or return None if there is none."""
     if reversal is None:
         return None
     return WeightChange(CRITERION_LABELS[reversal.criterion], reversal.weight_before, reversal.weight)
 
 
 def describe_lifts(name: str, report: LiftReport, target_rank: int | None, locale: str) -> str | None:
-    """Return the sentence that names the attributes which would bring a dataset to a rank; None without such a rank."""
+    """Return a sentence that names the attributes needed to reach a rank, or None if no rank is given."""
     if target_rank is None:
         return None
 
@@ -62,7 +62,7 @@ def describe_lifts(name: str, report: LiftReport, target_rank: int | None, local
 
 
 def _established_values(report: LiftReport) -> list[EstablishedValue] | None:
-    """Return the smallest set of attributes that reaches the target, as sentences name them; None if no set does."""
+    """Return the smallest set of attributes that reaches the target, or None if no set does."""
     if report.smallest_set is None:
         return None
 
@@ -76,7 +76,7 @@ def _established_values(report: LiftReport) -> list[EstablishedValue] | None:
 def describe_stabilities(
     view: View, stabilities: Sequence[RecordStability], options: StabilityOptions, total_count: int, locale: str
 ) -> list[str]:
-    """Return for each dataset the sentence that says how stable its place among all `total_count` datasets is."""
+    """Return, for each dataset, a sentence about the stability of its place among all `total_count` datasets."""
     sentences = []
     for stability in stabilities:
         overtaker = stability.overtaken_by

@@ -1,4 +1,4 @@
-"""What was chosen for a project, now and before, and what is left of a chosen dataset that has gone."""
+"""The present and earlier choices for a project, with the stored content of the chosen dataset."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -13,11 +13,11 @@ from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.fact_types import ReportedDataset, ReportedDecision
 
 MAX_DECISIONS: Final = 50
-"""How many choices of the history a report lists."""
+"""The maximum number of choices that a report lists."""
 
 
 class KeptContent(NamedTuple):
-    """What a dataset said when it was chosen."""
+    """The content of a dataset at the time of the choice."""
 
     dataset: ReportedDataset
     content: DatasetContent
@@ -25,11 +25,11 @@ class KeptContent(NamedTuple):
 
 
 class ChoiceFacts(NamedTuple):
-    """The choice of a project as the database has it.
+    """The choice for a project, read from the database.
 
     Attributes:
-        chosen: the chosen dataset as it stands now; None if nothing is chosen.
-        kept: what it said when it was chosen; None if that was not kept.
+        chosen: the chosen dataset in its present state, or None if nothing is chosen.
+        kept: its content at the time of the choice, or None if it was not stored.
         history: the newest choices for the project, the newest first.
         history_count: the number of all choices for the project.
     """
@@ -41,7 +41,7 @@ class ChoiceFacts(NamedTuple):
 
 
 async def load_choice_facts(connection: Reader, project: ProjectRecord) -> ChoiceFacts:
-    """Return what is chosen for a project, and the history of its choices."""
+    """Load the present choice for a project, and the history of its choices."""
     chosen_datasets = await load_chosen_datasets(connection, [project], project.user_id)
     history = await read_history(connection, project, skip=0, limit=MAX_DECISIONS)
 
@@ -54,7 +54,7 @@ async def load_choice_facts(connection: Reader, project: ProjectRecord) -> Choic
 
 
 def _kept_content(history: ChoiceHistory) -> KeptContent | None:
-    """Return what the dataset of the last choice said at that time."""
+    """Return the stored content of the last chosen dataset, or None if there is none."""
     if not history.choices:
         return None
 
@@ -66,10 +66,9 @@ def _kept_content(history: ChoiceHistory) -> KeptContent | None:
 
 
 def _reported_decision(choice: ChoiceRecord, history: ChoiceHistory, project_owner: UUID) -> ReportedDecision:
-    """Return a choice from the history of a project as a report lists it.
+    """Convert a choice for the list in a report.
 
-    A choice has no dataset if it only records that an earlier choice was withdrawn, and no ranking if the dataset could
-    not be ranked at that moment.
+    A choice has no dataset if it records a withdrawal, and no ranking if the dataset could not be ranked at the time.
     """
     dataset = choice.dataset
     ranking = choice.ranking

@@ -1,4 +1,4 @@
-"""What is known about a dataset: the state of its attributes with the claims behind them, and by points of law."""
+"""The evidence about a dataset: the state of its attributes with the supporting claims, also grouped by legal point."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -28,23 +28,23 @@ from touchstone.services.selection.report.legal_points import LEGAL_POINTS, Law,
 from touchstone.services.selection.user_name_store import Pseudos
 
 REPORTED_ATTRIBUTES: Final = tuple(dict.fromkeys(attribute for point in LEGAL_POINTS for attribute in point.attributes))
-"""The attributes about which every report gives the evidence: those that speak to a point of law."""
+"""The attributes that are evidence for a legal point, which every report covers."""
 
 
 def _attributes_of_criteria(need: ReportedNeed) -> list[str]:
-    """Return the attributes from which the weighted criteria of a project are computed."""
+    """Return the attributes that the weighted criteria of a project are computed from."""
     weighted_names = {weight.criterion_name for weight in need.weights}
     criteria = [criterion for criterion in CRITERIA if criterion.name in weighted_names]
     return list(dict.fromkeys(attribute for criterion in criteria for attribute in criterion.facts))
 
 
 def _reported_attribute_names(need: ReportedNeed) -> list[str]:
-    """Return the attributes about which a report gives the evidence: on points of law, and behind the ranking."""
+    """Return the attributes that a report covers, for the legal points and for the ranking."""
     return list(dict.fromkeys([*REPORTED_ATTRIBUTES, *_attributes_of_criteria(need)]))
 
 
 def reported_dataset(record: DatasetRecord) -> ReportedDataset:
-    """Return a record as a report names it."""
+    """Return the identity of a dataset for a report."""
     name, objective = record.attributes["dataset_name"], record.attributes["objective"]
     return ReportedDataset(
         id=record.id or 0,
@@ -57,7 +57,15 @@ def reported_dataset(record: DatasetRecord) -> ReportedDataset:
 def current_evidence(
     evidence: RecordEvidence, need: ReportedNeed, parts: Collection[ReportPart], now: datetime, *, is_chosen: bool
 ) -> ReportedEvidence:
-    """Return what is known about a dataset at a moment; `parts` are the parts of the report that are not empty."""
+    """Return the current evidence for a dataset.
+
+    Args:
+        evidence: the record with all claims about it.
+        need: the requirements of the project.
+        parts: the parts of the report that are not empty, which are evidence for legal points, too.
+        now: the time of the report.
+        is_chosen: whether the dataset is the chosen one of the project.
+    """
     states = attribute_states(evidence.record, evidence.ledger_claims, now)
     counted_claims = [claim for claim in evidence.claims if claim.is_counted(now)]
     attributes = {
@@ -65,7 +73,7 @@ def current_evidence(
         for name in _reported_attribute_names(need)
     }
 
-    points = {law: _points(law, attributes, parts) for law in Law}
+    points = {law: _legal_points(law, attributes, parts) for law in Law}
     return ReportedEvidence(
         dataset=reported_dataset(evidence.record),
         is_chosen=is_chosen,
@@ -77,7 +85,7 @@ def current_evidence(
 
 
 def find_sources(evidence: RecordEvidence, need: ReportedNeed, now: datetime) -> list[ReportedSource]:
-    """Return where the values of the attributes behind the weighted criteria of a dataset come from."""
+    """Return the source of each attribute value that the weighted criteria use."""
     states = attribute_states(evidence.record, evidence.ledger_claims, now)
     counted_claims = [claim for claim in evidence.claims if claim.is_counted(now)]
     return [
@@ -87,7 +95,7 @@ def find_sources(evidence: RecordEvidence, need: ReportedNeed, now: datetime) ->
 
 
 def _find_source(name: str, value: ClaimValue, claims: Sequence[ClaimRecord]) -> ReportedSource:
-    """Return where the value of an attribute comes from: the strongest claim that states it, the newest if several."""
+    """Return the strongest claim with the given value as its source, preferring the newest among equals."""
     supporting_claims = [claim for claim in claims if claim.attribute == name and claim.value == value]
     if value is None or not supporting_claims:
         return ReportedSource(attribute=name, value=value, level=None, quote=None, place=None, source=None)
@@ -104,10 +112,10 @@ def _find_source(name: str, value: ClaimValue, claims: Sequence[ClaimRecord]) ->
 
 
 def kept_evidence(kept: KeptContent, need: ReportedNeed, parts: Collection[ReportPart]) -> ReportedEvidence:
-    """Return what was known about a dataset when it was chosen, for a report after the dataset has been withdrawn."""
+    """Return the stored evidence from the time of the choice, for a dataset that has been withdrawn since."""
     names = _reported_attribute_names(need)
     attributes = {name: _kept_attribute(name, kept.content, need.assurance) for name in names}
-    points = {law: _points(law, attributes, parts) for law in Law}
+    points = {law: _legal_points(law, attributes, parts) for law in Law}
     return ReportedEvidence(
         dataset=kept.dataset,
         is_chosen=True,
@@ -119,7 +127,7 @@ def kept_evidence(kept: KeptContent, need: ReportedNeed, parts: Collection[Repor
 
 
 def _kept_attribute(name: str, content: DatasetContent, assurance: Assurance) -> ReportedAttribute:
-    """Return what was known about one attribute of a dataset when it was chosen."""
+    """Return the evidence about one attribute of a dataset at the time of the choice."""
     claims = [claim for claim in content.claims if claim.attribute == name and claim.scope != "annotators"]
     stated_values = {claim.value for claim in claims}
 
@@ -145,7 +153,7 @@ def _kept_attribute(name: str, content: DatasetContent, assurance: Assurance) ->
 
 
 def _kept_claim(claim: ContentClaim) -> ReportedClaim:
-    """Return a claim that was kept with a choice, without names and times."""
+    """Convert a claim that was stored with a choice, which has no names and times."""
     return ReportedClaim(
         value=claim.value,
         not_applicable=claim.not_applicable,
@@ -164,7 +172,7 @@ def _kept_claim(claim: ContentClaim) -> ReportedClaim:
 def _reported_attribute(
     name: str, state: AttributeState, claims: Sequence[ClaimRecord], pseudos: Pseudos, assurance: Assurance
 ) -> ReportedAttribute:
-    """Return what is known about one attribute, with its claims; `claims` are those about all attributes."""
+    """Return the state of one attribute with its claims, selected from `claims` about all attributes."""
     return ReportedAttribute(
         name=name,
         value=state.value,
@@ -184,7 +192,7 @@ def _value_at(state: AttributeState, assurance: Assurance) -> ClaimValue:
 
 
 def _reported_claim(claim: ClaimRecord, pseudos: Pseudos) -> ReportedClaim:
-    """Return a claim as a report shows it, with the names of its author and its reviewer."""
+    """Convert a claim for a report, with the names of its author and its reviewer."""
     author_name = None if claim.author is None else pseudos.get(claim.author)
 
     review = claim.review
@@ -208,10 +216,10 @@ def _reported_claim(claim: ClaimRecord, pseudos: Pseudos) -> ReportedClaim:
     )
 
 
-def _points(
+def _legal_points(
     law: Law, attributes: Mapping[str, ReportedAttribute], parts: Collection[ReportPart]
 ) -> list[ReportedPoint]:
-    """Return the points of a law with what speaks to each of them."""
+    """Return the points of a law, each with its evidence."""
     return [_reported_point(point, attributes, parts) for point in LEGAL_POINTS if point.law is law]
 
 
@@ -219,12 +227,12 @@ def _reported_point(
     point: LegalPoint, attributes: Mapping[str, ReportedAttribute], parts: Collection[ReportPart]
 ) -> ReportedPoint:
     """Return one point of law with the attributes and the parts of the report that are evidence for it."""
-    evident = [name for name in point.attributes if attributes[name].is_evident]
+    evident_names = [name for name in point.attributes if attributes[name].is_evident]
     present_parts = [part.value for part in point.parts if part in parts]
     return ReportedPoint(
         point=point.key,
         attributes=point.attributes,
-        evident=evident,
+        evident=evident_names,
         parts=present_parts,
-        has_evidence=bool(evident or present_parts),
+        has_evidence=bool(evident_names or present_parts),
     )

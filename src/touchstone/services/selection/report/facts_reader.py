@@ -1,4 +1,4 @@
-"""Collecting what a report states from the catalog in memory and from the database."""
+"""Collection of the facts for a report from the catalog in memory and from the database."""
 
 import asyncio
 import contextlib
@@ -114,7 +114,7 @@ class ReportReader:
     async def _read_choice(
         self, project: ProjectRecord, facts: ChoiceFacts, ranking: ProjectRanking
     ) -> ReportedChoice | None:
-        """Return the choice of a project; None if nothing is chosen."""
+        """Return the choice for a project, or None if nothing is chosen."""
         chosen = facts.chosen
         if chosen is None:
             return None
@@ -190,7 +190,7 @@ def _reported_project(project: ProjectRecord) -> ReportedProject:
 
 
 def _reported_need(project: ProjectRecord, scoring: ScoringRequest) -> ReportedNeed:
-    """Return what a project asks of a dataset."""
+    """Return the requirements of a project for datasets."""
     shares = {share.criterion_name: share.weight for share in scoring.effective_weights()}
     weights = [WeightShare(name, scoring.weights[name], share) for name, share in shares.items()]
     return ReportedNeed(

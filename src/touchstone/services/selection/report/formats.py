@@ -56,7 +56,7 @@ REPORT_PARAMETERS: Final = ParameterTable(FORMAT, LANG)
 
 
 def report_json(content: ReportContent) -> bytes:
-    """Return what a report states as JSON, with its digest."""
+    """Return the facts of a report as JSON, with their digest."""
     return msgspec.json.encode({"sha256": content.digest(), "report": content})
 
 
@@ -66,5 +66,5 @@ def entity_tag(file: bytes) -> str:
 
 
 def content_disposition(report_format: ReportFormat, project_name: str) -> str:
-    """Return the header that says whether browsers save a report, and under which name."""
+    """Return the Content-Disposition header of a report."""
     return f'{report_format.disposition}; filename="report-{file_stem(project_name)}.{report_format.key}"'

@@ -17,7 +17,7 @@ from typing import Final
 
 
 class ReportPart(StrEnum):
-    """A part of a report that speaks to a point of law beside the attributes of the dataset."""
+    """A part of a report that is evidence for a legal point, besides the attributes of the dataset."""
 
     NEED = "need"  # the weights, filters and gates of the project
     CHOICE = "choice"  # the choice with its reason

@@ -1,4 +1,4 @@
-"""What a report cannot say, as codes whose sentences are in `messages.report`."""
+"""The limitations of a report, as codes for the sentences in `messages.report`."""
 
 from collections.abc import Iterator
 from enum import StrEnum
