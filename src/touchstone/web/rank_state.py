@@ -368,7 +368,7 @@ def invalid_settings(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[Inv
 
 
 def parse_small_integer(text: str) -> int | None:
-    """Return a text of at most nine digits as a number; None for any other text."""
+    """Convert a string of at most nine digits to a number, or return None for any other string."""
     return int(text) if is_integer(text) else None
 
 

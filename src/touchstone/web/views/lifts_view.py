@@ -63,7 +63,7 @@ class LiftsView:
 
 
 def lifts_view(lifts: Lifts, localizer: Localizer) -> LiftsView:
-    """Return the lifts of a dataset with all texts that its page shows.
+    """Return the lifts of a dataset, formatted for display.
 
     A lift is how far the dataset would rise in the ranking if one more of its attributes were established.
     """
