@@ -44,7 +44,7 @@ class WeightProfiles:
         return cls(criteria=criteria, profiles=profiles, default=default_profile)
 
     def slider_positions(self, profile: str) -> dict[str, float]:
-        """Return the slider positions of a profile; those of the default profile if there is none of that name."""
+        """Return the slider positions of a profile, or of the default profile if there is none of that name."""
         positions = self.profiles.get(profile) or self.profiles[self.default]
         return dict(positions)
 

@@ -22,7 +22,7 @@ class EffectRow:
 
 @dataclass(frozen=True, slots=True)
 class MitigationTable:
-    """What was done against unequal treatment, and what it has changed."""
+    """The mitigation of unequal treatment and its effect."""
 
     text: str
     rows: tuple[EffectRow, ...]
