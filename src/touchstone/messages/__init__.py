@@ -96,11 +96,10 @@ def report_text(key: str, locale: str, **facts: Any) -> str:
 def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] | None, locale: str) -> str:
     """Return the sentence that tells a user why a value is invalid, or `fallback` if there is none for this error.
 
-    `error_type` and `context` are the type and the context of a validation error, either one of Pydantic or our own.
+    `error_type` and `context` are the type and the context of a validation error, raised by Pydantic or by us.
     The type `string_too_long` with the context `{"max_length": 80}`, for example, becomes "at most 80 characters".
     """
-    if context is None:
-        context = {}
+    context = context or {}
 
     # Most sentences have the type of the error as their key, but some errors are better described by another sentence.
     sentence_key = _validation_sentence_key(error_type, context)
@@ -108,8 +107,8 @@ def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] |
     if translations is None:
         return fallback
 
-    facts = _replace_english_conjunction(context)
-    return _fill_placeholders(translations, facts, locale)
+    placeholders = _replace_english_conjunction(context)
+    return _fill_placeholders(translations, placeholders, locale)
 
 
 def _validation_sentence_key(error_type: str, context: Mapping[str, Any]) -> str:
@@ -138,7 +137,7 @@ def _replace_english_conjunction(context: Mapping[str, Any]) -> Mapping[str, Any
 
 
 def _join_items(fact: Any) -> Any:
-    """Return the items of a list as one text with commas between them, and any other fact unchanged."""
+    """Join the items of a list with commas, or return any other fact unchanged."""
     if not isinstance(fact, list):
         return fact
     return ", ".join(str(item) for item in fact)

@@ -9,10 +9,10 @@ _MAX_WEIGHT_LENGTH: Final = 8  # in characters
 
 
 def preferred_locale(accept_language: str | None) -> str:
-    """Return `fr` or `en`, whichever an Accept-Language header prefers (RFC 9110, section 12.5.4).
+    """Return the locale that the Accept-Language header prefers (RFC 9110, section 12.5.4).
 
-    The header lists languages with optional weights, as in `en-GB, fr;q=0.8`. Of two languages with the same weight,
-    the first one wins. If the header accepts neither French nor English, or is missing, the default is returned.
+    The header lists languages with optional weights, as in `en-GB, fr;q=0.8`. Ties go to the language
+    listed first. If the header accepts neither French nor English, or is missing, the default is returned.
     """
     if accept_language is None:
         return DEFAULT_LOCALE

@@ -224,10 +224,10 @@ def _points_clause(points: Sequence[LabeledPoints], locale: str) -> str:
     if not contributions:
         return phrase("no_points", locale)
 
-    named_criteria, other_criteria = _select_named(contributions)
+    named_criteria, other_criteria = _split_top_criteria(contributions)
     phrases: list[str] = []
     for criterion in named_criteria:
-        # The verb stands only once: "A" adds 0.3, "B" 0.2 and 2 other criteria 0.1.
+        # The verb appears only once: "A" adds 0.3, "B" 0.2 and 2 other criteria 0.1.
         key = "later_points" if phrases else "first_points"
         label = quoted(criterion.label, locale)
         criterion_points = format_points(criterion.points, locale)
@@ -279,11 +279,11 @@ def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
 
 
 def _list_differences(differences: Sequence[LabeledPoints], locale: str) -> str:
-    """Enumerate by how many points two datasets differ in each criterion, the largest difference first.
+    """List the point difference for each criterion, largest first.
 
     If there are many criteria, only the first few are named, and the differences in the others are added up.
     """
-    named_criteria, other_criteria = _select_named(differences)
+    named_criteria, other_criteria = _split_top_criteria(differences)
     phrases = []
     for criterion in named_criteria:
         label = quoted(criterion.label, locale)
@@ -442,7 +442,7 @@ def rank_range_sentence(facts: RankRangeFacts, locale: str) -> str:
     )
 
 
-def _select_named(criteria: Sequence[LabeledPoints]) -> tuple[Sequence[LabeledPoints], Sequence[LabeledPoints]]:
+def _split_top_criteria(criteria: Sequence[LabeledPoints]) -> tuple[Sequence[LabeledPoints], Sequence[LabeledPoints]]:
     """Return the criteria with the most points, which a sentence names, and the others, which it adds up.
 
     Both are sorted by the size of their points, whatever the sign.

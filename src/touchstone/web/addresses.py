@@ -8,7 +8,7 @@ _FORBIDDEN_CHARACTERS: Final = frozenset("\\\r\n\t\x00")
 
 
 def build_address(path: str, **query: Any) -> str:
-    """Return a path with a query; parameters that are None are left out, lists are repeated."""
+    """Append a query to a path, omitting parameters that are None and repeating those that are lists."""
     parameters = {name: value for name, value in query.items() if value is not None}
     return f"{path}?{urlencode(parameters, doseq=True)}" if parameters else path
 
@@ -19,7 +19,7 @@ def page_address(path: str, page_number: int) -> str:
 
 
 def extend_query(query: str, **parameters: Any) -> str:
-    """Return a query (`?...` or empty) with further parameters at its end."""
+    """Append further parameters to a query, which is empty or begins with `?`."""
     separator = "&" if query else "?"
     return f"{query}{separator}{urlencode(parameters)}"
 

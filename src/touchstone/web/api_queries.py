@@ -68,7 +68,7 @@ async def read_rank_page_state(ctx: PageContext) -> RankState:
 
 
 async def load_reader(ctx: PageContext, evidence: Evidence) -> Reader:
-    """Return what the reader may do with the claims about a dataset.
+    """Load the reader's permissions for the claims about a dataset.
 
     Raises:
         Unauthorized: Nobody is signed in.
@@ -96,7 +96,7 @@ async def find_dataset(ctx: PageContext, dataset_id: int | str) -> Dataset | Non
 
 
 async def find_datasets(ctx: PageContext, dataset_ids: Collection[int]) -> list[Dataset]:
-    """Return those of the datasets that exist, in the order of their ids in `dataset_ids`."""
+    """Return the existing datasets, in the order of `dataset_ids`."""
     datasets = await asyncio.gather(*(find_dataset(ctx, dataset_id) for dataset_id in dataset_ids))
     return [dataset for dataset in datasets if dataset is not None]
 
@@ -243,7 +243,7 @@ async def fetch_ranked_dataset(ctx: PageContext, state: RankState, lifts: Lifts)
 
 
 async def load_background(ctx: PageContext, state: RankState, ranking: Ranking | Recommendations) -> RankingBackground:
-    """Return what a page shows beside a ranking.
+    """Load the evidence and the robustness that a page shows beside a ranking.
 
     - `declarers`: who has declared each dataset. Recommendations for a project have nothing else.
     - `declared_ranking`: the ranking that would result if every declaration counted without evidence.
@@ -270,7 +270,7 @@ async def load_background(ctx: PageContext, state: RankState, ranking: Ranking |
 
 
 async def fetch_stability(ctx: PageContext, state: RankState) -> Stability:
-    """Return how robust the first ranks are, among the datasets and under the weights that a state describes."""
+    """Return the robustness of the first ranks, for the filters, gates and weights of a state."""
     filters: Any = state.filter_body()
     gates: Any = state.gate_body()
     return await ctx.api.get_stability(

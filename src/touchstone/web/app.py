@@ -68,7 +68,7 @@ class WebApp:
 
     @classmethod
     async def open(cls, settings: Settings, api: ASGIApp, public_records: PublicRecords | None = None) -> Self:
-        """Create the pages and the client with which they call the public API.
+        """Create the web app and the in-process API client that it uses.
 
         The client calls `api` within this process, without a network connection. It sends the same requests as any
         other client, so the pages can do nothing that the API does not offer to everybody. The one exception are

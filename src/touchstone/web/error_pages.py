@@ -1,4 +1,4 @@
-"""The HTML pages that report an error in place of the page that was asked for.
+"""The HTML pages that report an error instead of the requested page.
 
 An error that a page shows beside its form has its wording in `readable_errors.py` instead.
 """

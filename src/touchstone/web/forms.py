@@ -1,4 +1,4 @@
-"""Reading form fields: texts, lists, numbers and files as people enter them."""
+"""Parse form fields: strings, lists, numbers and files as people enter them."""
 
 import math
 from collections.abc import Iterable
@@ -68,17 +68,17 @@ def names_file(form: FormData, name: str) -> bool:
 
 
 def split_at_commas(text: str) -> list[str]:
-    """Return the parts of a text between its commas, without blanks and empty parts."""
+    """Split a string at its commas, without surrounding blanks and empty parts."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def is_integer(text: str, *, max_digits: int = _MAX_ID_DIGITS) -> bool:
-    """Return whether a text consists of at most `max_digits` ASCII digits."""
+    """Return whether a string consists of at most `max_digits` ASCII digits."""
     return text.isascii() and text.isdigit() and len(text) <= max_digits
 
 
 def parse_integers(texts: Iterable[str], message: str, field: str | None = None) -> list[int]:
-    """Return the texts as integers of at most nine digits.
+    """Convert the strings to integers of at most nine digits.
 
     Raises:
         TouchstoneError: One of them is not such an integer. The error shows `message` beside the field.

@@ -1,4 +1,4 @@
-"""The filters of the rank page: their names, kinds and permitted values, and how their texts are read."""
+"""The filters of the rank page: their names, kinds and permitted values, and how the entered strings are parsed."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
@@ -10,7 +10,7 @@ from touchstone.core.attributes import ATTRIBUTES, Kind
 SEARCH: Final = "q"
 """The filter by words in any order, which has a field of its own above the ranking."""
 LABELS: Final = ("language", "license", "source")
-"""The filters by what the metadata of a record say about language, licence and source."""
+"""The filters on the language, licence and source in the metadata of a record."""
 COMPOSITES: Final = ("ethical_score", "technical_score", "popularity_score")
 _LARGEST_NUMBER: Final = 10**15
 
@@ -27,7 +27,7 @@ class FilterInput(StrEnum):
 
 
 def _list_filters() -> dict[str, FilterInput]:
-    """Return all filters of the API, in the order of the form, each with the way in which readers enter it.
+    """Return all filters of the API, in the order of the form, each with its kind of input.
 
     Most filters belong to an attribute of the datasets. A numeric attribute has two, for its lower and its upper bound;
     any other attribute has one, which is named like it. A composite score only has a lower bound.
@@ -58,7 +58,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     **{name: ("true", "false") for name, filter_input in FILTERS.items() if filter_input is FilterInput.FLAG},
     "visibility": ("public", "private"),
 }
-# Other names of filters in the API, by which projects may have stored them (interface, section 4.2).
+# Alternative names of filters in the API, which stored projects may contain (interface, section 4.2).
 _ALIASES: Final[Mapping[str, str]] = {
     "instances_min": "instances_number_min",
     "instances_max": "instances_number_max",
@@ -70,7 +70,7 @@ _ALIASES: Final[Mapping[str, str]] = {
 
 
 def filter_name(name: str) -> str:
-    """Return the name by which the form knows a filter, which the API accepts by several names."""
+    """Return the form's name for a filter, resolving the alternative names that the API accepts."""
     return _ALIASES.get(name, name)
 
 
@@ -83,10 +83,10 @@ def parse_filter(name: str, texts: Sequence[str]) -> FilterValue:
 
     Args:
         name: The name of the filter.
-        texts: What the reader has entered; only a list of words may have more than one text.
+        texts: The strings that the reader has entered; only a list of words may have more than one.
 
     Raises:
-        InvalidFilterValue: The filter does not accept the texts.
+        InvalidFilterValue: The filter does not accept the strings.
     """
     filter_input = FILTERS[name]
     if filter_input is FilterInput.WORDS:
@@ -105,7 +105,7 @@ def parse_filter(name: str, texts: Sequence[str]) -> FilterValue:
 
 
 def is_valid_filter(name: str, texts: Sequence[str]) -> bool:
-    """Return whether a filter accepts the texts."""
+    """Return whether a filter accepts the entered strings."""
     try:
         parse_filter(name, texts)
     except InvalidFilterValue:
@@ -135,7 +135,7 @@ def parse_bound(name: str, text: str) -> int | float:
 
 
 def filters_of_criteria(criteria: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the stored filters of a project as texts, in the order of the form; unknown ones are left out."""
+    """Return the stored filters of a project as strings in the order of the form, without unknown filters."""
     texts_by_name: dict[str, tuple[str, ...]] = {}
     for stored_name, value in criteria.items():
         name = filter_name(stored_name)

@@ -33,13 +33,13 @@ class GateInput(StrEnum):
     LEVEL = "level"
     """The level of evidence at which an attribute must be true."""
     WORDS = "words"
-    """Words of which one is required, separated by commas."""
+    """Words separated by commas, at least one of them being required."""
     FLAG = "flag"
     NUMBER = "number"
 
 
 def _list_gates() -> dict[str, GateInput]:
-    """Return how readers enter each gate of the API, by the name of the gate, in the order of the form."""
+    """Return the kind of input of each gate of the API, by name, in the order of the form."""
     gates = dict.fromkeys(FLAGS, GateInput.LEVEL)
     gates["trainable"] = GateInput.FLAG
     gates |= dict.fromkeys(WORD_GATES, GateInput.WORDS)
@@ -61,7 +61,7 @@ _ALIASES: Final[Mapping[str, str]] = _list_aliases()
 
 
 def gate_name(name: str) -> str:
-    """Return the name by which the form knows a gate, which the API accepts by several names."""
+    """Return the form's name for a gate, resolving the alternative names that the API accepts."""
     return _ALIASES.get(name, name)
 
 
@@ -69,7 +69,7 @@ def parse_gate(name: str, text: str) -> GateValue:
     """Return the value of a gate as the API expects it, from the text that a reader has entered.
 
     Raises:
-        InvalidFilterValue: The gate does not accept the text.
+        InvalidFilterValue: The gate does not accept the string.
     """
     gate_input = GATES[name]
     if gate_input is GateInput.NUMBER:
@@ -84,7 +84,7 @@ def parse_gate(name: str, text: str) -> GateValue:
 
 
 def is_valid_gate(name: str, text: str) -> bool:
-    """Return whether a gate accepts the text."""
+    """Return whether a gate accepts the entered string."""
     try:
         parse_gate(name, text)
     except InvalidFilterValue:
@@ -93,7 +93,7 @@ def is_valid_gate(name: str, text: str) -> bool:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words in a text, in which readers separate them by commas."""
+    """Split a comma-separated string into words."""
     words = (word.strip() for word in text.split(WORD_SEPARATOR))
     return [word for word in words if word]
 

@@ -176,7 +176,7 @@ class RankState:
 
     @property
     def joined_lists(self) -> tuple[str, ...]:
-        """Return the names of the lists that have a single text with a comma, which may stand for several values."""
+        """Return the names of the lists with a single string that contains a comma, and so may hold several values."""
         return tuple(
             name
             for name, texts in self.filters.items()
@@ -184,10 +184,10 @@ class RankState:
         )
 
     def with_separate_words(self, known_values: Mapping[str, Iterable[str]]) -> "RankState":
-        """Return the state in which lists that are written as one text with commas have several texts, as in the API.
+        """Return the state with comma-separated lists split into their values, as in the API.
 
         Args:
-            known_values: The values of each list in the catalog. A text that is one of them is kept whole.
+            known_values: The values of each list in the catalog. They are never split.
         """
         filters = dict(self.filters)
         for name in self.joined_lists:
@@ -314,7 +314,7 @@ class RankState:
 
 
 def known_parameters(weight_profiles: WeightProfiles) -> tuple[str, ...]:
-    """Return the names of all parameters of which a state consists."""
+    """Return the names of all parameters of a state."""
     gate_names = (GATE_PREFIX + name for name in GATES)
     weight_names = (WEIGHT_PREFIX + name for name in weight_profiles.criteria)
     settings = ("profile", "assurance", "view", "page", "pin", _ONLY_PASSING[0], _ROBUSTNESS[0], _PREVIOUS_IDS)
@@ -368,7 +368,7 @@ def invalid_settings(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[Inv
 
 
 def parse_small_integer(text: str) -> int | None:
-    """Return a text of at most nine digits as a number; None for any other text."""
+    """Convert a string of at most nine digits to a number, or return None for any other string."""
     return int(text) if is_integer(text) else None
 
 
@@ -393,7 +393,7 @@ def _form_name(name: str) -> str:
 
 
 def _read_filters(parameters: Parameters) -> dict[str, tuple[str, ...]]:
-    """Return the texts of the filters that are set, without repetitions, in the order of the form."""
+    """Return the values of the filters that are set, without repetitions, in the order of the form."""
     filters = {}
     for name in FILTERS:
         if name in parameters:
@@ -402,7 +402,7 @@ def _read_filters(parameters: Parameters) -> dict[str, tuple[str, ...]]:
 
 
 def _read_gates(parameters: Parameters) -> dict[str, str]:
-    """Return the texts of the gates that are set, in the order of the form."""
+    """Return the values of the gates that are set, in the order of the form."""
     return {name: parameters[GATE_PREFIX + name][0] for name in GATES if GATE_PREFIX + name in parameters}
 
 
@@ -443,12 +443,12 @@ def _read_assurance(text: str) -> Assurance:
 
 
 def _first_value(parameters: Parameters, name: str) -> str:
-    """Return the first value of a parameter; an empty text if there is none."""
+    """Return the first value of a parameter, or an empty string if there is none."""
     return parameters.get(name, [""])[0]
 
 
 def _read_ids(texts: Iterable[str], *, limit: int) -> tuple[int, ...]:
-    """Return the first `limit` distinct positive ids among the texts, in their order."""
+    """Return the first `limit` distinct positive ids among the strings, in their order."""
     ids = []
     for text in texts:
         dataset_id = parse_small_integer(text)

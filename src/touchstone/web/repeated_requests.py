@@ -108,7 +108,7 @@ def _other_options(request: JsonObject) -> JsonObject:
 
 
 def _percentage(share: float) -> int | float:
-    """Return a share as a percentage, without the digits by which floating-point numbers miss it."""
+    """Convert a share to a percentage without floating-point rounding errors."""
     percentage = round(100 * share, 9)
     return int(percentage) if percentage.is_integer() else percentage
 

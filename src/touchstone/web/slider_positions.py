@@ -44,7 +44,7 @@ class WeightProfiles:
         return cls(criteria=criteria, profiles=profiles, default=default_profile)
 
     def slider_positions(self, profile: str) -> dict[str, float]:
-        """Return the slider positions of a profile; those of the default profile if there is none of that name."""
+        """Return the slider positions of a profile, or of the default profile if there is none of that name."""
         positions = self.profiles.get(profile) or self.profiles[self.default]
         return dict(positions)
 
@@ -56,7 +56,7 @@ def _profile_positions(profile: Mapping[str, Any], criteria: Iterable[str]) -> d
 
 
 def slider_positions(weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the slider positions (0-100) that stand for the weights of a project.
+    """Return the slider positions (0-100) that represent the weights of a project.
 
     A project may have any weights that are not negative. Weights up to 1 are taken for shares, weights up to 100 for
     positions. They are scaled so that the largest is 100 if it is larger, or if the smallest would be too near to 0.
@@ -78,13 +78,13 @@ def slider_positions(weights: Mapping[str, float]) -> dict[str, float]:
 
 
 def weight_of(position: float) -> float:
-    """Return the weight, in 0-1, that a slider position stands for."""
+    """Convert a slider position to a weight in 0-1."""
     # The division is decimal, so that 7 becomes 0.07 and not 0.07000000000000001.
     return float(Decimal(repr(position)) / SLIDER_MAX)
 
 
 def is_position(text: str) -> bool:
-    """Return whether a text is a slider position, a number in 0-100."""
+    """Return whether a string is a slider position, a number in 0-100."""
     try:
         return 0 <= float(text) <= SLIDER_MAX
     except ValueError:
@@ -92,7 +92,7 @@ def is_position(text: str) -> bool:
 
 
 def read_position(text: str) -> float:
-    """Return a slider position, moved into 0-100; 0 for a text that is not a number."""
+    """Parse a slider position and clamp it to 0-100, or return 0 if it is not a number."""
     try:
         position = float(text)
     except ValueError:

@@ -122,7 +122,7 @@ def _read_test_size(ctx: PageContext, form: FormData) -> float | None:
         percentage = parse_number(text)
     except ValueError as error:
         raise invalid_field(ctx.text("not_a_number"), "test_size") from error
-    share = round(percentage / 100, 9)  # Without the digits by which floating-point numbers miss it.
+    share = round(percentage / 100, 9)  # Without floating-point rounding errors.
     if not MIN_TEST_SHARE <= share <= MAX_TEST_SHARE:
         limits = {"low": round(100 * MIN_TEST_SHARE), "high": round(100 * MAX_TEST_SHARE)}
         raise invalid_field(ctx.text("test_size_range", **limits), "test_size")
@@ -130,7 +130,7 @@ def _read_test_size(ctx: PageContext, form: FormData) -> float | None:
 
 
 def _read_budget(ctx: PageContext, form: FormData) -> JsonObject:
-    """Return how much may be tried, and for how long."""
+    """Return the limits on the number of trials and on the training time."""
     max_trials = integer_field(form, "max_trials", ctx.text("not_whole", name=ctx.text("trials")))
     max_seconds = integer_field(form, "max_seconds", ctx.text("not_whole", name=ctx.text("max_seconds")))
     return without_empty({"max_trials": max_trials, "max_runtime_seconds": max_seconds})
@@ -174,7 +174,7 @@ def _read_cost(ctx: PageContext, form: FormData, name: str) -> int | float | Non
 
 
 def parse_class(text: str) -> str | int | float | bool:
-    """Return the class that a text stands for.
+    """Return the class that a string denotes.
 
     A text such as `3` or `true` stands for a number or a truth value, because that is how the data file holds it. Any
     other text is the class itself.

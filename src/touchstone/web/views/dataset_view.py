@@ -72,7 +72,7 @@ class ColumnSummary:
 
 
 def measurement(dataset: Dataset) -> Mapping[str, Any]:
-    """Return what was measured in the data file; empty if it could not be measured."""
+    """Return the measurements of the data file, or an empty mapping if it could not be measured."""
     measured = (dataset.metadata or {}).get("measured")
     return measured if isinstance(measured, Mapping) else {}
 
@@ -125,7 +125,7 @@ def _has_suggested_target(dataset: Dataset) -> bool:
 
 
 def stated_evidence(dataset: Dataset) -> Mapping[str, str]:
-    """Return what the metadata of a record state as evidence for its attributes, by the name of the attribute."""
+    """Return the evidence stated in the metadata of a record, by attribute name."""
     evidence_by_name = (dataset.metadata or {}).get("evidence")
     if not isinstance(evidence_by_name, Mapping):
         return {}

@@ -197,7 +197,7 @@ class QuoteInContext:
 
 
 def quote_in_context(quote: str | None, texts: Sequence[str | None]) -> QuoteInContext | None:
-    """Return a quote with the text around it from the first of the texts that contains it; None if none does."""
+    """Return a quote with its context in the first text that contains it, or None if no text does."""
     if not quote:
         return None
 

@@ -320,7 +320,7 @@ class _FormBuilder:
         return FilterChoice(value, label, count, chosen)
 
     def _build_field(self, name: str) -> FilterField:
-        """Return the field with which a filter, or the two bounds of a range, are entered."""
+        """Return the form field of a filter or of the two bounds of a range."""
         label = filter_label(name, self._localizer)
         filter_input = FILTERS.get(name)
 
@@ -380,7 +380,7 @@ def _to_percent(share: float | None) -> float | None:
 
 
 def _contains_all(text: str, folded_words: list[str]) -> bool:
-    """Return whether a text contains each of the words, which have been folded already."""
+    """Return whether a string contains each of the words, which have been folded already."""
     folded_text = fold(text)
     return all(word in folded_text for word in folded_words)
 

@@ -1,6 +1,6 @@
 """The lifts of a dataset, as its page shows them.
 
-A lift is how far the dataset would rise in the ranking if one more of its attributes were established, that is, known
+A lift is the gain in score, and the new rank, that the dataset would have if one more of its attributes were verified
 at the level of evidence that the reader requires.
 """
 
@@ -14,13 +14,13 @@ from touchstone.web.views.score_range import SCORE_DIGITS
 
 @dataclass(frozen=True, slots=True)
 class LiftRow:
-    """One lift: what the dataset would gain if one attribute were established.
+    """One lift: what the dataset would gain if one attribute were verified.
 
     Attributes:
         attribute: The name of the attribute.
-        value: The value that would have to be established.
+        value: The value that would have to be verified.
         current: The value that is known now at the level of evidence that the reader requires; None if it is unknown.
-        is_merely_declared: Whether the value to be established is declared already, but with too little evidence.
+        is_merely_declared: Whether the value to be verified is declared already, but with too little evidence.
         score: The score that the dataset would have, as text.
         rank: The rank that the dataset would have, as text.
         gain: By how much the score would rise, as text.
@@ -46,8 +46,8 @@ class LiftsView:
         rank_range: The best and the worst rank that are possible as long as ethical attributes are unknown, in words;
             empty if only one rank is possible.
         rows: The lifts that raise the score, the largest gain first.
-        without_effect: How many attributes could be established without any effect on the score.
-        smallest_set: The names of the fewest attributes that, established together, would bring the dataset to the rank
+        without_effect: How many attributes could be verified without any effect on the score.
+        smallest_set: The names of the fewest attributes that, verified together, would bring the dataset to the rank
             that the page aims at; empty if no attributes would.
         sentence: The same in a sentence; empty for a dataset that has reached this rank.
     """
@@ -63,9 +63,9 @@ class LiftsView:
 
 
 def lifts_view(lifts: Lifts, localizer: Localizer) -> LiftsView:
-    """Return the lifts of a dataset with all texts that its page shows.
+    """Return the lifts of a dataset, formatted for display.
 
-    A lift is how far the dataset would rise in the ranking if one more of its attributes were established.
+    A lift is the gain in score, and the new rank, that one more verified attribute would bring.
     """
     raising_lifts = [lift for lift in lifts.lifts if lift.gain > 0]
 

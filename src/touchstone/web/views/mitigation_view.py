@@ -22,7 +22,7 @@ class EffectRow:
 
 @dataclass(frozen=True, slots=True)
 class MitigationTable:
-    """What was done against unequal treatment, and what it has changed."""
+    """The mitigation of unequal treatment and its effect."""
 
     text: str
     rows: tuple[EffectRow, ...]
@@ -40,7 +40,7 @@ def mitigation_table(result: JsonObject, localizer: Localizer) -> MitigationTabl
 
 
 def _quality_row(mitigation: JsonObject, localizer: Localizer) -> EffectRow:
-    """Return the metric by which models were compared, before and after."""
+    """Return the metric used to compare models, before and after the mitigation."""
     metric = mitigation["before"]["metrics"]["metric"]
     before, after = (_value(mitigation[state]["metrics"], metric) for state in ("before", "after"))
     return EffectRow("", localizer.choose_text(METRIC_LABELS[metric]), before, after)

@@ -58,7 +58,7 @@ def describe_known_criteria(dataset: ScoredDataset, localizer: Localizer) -> str
 
 
 def _known_text(known: int, low: int, high: int, localizer: Localizer) -> str:
-    """Return how many ethical criteria are known, and between which numbers those that are met lie."""
+    """Describe the number of known ethical criteria and the possible range of criteria that are met."""
     if not known:
         return localizer.text("known_none")
     if low == high:
@@ -104,6 +104,6 @@ def describe_lowered(ranking: Ranking | Recommendations, declared_ranking: Ranki
 
 
 def _is_merely_declared(dataset: ScoredDataset) -> bool:
-    """Return whether a part of the score of a dataset rests on declarations alone."""
+    """Return whether a part of the score of a dataset is supported only by declarations."""
     points = dataset.points_by_level
     return points is None or points.get(EvidenceLevel.DECLARED, 0.0) > 0

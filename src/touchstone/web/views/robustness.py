@@ -32,14 +32,14 @@ class RowRobustness:
 
 
 def robustness_by_id(stability: Stability | None, localizer: Localizer) -> Mapping[int, RowRobustness]:
-    """Return how robust the rank of each dataset is, by id; empty without an answer of the API."""
+    """Return the robustness of each rank by dataset id, or an empty mapping if it was not computed."""
     if stability is None:
         return {}
     return {dataset.id: _row_robustness(dataset, stability, localizer) for dataset in stability.datasets}
 
 
 def _row_robustness(dataset: DatasetStability, stability: Stability, localizer: Localizer) -> RowRobustness:
-    """Return how robust the rank of one of the first k datasets is.
+    """Return the robustness of the rank of one of the first k datasets.
 
     If no more than k datasets are ranked, a verdict would say nothing, and the text has only the ranks.
     """
@@ -71,7 +71,7 @@ def _ranks_text(dataset: DatasetStability, k: int, localizer: Localizer) -> str:
 def describe_robustness(stability: Stability | None, localizer: Localizer) -> str:
     """Return the summary above the ranking: how many of the first ranks are robust, and what that means.
 
-    It is empty without an answer of the API, and for an empty ranking.
+    It is empty for an empty ranking, and if the robustness was not computed.
     """
     if stability is None or not stability.datasets:
         return ""

@@ -15,7 +15,7 @@ CellValue = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class ChangedCell:
-    """A column whose value was changed; an empty text is a missing value."""
+    """A column whose value was changed, where an empty string is a missing value."""
 
     column: str
     before: str
@@ -46,7 +46,7 @@ class WhatIfResult:
         changes: The cells that were changed.
         answers: The predictions before and after.
         predicted: The predicted class before and after; None for a model that predicts numbers.
-        threshold: From which probability on the positive one of two classes is predicted, in words; otherwise empty.
+        threshold: A sentence that states the decision threshold of the positive class; empty if there is none.
     """
 
     failure: str = ""
@@ -63,8 +63,8 @@ class WhatIfRows:
 
     Attributes:
         features: The columns that the model learned from.
-        original: The texts of the explained row, by column.
-        changed: The texts in the form, by column.
+        original: The cells of the explained row as strings, by column.
+        changed: The values entered in the form as strings, by column.
     """
 
     features: Sequence[Feature]
@@ -94,7 +94,7 @@ class WhatIfRows:
         return values
 
     def compare_predictions(self, response: Mapping[str, Any], localizer: Localizer) -> WhatIfResult:
-        """Return what the model predicts for the row before and after the change.
+        """Compare the predictions for the row before and after the change.
 
         If the model predicts classes, the result compares the probability of each class, otherwise the predicted
         numbers. If it has not seen values like the changed ones, its prediction is a guess, and the result has a
@@ -143,7 +143,7 @@ class WhatIfRows:
 
 
 def _describe_threshold(response: Mapping[str, Any], localizer: Localizer) -> str:
-    """Return from which probability on the positive class is predicted; empty if there are more than two classes.
+    """Describe the decision threshold of the positive class, or return "" if there are more than two classes.
 
     The threshold need not be 0.5, so without it the predicted class would seem to contradict the probabilities.
     """
@@ -163,7 +163,7 @@ def _refuse_unseen_values(
 
     Args:
         changes: The cells that the reader has changed; what is unusual about the others is not the reader's doing.
-        warnings: What the API warns of in the changed row.
+        warnings: The warnings of the API about the changed row.
         localizer: The reader's language.
     """
     changed_columns = {cell.column for cell in changes}
@@ -183,10 +183,10 @@ def _refuse_unseen_values(
 
 
 def parse_cell(text: str, kind: str) -> CellValue:
-    """Return the value of a column that a reader has entered as text.
+    """Convert the string that a reader has entered for a column to its value.
 
-    An empty text is a missing value. In a column of the kind `number`, the text is a number; any other text there is
-    returned unchanged, because `field_errors` reports it.
+    An empty string is a missing value. In a column of the kind `number`, a string that is not a number is returned
+    unchanged, because `field_errors` reports it.
     """
     if not text:
         return None
@@ -199,10 +199,10 @@ def parse_cell(text: str, kind: str) -> CellValue:
 
 
 def _field_error(feature: Feature, text: str, localizer: Localizer) -> str:
-    """Return the message about a text that is not a possible value of a column; empty if it is one.
+    """Return the error message for a value that the column does not accept, or "" if it is valid.
 
-    A numeric column accepts numbers. A column with known categories accepts those that the model has seen, because it
-    cannot tell anything about others. An empty text is a missing value, which every column accepts.
+    A numeric column accepts numbers. A column with known categories only accepts the categories that the
+    model has seen. An empty string is a missing value, which every column accepts.
     """
     if not text:
         return ""
