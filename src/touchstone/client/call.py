@@ -123,7 +123,7 @@ def refuse_web_page(response: httpx2.Response, *, file_name: str = "") -> None:
 
 
 def media_type_of(response: httpx2.Response) -> str:
-    """Return the media type of a response in lower case and without parameters; empty if it has none."""
+    """Return the media type of a response in lower case and without parameters, or an empty string if it has none."""
     content_type: str = response.headers.get("content-type", "")
     return content_type.partition(";")[0].strip().lower()
 

@@ -154,7 +154,7 @@ def _fill_placeholders(translations: Text, facts: Mapping[str, Any], locale: str
 
 
 def _countable(fact: Any, locale: str) -> CountedText:
-    """Return a fact of a sentence as text with its count; one that was formatted with its count stays as it is.
+    """Return an argument of a sentence as a string with its count, unless it has been formatted with it before.
 
     A float that is a whole number is written without a decimal point, which is a comma in French.
     """

@@ -37,7 +37,7 @@ def format_ordinal(position: int, locale: str) -> str:
 
 
 def format_decimal(number: float, locale: str, decimals: int = _DECIMALS) -> str:
-    """Return a number rounded to at most some decimals; zeros at its end are left out, so that 0.50 becomes `0.5`."""
+    """Round a number to a maximum number of decimals, without trailing zeros: 0.50 becomes `0.5`."""
     english = _fixed_point(number, decimals)
     if "." in english:
         english = english.rstrip("0").rstrip(".")
@@ -45,7 +45,7 @@ def format_decimal(number: float, locale: str, decimals: int = _DECIMALS) -> str
 
 
 def format_points(points: float, locale: str) -> str:
-    """Return points rounded to at most three decimals; those that would round to zero keep three significant digits."""
+    """Round points to at most three decimals, or to three significant digits if they would round to zero."""
     return _format_nonzero(points, locale, _DECIMALS)
 
 
@@ -149,7 +149,7 @@ def format_percentage(share: float, locale: str) -> str:
 
 
 def _fixed_point(number: float, decimals: int) -> str:
-    """Return a number with exactly this many decimals, as in English; what rounds to zero has no minus sign."""
+    """Format a number with the given number of decimals, as in English, and never as a negative zero."""
     return f"{number:z,.{decimals}f}"
 
 

@@ -86,7 +86,7 @@ async def load_change_describer(ctx: PageContext) -> ChangeDescriber:
 
 
 async def find_dataset(ctx: PageContext, dataset_id: int | str) -> Dataset | None:
-    """Return a dataset; None if it does not exist."""
+    """Return a dataset, or None if it does not exist."""
     try:
         return await ctx.api.get_dataset(dataset_id)
     except TouchstoneError as error:
@@ -102,14 +102,14 @@ async def find_datasets(ctx: PageContext, dataset_ids: Collection[int]) -> list[
 
 
 async def find_chosen_dataset(ctx: PageContext, project: Project) -> Dataset | None:
-    """Return the dataset that a project has chosen; None if there is none or it no longer exists."""
+    """Return the dataset that a project has chosen, or None if there is none or it no longer exists."""
     if project.chosen_dataset_id is None:
         return None
     return await find_dataset(ctx, project.chosen_dataset_id)
 
 
 async def list_all_projects(ctx: PageContext) -> list[Project]:
-    """Return all projects of the reader, for a field in which one of them is selected."""
+    """Return all projects of the reader, for a field that selects one of them."""
     projects: list[Project] = []
     for number in itertools.count(1):
         page = await ctx.api.page_projects(page=number, page_size=_LIST_PAGE)
@@ -142,7 +142,7 @@ async def list_recent_jobs(ctx: PageContext, project_id: str | None = None) -> l
 
 
 async def _list_jobs_of_kind(ctx: PageContext, kind: Kind, project_id: str | None) -> list[Job]:
-    """Return the latest jobs of one kind; an empty list if their backend is unavailable."""
+    """Return the latest jobs of one kind, or an empty list if their backend is unavailable."""
     try:
         page = await ctx.api.page_jobs(kind, project_id=project_id, page_size=_RECENT_JOBS)
     except TouchstoneError as error:
@@ -154,14 +154,14 @@ async def _list_jobs_of_kind(ctx: PageContext, kind: Kind, project_id: str | Non
 
 
 def dataset_id_of_job(job: Job) -> int | str | None:
-    """Return an id of the dataset that a job has used or will use; None if that is not known yet."""
+    """Return an id of the dataset that a job has used or will use, or None if that is not known yet."""
     inputs = job.inputs or {}
     dataset_id: int | str | None = inputs.get("dataset_id") or job.request.get("dataset_id")
     return dataset_id
 
 
 async def find_dataset_names(ctx: PageContext, jobs: Collection[Job]) -> dict[UUID, str]:
-    """Return the name of the dataset of each job, by the id of the job; without those that no longer exist."""
+    """Return the names of the datasets of jobs by the id of the job, without datasets that no longer exist."""
     dataset_id_by_job = {job.id: dataset_id_of_job(job) for job in jobs}
     dataset_ids = {dataset_id for dataset_id in dataset_id_by_job.values() if dataset_id is not None}
     datasets = await asyncio.gather(*(find_dataset(ctx, dataset_id) for dataset_id in dataset_ids))
@@ -190,7 +190,7 @@ async def list_comparisons(ctx: PageContext, project_id: str) -> list[TrainingCo
 
 
 async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
-    """Return the page of the ranking that the state describes; an empty ranking if all weights are zero.
+    """Return the page of the ranking that the state describes, or an empty ranking if all weights are zero.
 
     Raises:
         InvalidFilterValue: A filter or a gate of the state does not accept its value.
@@ -214,7 +214,7 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
 
 
 async def fetch_ranked_dataset(ctx: PageContext, state: RankState, lifts: Lifts) -> ScoredDataset | None:
-    """Return a dataset with its place in the ranking; None if it does not match the filters.
+    """Return a dataset with its place in the ranking, or None if it does not match the filters.
 
     Args:
         ctx: The request.
@@ -324,7 +324,7 @@ async def find_declarers(ctx: PageContext, dataset_ids: Collection[int]) -> dict
 
 
 async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset, evidence: Evidence) -> ScoredDataset | None:
-    """Return the score of one dataset with the reader's weights; None if all weights are zero.
+    """Return the score of one dataset with the reader's weights, or None if all weights are zero.
 
     The API cannot score a single dataset, only all datasets that pass some filters. This function therefore filters by
     the attributes of the dataset itself. Few other datasets pass these filters, so the first page of the result usually

@@ -71,8 +71,8 @@ class WebApp:
         """Create the web app and the in-process API client that it uses.
 
         The client calls `api` within this process, without a network connection. It sends the same requests as any
-        other client, so the pages can do nothing that the API does not offer to everybody. The one exception are
-        `public_records`, for readers who have not signed in; without them, such readers are asked to sign in.
+        other client, so the pages can do nothing that the API does not offer to everybody. The only exception is
+        `public_records`, which lets readers see records without signing in. If it is None, they must sign in.
         """
         client = AsyncTouchstone("http://touchstone", transport=InProcess(api), timeout=_API_TIMEOUT_SECONDS)
 

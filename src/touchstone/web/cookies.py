@@ -34,14 +34,14 @@ _ACCESS_PATTERN: Final = re.compile(rb"(?:^|; ?)%s=([^; ]+)" % SESSION_ACCESS.en
 
 @dataclass(frozen=True, slots=True)
 class SessionTokens:
-    """The tokens of a signed-in browser; an empty access token must be renewed before it is used."""
+    """The tokens of a signed-in browser. An empty access token must be renewed before it is used."""
 
     access: str
     refresh: str
 
 
 def read_session(request: Request) -> SessionTokens | None:
-    """Return the tokens that the browser sent; None if nobody is signed in."""
+    """Return the tokens that the browser sent, or None if nobody is signed in."""
     refresh_token = request.cookies.get(SESSION_REFRESH, "")
     if not refresh_token:
         return None
@@ -83,7 +83,7 @@ def read_device(request: Request) -> str | None:
 
 
 def read_theme(request: Request) -> str:
-    """Return the theme selected in this browser; `auto` follows the system."""
+    """Return the theme selected in this browser. The theme `auto` follows the system."""
     theme = request.cookies.get(THEME)
     return theme if theme in THEMES else THEMES[0]
 
@@ -110,7 +110,7 @@ def delete_last_ranking(response: Response) -> None:
 
 
 def last_ranking_address(request: Request) -> str:
-    """Return the address at which the reader left the ranking."""
+    """Return the address of the ranking that the reader saw last."""
     query = request.cookies.get(LAST_RANKING, "")
     return HOME + query if _RANKING_PATTERN.fullmatch(query) else HOME
 

@@ -62,7 +62,7 @@ async def handle_service_error(request: Request, exception: Exception) -> Respon
 
 
 async def handle_unexpected_error(request: Request, _: Exception) -> Response:
-    """Return the page about an exception that no handler expected; the server logs it."""
+    """Return the page for an unexpected exception, which the server logs."""
     ctx = PageContext(request)
     error = _as_client_error(InternalError(), ctx.locale)
     return ctx.write_cookies(ctx.render_template("error.html", error=error, user=None))

@@ -45,7 +45,7 @@ class FlashMessage(StrEnum):
 
 
 def flash_message(request: Request) -> FlashMessage | None:
-    """Return the message in a request's query; None if there is none or it is unknown."""
+    """Return the message in a request's query, or None if there is none or it is unknown."""
     try:
         return FlashMessage(request.query_params.get(PARAMETER, ""))
     except ValueError:

@@ -16,7 +16,7 @@ _LARGEST_EXACT_INTEGER: Final = 2**53
 
 
 def text_field(form: FormData, name: str) -> str:
-    """Return the text of a field without surrounding blanks; empty if it was not sent."""
+    """Return the value of a field without surrounding blanks, or an empty string if it was not sent."""
     value = form.get(name)
     return value.strip() if isinstance(value, str) else ""
 
@@ -33,7 +33,7 @@ def list_field(form: FormData, name: str) -> list[str]:
 
 
 def integer_field(form: FormData, name: str, message: str) -> int | None:
-    """Return the integer in a field; None if the field is empty.
+    """Return the integer in a field, or None if the field is empty.
 
     Readers may write blanks between thousands.
 
@@ -51,7 +51,7 @@ def integer_field(form: FormData, name: str, message: str) -> int | None:
 
 
 def file_field(form: FormData, name: str) -> UploadFile | None:
-    """Return the uploaded file of a field; None if no file was chosen."""
+    """Return the uploaded file of a field, or None if no file was chosen."""
     value = form.get(name)
     if isinstance(value, UploadFile) and value.filename:
         return value

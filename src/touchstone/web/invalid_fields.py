@@ -48,7 +48,7 @@ def _show_message(form: str, field_names: Sequence[str], message: str) -> str:
 
 
 def _find_form(html: str, path: str, form_name: str) -> tuple[int, int]:
-    """Return the positions at which the submitted form begins and ends in the page.
+    """Return the start and the end of the submitted form in the page.
 
     If the page has no such form, they are the start and the end of the page.
 

@@ -61,7 +61,7 @@ class Localizer:
         return self.text(counted_key, count=self.number(count), **facts)
 
     def number(self, value: float | None, digits: int | None = None) -> str:
-        """Return a number as this language writes it, such as `1 234,5` in French; a dash for None.
+        """Return a number as this language writes it, such as `1 234,5` in French, or a dash for None.
 
         The number has `digits` decimals. By default, integers have none and other numbers at most three.
 
@@ -96,7 +96,7 @@ class Localizer:
         return _NUMBER.sub(self._localize_number, text)
 
     def _localize_number(self, match: re.Match[str]) -> str:
-        """Return a matched number with the symbols of the language; an exponent becomes a power of ten."""
+        """Replace the symbols of a matched number by those of the language. An exponent becomes a power of ten."""
         mantissa, _, exponent = match[0].partition("e")
         localized_mantissa = mantissa.translate(self._symbols)
         if not exponent:
@@ -106,19 +106,19 @@ class Localizer:
         return f"{localized_mantissa}\u00a0×\u00a010{superscript}"
 
     def percent(self, share: float | None, digits: int = 0) -> str:
-        """Return a share in 0-1 as a percentage; a dash for None."""
+        """Return a share in 0-1 as a percentage, or a dash for None."""
         if share is None:
             return _DASH
         return self._percent_pattern.format(self.number(100 * share, digits))
 
     def date(self, moment: datetime | None) -> str:
-        """Return a day and a time; a dash for None."""
+        """Return a day and a time, or a dash for None."""
         if moment is None:
             return _DASH
         return str(format_datetime(moment, "medium", locale=self._babel_locale))
 
     def duration(self, start: datetime | None, end: datetime | None) -> str:
-        """Return the time between two moments in its largest unit; a dash if one of them is missing."""
+        """Return the time between two moments in its largest unit, or a dash if one of them is missing."""
         if start is None or end is None:
             return _DASH
 
@@ -139,7 +139,7 @@ class Localizer:
         return str(format_timedelta(duration, granularity="second", threshold=threshold, locale=self._babel_locale))
 
     def bytes(self, count: int | None) -> str:
-        """Return a file size such as `1.4 MB` or `350 kB`; a dash for None.
+        """Return a file size such as `1.4 MB` or `350 kB`, or a dash for None.
 
         The unit is the largest one, in steps of 1000, in which the size is at least 1. Sizes below 100 have one
         decimal, except in bytes.

@@ -148,7 +148,7 @@ class PageContext:
         return self.localizer.text(key, **facts)
 
     async def form(self) -> FormData:
-        """Return the submitted form; an empty one if the request submits none."""
+        """Return the submitted form, or an empty one if the request submits none."""
         return await self.request.form()
 
     async def require_new_form(self) -> None:
@@ -179,7 +179,7 @@ class PageContext:
         return self.state.weight_profiles
 
     async def load_user(self) -> User | None:
-        """Return the signed-in user and adopt the language of the account; None if nobody is signed in.
+        """Return the signed-in user and adopt the language of the account, or None if nobody is signed in.
 
         The user is requested at most once for each request to a page.
         """
@@ -252,11 +252,11 @@ class PageContext:
         return response
 
     def redirect(self, path: str, **query: Any) -> Response:
-        """Send the browser to another page; with `done`, that page shows a flash message."""
+        """Redirect the browser to another page, which shows the flash message `done` if one is given."""
         return RedirectResponse(build_address(path, **query), status_code=_SEE_OTHER)
 
     def sign_out(self) -> None:
-        """Forget who is signed in; `write_cookies` then deletes the tokens from the browser."""
+        """Drop the session, so that `write_cookies` deletes its tokens from the browser."""
         self._is_signed_out = True
         self._user = None
         self._renewed_session = None
@@ -298,7 +298,7 @@ def _error_page_status(error: TouchstoneError, status: int | None) -> int:
 
 
 def _holds_input(form: FormData) -> bool:
-    """Return whether a form that is shown again holds what was entered; passwords are never shown again."""
+    """Return whether a redisplayed form contains what the reader has entered. Passwords are never redisplayed."""
     return bool(form) and not any(map(is_password_field, form))
 
 

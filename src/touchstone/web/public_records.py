@@ -23,6 +23,6 @@ class PublicRecords:
         return msgspec.convert(response.value, Dataset) if response.status == _OK else None
 
     async def describe(self, dataset_id: int) -> Mapping[str, Any]:
-        """Return the schema.org description of a public record; it is empty if the record is gone."""
+        """Return the schema.org description of a public record, which is empty if the record is gone."""
         response = await self._selection.get(f"/datasets/{dataset_id}/export", caller=None, query="format=jsonld")
         return response.value if response.status == _OK else {}

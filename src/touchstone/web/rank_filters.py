@@ -75,7 +75,7 @@ def filter_name(name: str) -> str:
 
 
 class InvalidFilterValue(Exception):
-    """A filter with a value that it does not accept; the argument is the filter's name."""
+    """A filter has a value that it does not accept. The argument is the name of the filter."""
 
 
 def parse_filter(name: str, texts: Sequence[str]) -> FilterValue:
@@ -146,7 +146,7 @@ def filters_of_criteria(criteria: Mapping[str, Any]) -> dict[str, tuple[str, ...
 
 
 def _filter_texts(name: str, value: Any) -> tuple[str, ...]:
-    """Return the stored value of a filter as a reader would have entered it; an empty tuple if nothing is stored."""
+    """Return the stored value of a filter as a reader would enter it, or an empty tuple if there is none."""
     if value is None or value == "":
         return ()
     if isinstance(value, bool):

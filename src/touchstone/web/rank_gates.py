@@ -114,7 +114,7 @@ def gates_of_project(stored_gates: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _gate_text(value: Any) -> str:
-    """Return the stored value of a gate as a reader would enter it; empty if nothing is stored."""
+    """Return the stored value of a gate as a reader would enter it, or an empty string if there is none."""
     if value is None:
         return ""
     if isinstance(value, bool):

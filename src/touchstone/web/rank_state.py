@@ -151,7 +151,7 @@ class RankState:
         return {name: weight / total_weight for name, weight in self.weights.items()}
 
     def change(self, **changes: Any) -> "RankState":
-        """Return a copy of the state in which the named attributes have other values."""
+        """Return a copy of the state with other values for the named attributes."""
         return replace(self, **changes)
 
     def without_filter_value(self, name: str, value: str) -> "RankState":
@@ -305,7 +305,7 @@ class RankState:
 
     @property
     def gate_mode(self) -> Literal["pass", "all"]:
-        """Return which datasets the API is to rank: only those that pass all gates, or all."""
+        """Return the gate mode for the API, which ranks either all datasets or only those that pass all gates."""
         return "pass" if self.passing_only else "all"
 
     def weight_body(self) -> dict[str, float]:
@@ -373,7 +373,7 @@ def parse_small_integer(text: str) -> int | None:
 
 
 def _group_parameters(pairs: Pairs) -> dict[str, list[str]]:
-    """Return the values of each parameter without surrounding blanks; empty values are left out.
+    """Return the non-empty values of each parameter, without surrounding blanks.
 
     Filters and gates have the names that the form uses, whichever of their names they were given by.
     """
@@ -407,13 +407,13 @@ def _read_gates(parameters: Parameters) -> dict[str, str]:
 
 
 def _has_flag(parameters: Parameters, flag: tuple[str, str]) -> bool:
-    """Return whether a flag is set; a flag is the pair of a parameter and the value that sets it."""
+    """Return whether a flag, given as a parameter and the value that sets it, is set."""
     name, value = flag
     return _first_value(parameters, name) == value
 
 
 def _read_weights(parameters: Parameters, weight_profiles: WeightProfiles) -> dict[str, float]:
-    """Return the slider positions that the parameters describe; positions of zero are left out.
+    """Return the slider positions in the parameters, without zeros.
 
     A named profile takes precedence over the sliders, because the button of a profile submits all sliders too. If there
     is neither a profile nor a slider among the parameters, the default profile applies.
@@ -435,7 +435,7 @@ def _read_weights(parameters: Parameters, weight_profiles: WeightProfiles) -> di
 
 
 def _read_assurance(text: str) -> Assurance:
-    """Return the level of evidence with this name; the default if there is none."""
+    """Return the level of evidence with this name, or the default if there is none."""
     try:
         return Assurance(text)
     except ValueError:

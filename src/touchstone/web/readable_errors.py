@@ -160,7 +160,7 @@ def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
 
 
 def _names_technical_limit(message: str) -> bool:
-    """Return whether a message contains a limit that means nothing to readers, such as that of a 64-bit integer."""
+    """Return whether a message contains a limit that means nothing to readers, such as the largest 64-bit integer."""
     numbers = [int(digits) for digits in _LONG_NUMBER.findall(message)]
     return any(abs(number) >= _LARGEST_SAFE_INTEGER for number in numbers)
 
@@ -181,7 +181,7 @@ def _convert_bytes(sentence: str, localizer: Localizer) -> str:
 
 
 def _label(location: Sequence[Any], localizer: Localizer) -> str:
-    """Return the label of the innermost part of a location that has one; empty if none has."""
+    """Return the label of the innermost labelled part of a location, or an empty string if no part has one."""
     for name in reversed(location):
         if name in BY_NAME:
             return localizer.attribute(name)

@@ -12,12 +12,12 @@ from touchstone.web.cookies import LANGUAGE
 
 
 def selected_language(request: Request) -> str | None:
-    """Return the language that the reader has selected in this browser; None if none was selected."""
+    """Return the language that the reader has selected in this browser, or None if none was selected."""
     language = request.cookies.get(LANGUAGE)
     return language if language in LOCALES else None
 
 
 def response_language(request: Request) -> str:
-    """Return the language in which to respond: the selected one, else the one that the browser prefers."""
+    """Return the language of the response: the selected language, or else the one that the browser prefers."""
     accept_language = request.headers.get("accept-language")
     return selected_language(request) or preferred_locale(accept_language)

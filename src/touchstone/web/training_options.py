@@ -110,7 +110,7 @@ def _read_split(ctx: PageContext, form: FormData) -> JsonObject:
 
 
 def _read_test_size(ctx: PageContext, form: FormData) -> float | None:
-    """Return the share of the rows to test on, in 0-1, which the form has in percent; None if the field is empty.
+    """Return the share of the rows to test on, in 0-1, which the form has in percent, or None if the field is empty.
 
     Raises:
         TouchstoneError: The field does not hold a percentage that the API accepts.
@@ -137,7 +137,7 @@ def _read_budget(ctx: PageContext, form: FormData) -> JsonObject:
 
 
 def _read_threshold(ctx: PageContext, form: FormData) -> JsonObject | None:
-    """Return the rule by which a training chooses the decision threshold of its model; None if the form has no rule.
+    """Return the rule by which a training chooses the decision threshold of its model, or None if the form has no rule.
 
     The rule is either a metric to optimize, or the costs of false positives (`fp`) and false negatives (`fn`).
 
@@ -159,7 +159,7 @@ def _read_threshold(ctx: PageContext, form: FormData) -> JsonObject | None:
 
 
 def _read_cost(ctx: PageContext, form: FormData, name: str) -> int | float | None:
-    """Return the cost of one kind of error; None if the field is empty.
+    """Return the cost of one kind of error, or None if the field is empty.
 
     Raises:
         TouchstoneError: The field holds something other than a number.

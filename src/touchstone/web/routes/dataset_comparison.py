@@ -48,7 +48,7 @@ async def comparison_page(ctx: PageContext) -> Response:
 
 
 async def _fetch_comparison(ctx: PageContext, state: RankState) -> Comparison | None:
-    """Return the comparison of the pinned datasets; None if there are fewer than two, or if all weights are zero."""
+    """Return the comparison of the pinned datasets, or None if there are fewer than two, or if all weights are zero."""
     has_enough_datasets = len(state.pins) >= _MIN_COMPARED
     if not has_enough_datasets or not state.weights:
         return None

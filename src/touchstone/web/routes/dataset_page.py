@@ -111,7 +111,7 @@ async def dataset_page(ctx: PageContext) -> Response:
 
 
 async def dataset_page_by_uuid(ctx: PageContext) -> Response:
-    """Redirect to the page of the dataset with this UUID, by which records name one another."""
+    """Redirect to the page of the dataset with the given UUID, which records use to refer to one another."""
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     return ctx.redirect(_DATASET.format(dataset_id=dataset.id))
 
@@ -142,7 +142,7 @@ async def public_dataset_page(ctx: PageContext) -> Response:
 async def _lowered_score(
     ctx: PageContext, state: RankState, dataset: Dataset, evidence: Evidence, score: ScoredDataset | None
 ) -> LoweredScore | None:
-    """Return how much higher the score of a dataset would be if its declarations counted without evidence.
+    """Return the score that a dataset would gain if its declarations counted without evidence.
 
     Returns None if the score would not be higher.
 

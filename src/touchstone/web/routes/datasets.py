@@ -144,7 +144,7 @@ async def _create_dataset(ctx: PageContext, form: FormData) -> Dataset:
 
 @contextlib.asynccontextmanager
 async def _uploaded_file(ctx: PageContext, form: FormData) -> AsyncGenerator[File | None]:
-    """Upload the data file in the form and yield it, while the record that names it is saved; None if there is none.
+    """Upload the data file in the form and yield it, while the record that names it is saved, or None if there is none.
 
     If the API refuses the record, the file is deleted. The reader has to choose it again in any case, so it would only
     take up space.
@@ -166,7 +166,7 @@ async def _uploaded_file(ctx: PageContext, form: FormData) -> AsyncGenerator[Fil
 
 
 def _read_attributes(ctx: PageContext, form: FormData) -> dict[str, Any]:
-    """Return the attributes in the form, by their names in the API; an attribute that is left open is None.
+    """Return the attributes in the form by their names in the API, with None for each one that is left open.
 
     Raises:
         TouchstoneError: The year is not a number.
@@ -188,7 +188,7 @@ def _read_attributes(ctx: PageContext, form: FormData) -> dict[str, Any]:
 
 
 def _read_suggestions(form: FormData) -> dict[str, Any]:
-    """Return what the form suggests for trainings on the dataset: the target and the sensitive columns."""
+    """Return the form's suggestions for trainings on the dataset: the target and the sensitive columns."""
     suggestions: dict[str, Any] = {
         "target": text_field(form, "target"),
         "sensitive_columns": split_at_commas(text_field(form, "sensitive")),
@@ -214,7 +214,7 @@ async def _require_author(ctx: PageContext, dataset: Dataset) -> None:
 
 
 def _form_fields(dataset: Dataset) -> dict[str, str]:
-    """Return the texts that fill in the form when a record is edited, by field name."""
+    """Return the values that prefill the form for editing a record, by field name."""
     suggestions = dataset.metadata or {}
     texts = {
         "etag": dataset.etag or "",

@@ -88,7 +88,7 @@ async def _render_claim_form(
 
 
 def _read_value(ctx: PageContext, attribute: str, form: FormData) -> ClaimValue:
-    """Return the value in the form; None if the attribute does not apply to the dataset.
+    """Return the value in the form, or None if the attribute does not apply to the dataset.
 
     Raises:
         TouchstoneError: The form has no value, or one that is not a number.
@@ -152,7 +152,7 @@ def _end_of_day(ctx: PageContext, text: str) -> str:
 
 
 def _read_source(form: FormData) -> dict[Literal["kind", "name", "url", "sha256"], str]:
-    """Return the name and the address of the document in the form, as far as they are filled in."""
+    """Return the name and the address of the document, as far as they are in the form."""
     source: dict[Literal["kind", "name", "url", "sha256"], str] = {}
     if name := text_field(form, "source_name"):
         source["name"] = name

@@ -19,7 +19,7 @@ _PAGE_SIZE: Final = 50
 
 
 async def hidden_datasets_page(ctx: PageContext) -> Response:
-    """Show one page of the hidden records; only administrators may see it."""
+    """Show one page of the hidden records, for administrators only."""
     page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
     page = await ctx.api.page_hidden_datasets(page=page_number, page_size=_PAGE_SIZE)
     return await ctx.render("hidden_datasets.html", page=page, link=partial(page_address, _HIDDEN_DATASETS))

@@ -46,7 +46,7 @@ Variables = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class StartForm:
-    """A page with a form that starts a job; trainings and explanations have one each.
+    """A page with a form that starts a job, either a training or an explanation.
 
     Attributes:
         kind: The kind of the job.
@@ -288,7 +288,7 @@ async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variable
 
 
 async def _find_trainable_dataset(ctx: PageContext, form: FormData) -> Dataset | None:
-    """Return the dataset that the form is about; None if the form names none or the dataset has no table."""
+    """Return the dataset that the form is about, or None if the form names none or the dataset has no table."""
     dataset_id = text_field(form, "dataset_id")
     if not is_integer(dataset_id):
         return None

@@ -83,7 +83,7 @@ async def chart_spec(ctx: PageContext) -> Response:
 
 
 async def chart_picture(ctx: PageContext) -> Response:
-    """Return a chart as SVG; the API draws it in its sandboxed renderer."""
+    """Return a chart as SVG, drawn by the sandboxed renderer of the API."""
     name = f"{ctx.path_params['chart']}.svg"
     svg = await ctx.api.get_artifact(_job_kind(ctx), ctx.path_params["job_id"], name)
     return Response(svg, media_type="image/svg+xml")
@@ -128,7 +128,7 @@ async def _load_job(ctx: PageContext) -> Job:
 
 
 async def _find_dataset_of_job(ctx: PageContext, job: Job) -> Dataset | None:
-    """Return the dataset that a job has used or will use; None if there is none or it no longer exists."""
+    """Return the dataset that a job has used or will use, or None if there is none or it no longer exists."""
     dataset_id = dataset_id_of_job(job)
     if dataset_id is None:
         return None
@@ -192,7 +192,7 @@ async def _what_if_variables(ctx: PageContext, job: Job, row: job_view.JsonObjec
 
 
 def _selected_row(ctx: PageContext, rows: Sequence[Any]) -> int:
-    """Return the position of the explained row that the address selects; the first one by default."""
+    """Return the position of the explained row that the address selects, by default the first one."""
     text = ctx.request.query_params.get("row", "0")
     if not rows or not is_integer(text):
         return 0

@@ -1,4 +1,4 @@
-"""The pages and files by which the owner of a project answers for a choice: its snapshots and its report."""
+"""Pages and files for the accountability of a project: its snapshots and its report."""
 
 from typing import Any, Final
 
@@ -84,7 +84,7 @@ async def report_file(ctx: PageContext) -> Response:
 
 
 def _report_language(ctx: PageContext) -> str:
-    """Return the language of the report from the address; by default, it is the language of the page."""
+    """Return the language of the report from the address, or else the language of the page."""
     language = ctx.request.query_params.get("lang", "")
     return language if language in LOCALES else ctx.locale
 

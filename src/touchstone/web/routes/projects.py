@@ -271,7 +271,7 @@ async def delete_project(ctx: PageContext) -> Response:
 
 
 async def _dataset_to_choose(ctx: PageContext) -> Dataset | None:
-    """Return the dataset that the address names as the choice to keep; None if it names none."""
+    """Return the dataset that the address names as the choice to keep, or None if it names none."""
     dataset_id = ctx.request.query_params.get("choose", "")
     if not is_integer(dataset_id):
         return None

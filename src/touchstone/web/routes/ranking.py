@@ -220,7 +220,7 @@ async def filter_values_page(ctx: PageContext) -> Response:
 
 
 def _read_value_search(ctx: PageContext, name: str) -> ValueSearch:
-    """Return the search in the address; a search for all values if it has none."""
+    """Return the search in the address, or a search for all values if it has none."""
     query = ctx.request.query_params
     text = query.get("values_search", "").strip()[:_MAX_SEARCH_LENGTH]
     shows_all = "values_search_all" in query

@@ -18,7 +18,7 @@ RECENT_CHOICES: Final = 5  # shown at once; the page folds older ones away
 
 @dataclass(frozen=True, slots=True)
 class ChoiceEntry:
-    """One choice in the history of a project, with the texts about it.
+    """One choice in the history of a project, formatted for display.
 
     Attributes:
         choice: The choice.
@@ -34,7 +34,7 @@ class ChoiceEntry:
 
 
 def choice_entries(choices: Iterable[Choice], describer: ChangeDescriber) -> tuple[ChoiceEntry, ...]:
-    """Return the entries of a project's history of choices, in the order in which the choices are given.
+    """Return the entries of a project's history, in the order of the given choices.
 
     An entry says which rank the chosen dataset had, and what the project required at that time. Both texts are empty
     for a choice without a ranking.

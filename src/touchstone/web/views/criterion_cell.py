@@ -38,12 +38,12 @@ class CriterionCell:
 
     @property
     def text(self) -> str:
-        """Return the value as text; a question mark if it is unknown."""
+        """Return the value as text, or a question mark if it is unknown."""
         return "?" if self.unknown else self.localizer.number(self.value, digits=VALUE_DIGITS)
 
     @property
     def points_text(self) -> str:
-        """Return the points as text; the word for "unknown" if the value is unknown."""
+        """Return the points as text, or the word for "unknown" if the value is unknown."""
         if self.unknown:
             return self.localizer.text("unknown")
         return self.localizer.number(self.points, digits=_POINTS_DIGITS)
@@ -71,12 +71,12 @@ class CriterionCell:
 
     @property
     def x(self) -> str:
-        """Return where the segment in the bar of the score begins, as an SVG attribute `x`."""
+        """The start of the segment in the bar of the score, as the SVG attribute `x`."""
         return css_percentage(self.preceding_points)
 
     @property
     def width(self) -> str:
-        """Return how wide the segment in the bar of the score is, as an SVG attribute `width`."""
+        """The width of the segment in the bar of the score, as the SVG attribute `width`."""
         return css_percentage(self.points)
 
     @property

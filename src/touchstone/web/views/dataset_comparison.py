@@ -47,7 +47,7 @@ class CriterionRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Datasets side by side; each dataset has the same position in every row."""
+    """Datasets side by side. Each dataset has the same position in every row."""
 
     datasets: tuple[Dataset, ...]
     scores: tuple[ScoreRange, ...]
@@ -93,7 +93,7 @@ def compare(
 def _criterion_rows(
     scores: Sequence[ScoredDataset | None], used_criteria: Sequence[WeightedCriterion], localizer: Localizer
 ) -> tuple[CriterionRow, ...]:
-    """Return one row for each criterion, with a cell for each dataset; a dataset without a score has None there."""
+    """Return one row per criterion with a cell for each dataset, or None for a dataset without a score."""
     columns: list[Sequence[CriterionCell | None]] = []
     for score in scores:
         if score:
@@ -135,6 +135,6 @@ def _attribute_row(name: str, compared_datasets: Sequence[ComparedDataset]) -> A
 
 
 def _level_of(name: str, evidence: Evidence) -> EvidenceLevel | None:
-    """Return the level of the evidence for an attribute; None if nothing is claimed about it."""
+    """Return the level of the evidence for an attribute, or None if nothing is claimed about it."""
     state = evidence.attributes.get(name)
     return state.level if state is not None else None

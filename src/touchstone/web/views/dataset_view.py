@@ -78,7 +78,7 @@ def measurement(dataset: Dataset) -> Mapping[str, Any]:
 
 
 def measurement_failure(dataset: Dataset) -> str | None:
-    """Return the key of the text that says why the data file could not be measured; None if it did not fail."""
+    """Return the message key for the failed measurement of the data file, or None if it did not fail."""
     key = f"unmeasured_{(dataset.metadata or {}).get('unmeasured')}"
     return key if key in DATASET_PAGES else None
 
@@ -109,7 +109,7 @@ def measured_attributes(dataset: Dataset, evidence: Evidence) -> tuple[MeasuredA
 
 
 def _measured_number(dataset: Dataset, name: str, measured_name: str) -> float | None:
-    """Return the measured number for an attribute; None if there is none.
+    """Return the measured number for an attribute, or None if there is none.
 
     The measurement counts columns and the attribute counts features. The target is a column, but not a feature.
     """
@@ -146,12 +146,12 @@ def column_names(dataset: Dataset) -> tuple[str, ...]:
 
 
 def suggestion(dataset: Dataset, key: str) -> Any:
-    """Return what the record suggests for a training: `target`, `sensitive_columns` or `exclude_columns`."""
+    """Return the record's suggestion for a training: `target`, `sensitive_columns` or `exclude_columns`."""
     return (dataset.metadata or {}).get(key)
 
 
 def suggested_target(dataset: Dataset) -> str | None:
-    """Return the column that the training form preselects as the target; None if the dataset has no columns.
+    """Return the column that the training form preselects as the target, or None if the dataset has no columns.
 
     The target is the column to predict. The first of these rules that applies decides:
 

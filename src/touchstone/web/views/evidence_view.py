@@ -42,7 +42,7 @@ class Reader:
         return claim.by is not None and claim.by.id == self.user_id
 
     def decisions(self, claim: Claim) -> tuple[Decision, ...]:
-        """Return the decisions that the reader may make on a claim; an empty tuple if there are none.
+        """Return the decisions that the reader may make on a claim, or an empty tuple if there are none.
 
         The creator of the record accepts or rejects proposals. A curator also rejects claims in force, and confirms
         what somebody else has claimed, unless it has been confirmed already.
@@ -152,7 +152,7 @@ def _strength(claim: Claim) -> int:
 
 
 def value_at(state: AttributeState, assurance: Assurance) -> ClaimValue:
-    """Return the value of an attribute at a level of evidence; None if it is unknown there."""
+    """Return the value of an attribute at a level of evidence, or None if it is unknown there."""
     if assurance is Assurance.DECLARED:
         return state.value
     return state.documented if assurance is Assurance.DOCUMENTED else state.reviewed
@@ -169,7 +169,7 @@ def merely_declared(details: Sequence[AttributeDetails]) -> tuple[AttributeDetai
 
 
 def find_claim(evidence: Evidence, claim_id: UUID) -> Claim | None:
-    """Return the claim with this id; None if the dataset has no such claim."""
+    """Return the claim with this id, or None if the dataset has no such claim."""
     for claim in evidence.claims:
         if claim.id == claim_id:
             return claim
@@ -189,7 +189,7 @@ def claim_value_text(claim: Claim, localizer: Localizer) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QuoteInContext:
-    """A quote with the text around it; `before` and `after` are cut to a few hundred characters."""
+    """A quote with up to a few hundred characters of its context in `before` and `after`."""
 
     before: str
     quote: str
@@ -209,10 +209,10 @@ def quote_in_context(quote: str | None, texts: Sequence[str | None]) -> QuoteInC
 
 
 def _last_characters(text: str) -> str:
-    """Return the end of a text, with an ellipsis where something is left out."""
+    """Return the end of a string, with an ellipsis for omitted characters."""
     return text if len(text) <= _CONTEXT_CHARACTERS else "…" + text[-_CONTEXT_CHARACTERS:]
 
 
 def _first_characters(text: str) -> str:
-    """Return the beginning of a text, with an ellipsis where something is left out."""
+    """Return the beginning of a string, with an ellipsis for omitted characters."""
     return text if len(text) <= _CONTEXT_CHARACTERS else text[:_CONTEXT_CHARACTERS] + "…"

@@ -143,7 +143,7 @@ class RangeField:
 
 @dataclass(frozen=True, slots=True)
 class FlagField:
-    """A flag with the numbers of records for which it is true, false and not assessed."""
+    """A flag with its facets: the numbers of records that have it, do not have it, and are not assessed."""
 
     name: str
     label: str
@@ -241,7 +241,7 @@ def list_values(search: ValueSearch, state: RankState, facets: Mapping[str, Any]
 
 
 def filter_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]:
-    """Return the chips above the ranking: small links, each of which shows a filter value that is set and removes it.
+    """Return the chips above the ranking: small links that each show an active filter value and remove it.
 
     A list filter has one chip for each of its values.
     """
@@ -265,7 +265,7 @@ def filter_label(name: str, localizer: Localizer) -> str:
 
 
 def invalid_filter_message(name: str, localizer: Localizer) -> str:
-    """Return what to enter into a filter that does not accept its value, or to wait until the search is ready."""
+    """Return advice on the valid values of a filter, or to wait until the search is ready."""
     if name == SEARCH:
         return localizer.text("error_slow_down")
     key = "rank_not_a_number" if FILTERS[name] is FilterInput.NUMBER else "rank_not_a_choice"
@@ -370,12 +370,12 @@ class _FormBuilder:
         )
 
     def _entered_text(self, name: str) -> str:
-        """Return the text of a filter that has only one; empty if the filter is not set."""
+        """Return the text of a filter that has only one, or an empty string if the filter is not set."""
         return self._state.filters.get(name, ("",))[0]
 
 
 def _to_percent(share: float | None) -> float | None:
-    """Return a share in 0-1 in percent; None if it is unknown."""
+    """Return a share in 0-1 in percent, or None if it is unknown."""
     return None if share is None else 100 * share
 
 
@@ -386,7 +386,7 @@ def _contains_all(text: str, folded_words: list[str]) -> bool:
 
 
 def _without_bound(name: str) -> str:
-    """Return the name of the range to which a bound belongs; any other name stays as it is."""
+    """Return the name of the range that a bound belongs to, or any other name unchanged."""
     return name.removesuffix("_min").removesuffix("_max")
 
 

@@ -29,7 +29,7 @@ class GateBadge:
 
 
 def gate_badges(dataset: ScoredDataset, state: RankState, localizer: Localizer) -> tuple[GateBadge, ...]:
-    """Return the badges of a dataset, each of which shows whether the dataset passes one gate.
+    """Return the badges of a dataset, one for each gate, which show whether the dataset passes it.
 
     A gate is a requirement that the reader has set, such as an accepted licence. The badges are in the order of the
     form. The outcome of a gate is unknown if the API has not returned any.
@@ -49,7 +49,7 @@ def gate_badges(dataset: ScoredDataset, state: RankState, localizer: Localizer) 
 
 
 def _badge_label(name: str, text: str, localizer: Localizer) -> str:
-    """Return the label of a gate for a badge; only bounds are labelled with their value, such as "Year ≥ 2015"."""
+    """Return the label of a gate for a badge. Only bounds are labelled with their value, such as "Year ≥ 2015"."""
     label = gate_label(name, localizer)
     if GATES[name] is not GateInput.NUMBER:
         return label

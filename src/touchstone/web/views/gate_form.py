@@ -26,7 +26,7 @@ _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class GateOption:
-    """One value in the list of a gate; an empty `value` means that the gate is not set."""
+    """One value in the list of a gate. An empty `value` means that the gate is not set."""
 
     value: str
     label: str
@@ -48,7 +48,7 @@ GateField = SelectField | TextField | RangeField
 
 @dataclass(frozen=True, slots=True)
 class GateGroup:
-    """A group of fields that is folded and unfolded together; `active` counts the gates in it that are set."""
+    """A group of fields that is folded and unfolded together. `active` counts its gates that are set."""
 
     name: str
     fields: tuple[GateField, ...]
@@ -56,7 +56,7 @@ class GateGroup:
 
 
 def gate_groups(state: RankState, localizer: Localizer) -> tuple[GateGroup, ...]:
-    """Return the form in which a reader sets gates, with the values of the gates in a state."""
+    """Return the form for gates, filled in with the gates of a state."""
     groups = []
     for group_name, field_names in _GROUPS.items():
         fields = tuple(_build_field(name, state, localizer) for name in field_names)
@@ -67,14 +67,14 @@ def gate_groups(state: RankState, localizer: Localizer) -> tuple[GateGroup, ...]
 
 
 def _field_name(gate: str) -> str:
-    """Return the name of the field in which a gate is entered; both bounds of a range share one field."""
+    """Return the name of a gate's form field. Both bounds of a range share one field."""
     if GATES[gate] is not GateInput.NUMBER:
         return gate
     return gate.removesuffix("_min").removesuffix("_max")
 
 
 def _build_field(name: str, state: RankState, localizer: Localizer) -> GateField:
-    """Return the form field with which readers enter a gate, that is, a requirement for datasets.
+    """Build the form field for a gate, that is, for a requirement for datasets.
 
     A range has a field for two numbers, and words have a text field. For all other gates, readers select one of a few
     values.
@@ -111,7 +111,7 @@ def _field_label(name: str, localizer: Localizer) -> str:
 
 
 def gate_value(name: str, text: str, localizer: Localizer) -> str:
-    """Return the value of a gate in words; a text that the gate does not accept stays as the reader entered it."""
+    """Return the value of a gate in words, or an invalid value as the reader entered it."""
     if not is_valid_gate(name, text):
         return text
 
@@ -129,7 +129,7 @@ def gate_value(name: str, text: str, localizer: Localizer) -> str:
 
 
 def gate_label(name: str, localizer: Localizer) -> str:
-    """Return what a gate is about; the bound of a range has a sign after it, such as "Year ≥"."""
+    """Return the subject of a gate. Bounds end with their sign, such as "Year ≥"."""
     label = _field_label(_field_name(name), localizer)
     if GATES[name] is not GateInput.NUMBER:
         return label
@@ -137,7 +137,7 @@ def gate_label(name: str, localizer: Localizer) -> str:
 
 
 def gate_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]:
-    """Return the chips above the ranking: small links, each of which shows a gate that is set and removes it."""
+    """Return the chips above the ranking: small links that each show an active gate and remove it."""
     chips = []
     for name, text in state.gates.items():
         state_without_gate = state.without_gate(name)

@@ -51,7 +51,7 @@ class ChartTitle:
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
-    """A file that a job has left, with its size and what it contains; that is empty for an unknown file."""
+    """A file that a job has produced, with its size and its description, which is empty for unknown files."""
 
     name: str
     bytes: int | None
@@ -60,7 +60,7 @@ class JobFile:
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """The metrics of each group of a sensitive column; `metrics` are their labels by name."""
+    """The metrics of each group of a sensitive column. `metrics` has their labels by name."""
 
     column: str
     metrics: Mapping[str, str]
@@ -105,14 +105,14 @@ class JobTiming:
 
 
 def localized_text(value: Any, locale: str) -> str:
-    """Return a text in the result of a job, which may be given in both languages; empty if there is none."""
+    """Return a string of a job's result in the reader's language, or an empty string if there is none."""
     if isinstance(value, Mapping):
         return str(value.get(locale, ""))
     return str(value or "")
 
 
 def progress_text(job: Job, localizer: Localizer) -> str:
-    """Return what a running job is doing, and in which of its steps; empty if that is unknown."""
+    """Return the current step of a running job in words, or an empty string if it is unknown."""
     progress = job.progress
     if progress is None or not progress.message or job.status != "running":
         return ""
@@ -123,7 +123,7 @@ def progress_text(job: Job, localizer: Localizer) -> str:
 
 
 def job_timing(job: Job, *, localizer: Localizer, now: datetime) -> JobTiming:
-    """Return how long a job has been waiting or running until `now`, and how long it will probably still take."""
+    """Return the time that a job has waited or run until `now`, and an estimate of the remaining time."""
     # The clocks of two machines may differ by a little, so a job may seem to have started in the future.
     since = job.started_at or job.created_at
     elapsed_seconds = max(0.0, (now - since).total_seconds())
@@ -151,7 +151,7 @@ def format_clock(seconds: int) -> str:
 
 
 def _estimate_remaining_seconds(job: Job, elapsed_seconds: float) -> float | None:
-    """Return how many seconds the model search of a training will probably still take; None if that is unknown.
+    """Return how many seconds the model search of a training will probably still take, or None if that is unknown.
 
     A search tries several models, which take similar times. After three trials, their average is used for the others.
     The estimate never exceeds the time limit of the search. Other phases of a job allow no estimate.
@@ -211,7 +211,7 @@ def _point_estimate(metric: JsonObject) -> float | None:
 
 
 def _metric_label(labels: Mapping[str, tuple[str, str]], name: str, localizer: Localizer) -> str:
-    """Return the label of a metric; a metric without a label is shown by its name."""
+    """Return the label of a metric, or its name if it has no label."""
     if name not in labels:
         return name
     return localizer.choose_text(labels[name])
@@ -229,7 +229,7 @@ def chart_titles(job: Job, localizer: Localizer) -> tuple[ChartTitle, ...]:
 
 
 def chart_spec(job: Job, name: str, locale: str) -> JsonObject | None:
-    """Return the Vega-Lite specification of a chart in a language; None if the job has no such chart.
+    """Return the Vega-Lite specification of a chart in a language, or None if the job has no such chart.
 
     The result of the job has a specification for each language, or a single one if the chart contains no words.
     """
@@ -276,7 +276,7 @@ def _group_table(entry: JsonObject, localizer: Localizer) -> GroupTable:
 
 
 def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
-    """Return what each column adds to one prediction, as the bars of a waterfall chart.
+    """Return the contribution of each column to one prediction, as the bars of a waterfall chart.
 
     The first bar begins at the base value, which is the average prediction. Every other bar begins where the one before
     it ends, and the last one ends at the prediction.
@@ -310,7 +310,7 @@ def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
 
 
 def shown_decimals(explained_row: JsonObject) -> int:
-    """Return with how many decimals the numbers of an explained row are shown; large ones need none."""
+    """Return the number of decimals for the numbers of an explained row. Large numbers need none."""
     size = max(abs(float(explained_row["base_value"])), abs(float(explained_row["prediction"])))
     if size >= _WITHOUT_DECIMALS:
         return 0

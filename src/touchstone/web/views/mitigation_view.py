@@ -12,7 +12,7 @@ JsonObject = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class EffectRow:
-    """A measure before and after the mitigation; `column` is the sensitive column of a gap, and empty otherwise."""
+    """A measure before and after the mitigation. For gaps, `column` is the sensitive column."""
 
     column: str
     label: str
@@ -29,7 +29,7 @@ class MitigationTable:
 
 
 def mitigation_table(result: JsonObject, localizer: Localizer) -> MitigationTable | None:
-    """Return the effect of the mitigation on the quality and on the gaps between groups; None if there was none."""
+    """Return the effect of the mitigation on the quality and on the gaps between groups, or None if there was none."""
     mitigation = result.get("mitigation")
     if not mitigation:
         return None

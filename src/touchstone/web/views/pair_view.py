@@ -81,7 +81,7 @@ class PairView:
 def pair_views(
     comparison: Comparison, criteria: Sequence[WeightedCriterion], state: RankState, localizer: Localizer
 ) -> tuple[PairView, ...]:
-    """Return the pairs of a comparison with all texts that the page shows, in the order of the ranking.
+    """Return the pairs of a comparison formatted for display, in the order of the ranking.
 
     Args:
         comparison: The comparison as the API returns it.
@@ -106,7 +106,7 @@ class _PairBuilder:
         self._localizer = localizer
 
     def build(self, pair: DatasetPair) -> PairView:
-        """Return one pair with all its texts."""
+        """Build the view of one pair, formatted for display."""
         rank_distance = self._positions[pair.below] - self._positions[pair.above]
         reversal_link = self._reversal_link(pair)
         return PairView(
@@ -151,7 +151,7 @@ class _PairBuilder:
         )
 
     def _value_text(self, value: float, criterion_name: str, dataset_id: int) -> str:
-        """Return the value of a criterion for a dataset; the word for "unknown" if nothing is known about it."""
+        """Return the value of a criterion for a dataset, or the word for "unknown" if nothing is known about it."""
         if criterion_name in self._datasets[dataset_id].unknown:
             return self._localizer.text("unknown")
         return self._localizer.number(value, digits=VALUE_DIGITS)

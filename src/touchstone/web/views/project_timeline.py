@@ -29,7 +29,7 @@ class TimelineEvent:
 def project_timeline(
     project: Project, jobs: Iterable[Job], choices: Sequence[Choice], snapshots: Iterable[SnapshotSummary]
 ) -> tuple[TimelineEvent, ...]:
-    """Return what has happened in a project, newest first: its changes, choices, snapshots and jobs.
+    """Return the events of a project, newest first: its changes, choices, snapshots and jobs.
 
     The service records when each choice was made. Of all other changes of the project, it only records the time of the
     latest one, which becomes an event if it is later than the last choice.

@@ -90,12 +90,12 @@ class RankedRow:
 
     @property
     def place(self) -> str:
-        """Return the place as text; if other datasets have the same score, with an equals sign: `5 =`."""
+        """The place in words, with an equals sign if other datasets have the same score: `5 =`."""
         return self.localizer.place(self.dataset.place or self.dataset.rank, self.dataset.tied_with)
 
     @property
     def tie(self) -> str:
-        """Return in words how many other datasets have the same score; empty if none has."""
+        """Return in words how many other datasets have the same score, or an empty string if none has."""
         tied_count = self.dataset.tied_with
         return self.localizer.counted("tied_with", tied_count) if tied_count else ""
 
@@ -181,7 +181,7 @@ class RankTable:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """Return the ids of the datasets, with which the next ranking is compared."""
+        """The ids of the datasets, which the next ranking is compared with."""
         return tuple(row.dataset.id for row in self.rows)
 
 
@@ -192,7 +192,7 @@ def build_rank_table(
     localizer: Localizer,
     background: RankingBackground = _NO_BACKGROUND,
 ) -> RankTable:
-    """Return one page of a ranking with all the texts that the templates show.
+    """Build one page of a ranking, formatted for display.
 
     If the state holds the ids of the previous ranking, each row also says how its dataset has moved since then.
 
@@ -236,7 +236,7 @@ def build_rank_table(
 def _rank_changes(
     ranking: Ranking | Recommendations, previous_ids: Sequence[int], ranks_before_page: int, localizer: Localizer
 ) -> dict[int, RankChange]:
-    """Return how each dataset has moved on the page since the previous ranking, by its id.
+    """Return the movement of each dataset on the page since the previous ranking, by its id.
 
     `previous_ids` are the datasets that the same page showed before, in their order. The result is empty if they are
     unknown.
@@ -267,7 +267,7 @@ def describe_result(table: RankTable, state: RankState, localizer: Localizer) ->
 
 
 def _describe_rank_change(previous_row: int | None, row: int, localizer: Localizer) -> RankChange:
-    """Return how a dataset has moved from one row of the page to another; without a previous row, it is new."""
+    """Describe the movement of a dataset between two rows of the page. Without a previous row, it is new."""
     if previous_row is None:
         return RankChange(kind="new", text=localizer.text("moved_new"))
 
@@ -280,5 +280,5 @@ def _describe_rank_change(previous_row: int | None, row: int, localizer: Localiz
 
 
 def count_pages(ranking: Ranking | Recommendations) -> int:
-    """Return the number of pages of a ranking; 0 if it is empty."""
+    """Return the number of pages of a ranking, or 0 if it is empty."""
     return math.ceil(ranking.total_count / PAGE_SIZE)

@@ -67,7 +67,7 @@ def _known_text(known: int, low: int, high: int, localizer: Localizer) -> str:
 
 
 def describe_declarer(person: Person | None, localizer: Localizer) -> str:
-    """Return who has declared a record; an empty text for a record of the service."""
+    """Return who has declared a record, or an empty string for a record of the service."""
     if person is None:
         return ""
 

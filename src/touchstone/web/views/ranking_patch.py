@@ -50,7 +50,7 @@ def layout_digest(
 
 
 def ranking_patch(state: RankState, table: RankTable, localizer: Localizer) -> dict[str, Any]:
-    """Return the patch with which a browser turns the ranking that it shows into this one, ready to encode as JSON.
+    """Return the JSON-encodable patch that turns the ranking in the browser into this one.
 
     It leaves out the shares and the widths of the columns, which the browser computes from the sliders itself.
     """
@@ -118,7 +118,7 @@ def _table_cells(row: RankedRow, localizer: Localizer) -> JsonArray:
 
 
 def _heat_map_columns(used_criteria: Sequence[WeightedCriterion]) -> JsonArray:
-    """Return how the columns of the heat map are written, which depends on how wide they are."""
+    """Return the formats of the heat map's columns, which depend on their widths."""
     columns: JsonArray = [heat_map_classes(used_criteria)]
     for criterion in used_criteria:
         columns.append((criterion.number, criterion.has_vertical_numbers, criterion.hides_percentage))

@@ -103,7 +103,7 @@ class ChangeDescriber:
         return self._name_label(field)
 
     def _name_label(self, name: str) -> str:
-        """Return the label of an attribute, a criterion, a filter or a gate; any other name stays as it is.
+        """Return the label of an attribute, a criterion, a filter or a gate, or any other name unchanged.
 
         A bound such as `year_min` is labelled with the attribute and a sign, as in "Year ≥".
         """
@@ -122,13 +122,13 @@ class ChangeDescriber:
         return self.localizer.text(f"rank_{name}") if is_filter else name
 
     def _value_text_of(self, name: str, value: Any) -> str:
-        """Return the value of an attribute, a filter or a gate as text; years have no separator between thousands."""
+        """Return the value of an attribute, a filter or a gate in words. Years have no thousands separator."""
         if name in _YEARS and isinstance(value, int):
             return str(value)
         return self.value_text(value)
 
     def value_text(self, value: Any) -> str:
-        """Return a JSON value as text; the word for "nothing" stands for null and everything empty."""
+        """Return a JSON value in words. Null and empty values become the word for "nothing"."""
         if value is None or value in ("", [], {}):
             return self.localizer.text("change_nothing")
         if isinstance(value, bool):
@@ -152,7 +152,7 @@ class ChangeDescriber:
         return word if len(word) <= _MAX_TEXT_LENGTH else f"{word[:_MAX_TEXT_LENGTH]}…"
 
     def _item_text(self, item: Any) -> str:
-        """Return an item of a list as text; a weight is shown with its criterion, such as "Year 0.5"."""
+        """Return an item of a list in words. A weight is shown with its criterion, such as "Year 0.5"."""
         if isinstance(item, Mapping) and "criterion_name" in item:
             name = item["criterion_name"]
             return f"{self.criterion_labels.get(name, name)} {self.localizer.number(item['weight'])}"

@@ -28,17 +28,17 @@ def warnings_about(dataset: Dataset) -> tuple[str, ...]:
 
 
 def variant_group(dataset: Dataset) -> str | None:
-    """Return the name of the dataset of which this one is a variant."""
+    """Return the name of the dataset that this one is a variant of."""
     return _text_member(dataset, "variant_of")
 
 
 def collection_name(dataset: Dataset) -> str | None:
-    """Return the name of the collection or benchmark of which the dataset is a part."""
+    """Return the name of the collection or benchmark that the dataset belongs to."""
     return _text_member(dataset, "part_of")
 
 
 def variants_of(dataset: Dataset) -> tuple[RelatedDataset, ...]:
-    """Return the other variants of the same dataset, as far as the record names them."""
+    """Return the other variants of the same dataset that the record names."""
     return tuple(_read_variants(_list_member(dataset, "variants")))[:MAX_VARIANTS]
 
 
@@ -61,6 +61,6 @@ def _list_member(dataset: Dataset, name: str) -> list[Any]:
 
 
 def _text_member(dataset: Dataset, name: str) -> str | None:
-    """Return a member of the metadata if it is a text that is not empty."""
+    """Return a member of the metadata if it is a non-empty string."""
     value = (dataset.metadata or {}).get(name)
     return value[:MAX_TEXT_LENGTH] if isinstance(value, str) and value.strip() else None

@@ -33,12 +33,12 @@ class ScoreRange:
 
     @property
     def text(self) -> str:
-        """Return the score as text; a dash for a missing one."""
+        """Return the score as text, or a dash for a missing one."""
         return self.localizer.number(self.score, digits=SCORE_DIGITS)
 
     @property
     def highest_text(self) -> str:
-        """Return the highest possible score as text; empty if it reads the same as the score."""
+        """Return the highest possible score as text, or an empty string if it reads the same as the score."""
         highest = self.localizer.number(self.highest, digits=SCORE_DIGITS)
         lowest = self.localizer.number(self.lowest, digits=SCORE_DIGITS)
         return "" if highest == lowest else highest
@@ -57,12 +57,12 @@ class ScoreRange:
 
     @property
     def x(self) -> str:
-        """Return where the hatched part of the bar begins, the one between both scores, as an SVG attribute `x`."""
+        """The start of the hatched part of the bar, between both scores, as the SVG attribute `x`."""
         return css_percentage(self.lowest)
 
     @property
     def width(self) -> str:
-        """Return how wide the hatched part of the bar is, as an SVG attribute `width`."""
+        """The width of the hatched part of the bar, between both scores, as the SVG attribute `width`."""
         return css_percentage(self.highest - self.lowest)
 
 

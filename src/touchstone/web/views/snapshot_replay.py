@@ -67,10 +67,10 @@ def _replay_row(item: ReplayedDataset, describer: ChangeDescriber) -> ReplayRow:
 
 
 def _place_text(place: int | None, tied_with: int | None, localizer: Localizer) -> str:
-    """Return the place of a dataset at one moment; a dash if it was not in the ranking."""
+    """Return the place of a dataset at the given time, or a dash if it was not in the ranking."""
     return localizer.number(None) if place is None else localizer.place(place, tied_with or 0)
 
 
 def _transition_text(before: str, after: str) -> str:
-    """Return a value in the snapshot and now with an arrow between them; a single value if it looks the same."""
+    """Return the old and the new value with an arrow between them, or one value if both look the same."""
     return after if before == after else f"{before} → {after}"

@@ -24,7 +24,7 @@ _EXPLAINED_PARTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The score of a model by the metric for which it was chosen.
+    """The score of a model by the metric that selected it.
 
     Attributes:
         metric: The name of the metric for readers.
@@ -76,7 +76,7 @@ def headline(result: JsonObject, localizer: Localizer) -> Headline | None:
 
 
 def _verdict(is_better: bool | None, localizer: Localizer, *, has_chosen_threshold: bool) -> str:
-    """Return in words whether a model is better than the baseline; empty if that is unknown.
+    """Return in words whether a model is better than the baseline, or an empty string if that is unknown.
 
     With a threshold that was chosen for something else, such as costs, decisions may be no better than the baseline by
     this metric although the model has learned something, so the words name the threshold.

@@ -30,7 +30,7 @@ def describe_user_agent(user_agent: str | None) -> str:
 
 
 def _find_name(names_by_marker: Sequence[tuple[str, str]], user_agent: str) -> str:
-    """Return the name of the first marker that the header contains; empty if it contains none."""
+    """Return the name of the first marker that the header contains, or an empty string if it contains none."""
     for marker, name in names_by_marker:
         if marker in user_agent:
             return name

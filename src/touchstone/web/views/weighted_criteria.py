@@ -186,7 +186,7 @@ def heat_map_classes(used_criteria: Sequence[WeightedCriterion]) -> str:
 
 
 def _narrow_column_class(share: float) -> str | None:
-    """Return the class with the smallest limit above a share of the score; None for a share above all limits."""
+    """Return the class with the smallest limit above a share of the score, or None if there is no such limit."""
     for css_class, limit in _NARROW_COLUMN_CLASSES.items():
         if share < limit:
             return css_class

@@ -132,7 +132,7 @@ class WhatIfRows:
         )
 
     def _changed_cells(self) -> tuple[ChangedCell, ...]:
-        """Return the cells whose values differ; `1.0` instead of `1` is no change of a number."""
+        """Return the cells with different values. `1.0` instead of `1` does not change a number."""
         original_row, changed_row = self.to_predict()
 
         cells = []

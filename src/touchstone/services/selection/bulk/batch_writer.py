@@ -224,7 +224,7 @@ class BatchWriter:
         )
 
     async def _read_free_bytes(self, transaction: Reader) -> int | None:
-        """Return how many bytes of the owner's quota are left; None if one transaction cannot use them up.
+        """Return how many bytes of the owner's quota are left, or None if one transaction cannot use them up.
 
         Records without an owner have no quota.
         """

@@ -45,7 +45,7 @@ class LineSplitter:
         return lines
 
     def last_line(self) -> list[BodyLine]:
-        """Return the last line of the body if it has no newline; an empty list if there is none, or it is blank."""
+        """Return the last line of the body if it has no newline, or an empty list if there is none, or it is blank."""
         return self._number_lines([self._unfinished_line])
 
     def _number_lines(self, contents: Sequence[bytes]) -> list[BodyLine]:

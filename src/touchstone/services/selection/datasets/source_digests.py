@@ -50,7 +50,7 @@ def old_source_digest(owner: UUID | None, standard: str | None, source_name: str
 def digests_of_source(
     metadata: Mapping[str, Any] | None, owner: UUID | None, digest_of: DigestOf = source_digest
 ) -> list[str]:
-    """Return the digests under which a record with some metadata may be stored; an empty list if they name no key.
+    """Return the digests under which a record with some metadata may be stored, or an empty list if they name no key.
 
     The first digest, which new records get, is that of the owner, the source and the key. A record that was imported
     from a document has a digest that also covers the standard of the document, the `kind` of its source.

@@ -75,7 +75,7 @@ async def read_history(connection: Reader, project: ProjectRecord, *, skip: int,
 async def rank_choice(
     catalog: LiveCatalog, tokens: CatalogTokens, need: ProjectNeed, *, dataset_id: int, owner: UUID
 ) -> ChoiceRanking | None:
-    """Return the rank of a dataset for a project at this moment, to be stored with the choice of the dataset.
+    """Return the present rank of a dataset for a project, to be stored with the choice.
 
     Returns None if the filters of the project search for words while the index of words is still being built, shortly
     after the service has started. A choice is not delayed until it is ready.

@@ -79,7 +79,7 @@ class ChoiceDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChoiceRecord(ChoiceDraft, frozen=True, kw_only=True):
-    """A choice as it is stored; `superseded_at` is the time of the next choice for the same project."""
+    """A stored choice. `superseded_at` is the time of the next choice for the same project."""
 
     id: int
     project_id: UUID
@@ -87,7 +87,7 @@ class ChoiceRecord(ChoiceDraft, frozen=True, kw_only=True):
 
 
 async def insert_choice(transaction: Writer, project: ProjectRecord, draft: ChoiceDraft) -> None:
-    """Append a choice to the history of a project; a draft without a dataset records that the choice was withdrawn."""
+    """Append a choice to the history of a project. A draft without a dataset records that the choice was taken back."""
     dataset = draft.dataset
     values = {
         "dataset_id": dataset.id if dataset else None,

@@ -101,7 +101,7 @@ def _compare_with_choice(
 def _compare_contents(
     chosen_content: DatasetContent | None, present_content: DatasetContent | None
 ) -> tuple[ChosenDatasetState, list[ContentChange]]:
-    """Return what has happened to a dataset since it was chosen, and the fields that have changed.
+    """Return the state of a dataset relative to the time of its choice, and the changed fields.
 
     Without a present content, the dataset is withdrawn. Without a content at the time of the choice, its state is
     unknown.

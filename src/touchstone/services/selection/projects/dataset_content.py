@@ -99,7 +99,7 @@ class DatasetContent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContentChange(msgspec.Struct, frozen=True):
-    """A field in which two contents of a dataset differ; None stands for a field that is missing.
+    """A field that differs between two contents of a dataset. None means that the field is missing.
 
     `field` is a name in the record, or `metadata.NAME`, `evidence.ATTRIBUTE` or `claims.ATTRIBUTE`. For the latter,
     `before` and `after` are lists of the claims that only the one or only the other content has.
@@ -113,7 +113,7 @@ class ContentChange(msgspec.Struct, frozen=True):
 async def read_contents(
     connection: Reader, dataset_ids: Sequence[int], viewer: UUID | None
 ) -> dict[int, DatasetContent]:
-    """Return the present contents of datasets, by integer id; those that the viewer may not see are missing."""
+    """Return the present contents of datasets by integer id, without datasets that the viewer may not see."""
     contents: dict[int, DatasetContent] = {}
     now = datetime.now(UTC)
 
@@ -132,7 +132,7 @@ async def read_contents(
 
 
 def content_of(record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime) -> DatasetContent:
-    """Return the content of a dataset at the moment `now`, from its record and all stored claims about it."""
+    """Return the content of a dataset at the time `now`, from its record and all stored claims about it."""
     active_claims = [claim for claim in claims if claim.status_at(now)[0] is ClaimStatus.ACTIVE]
     content_claims = [ContentClaim.of(claim) for claim in (*active_claims, *declarations(record, claims))]
     # The order of ids differs between catalogs, so the claims are sorted by what they contain.
@@ -142,7 +142,7 @@ def content_of(record: DatasetRecord, claims: Sequence[ClaimRecord], now: dateti
 
 
 def content_changes(before: DatasetContent, after: DatasetContent) -> list[ContentChange]:
-    """Return the fields in which two contents of a dataset differ: first those of its record, then its claims."""
+    """Return the fields that differ between two contents of a dataset: record fields first, then claims."""
     if _are_equal(before, after):
         return []
 
@@ -152,7 +152,7 @@ def content_changes(before: DatasetContent, after: DatasetContent) -> list[Conte
 
 
 def _record_content(record: DatasetRecord) -> dict[str, Any]:
-    """Return the attributes, texts and metadata of a record, and how well they are supported, as JSON values."""
+    """Return the attributes, strings and metadata of a record, and their levels of evidence, as JSON values."""
     content: dict[str, Any] = msgspec.to_builtins(
         {
             **record.attributes,
@@ -187,7 +187,7 @@ def _member_or_digest(member: Any) -> Any:
 
 
 def _record_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[ContentChange]:
-    """Return the fields in which the records of two contents differ."""
+    """Return the record fields that differ between two contents."""
     fields_before = _flatten_record(before)
     fields_after = _flatten_record(after)
 

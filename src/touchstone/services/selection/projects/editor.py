@@ -240,7 +240,7 @@ class ProjectEditor:
 
 
 def _choice_of(project: ProjectRecord) -> tuple[int | None, str | None]:
-    """Return the chosen dataset of a project and the reason; the history records every change of either."""
+    """Return the chosen dataset of a project and the reason. The history records every change of either."""
     return project.chosen_dataset_id, project.choice_reason
 
 
@@ -250,7 +250,7 @@ def _is_ranked_alike(project: ProjectRecord, other: ProjectRecord) -> bool:
 
 
 def _to_update(body: ProjectChange) -> ProjectUpdate:
-    """Return the new values of the fields of a project that a request changes; null clears a field.
+    """Return the new values of the project fields that a request changes. Null clears a field.
 
     Raises:
         Invalid: the criteria, the weights or the gates do not fit; subclasses say in which way.
@@ -274,7 +274,7 @@ def _to_update(body: ProjectChange) -> ProjectUpdate:
 
 
 def _check_criteria(criteria: object) -> None:
-    """Check that the criteria of a project are a valid filter object; None stands for no criteria.
+    """Check that the criteria of a project, if there are any, form a valid filter object.
 
     Raises:
         Invalid: the criteria are not valid; subclasses say in which way.
@@ -283,7 +283,7 @@ def _check_criteria(criteria: object) -> None:
 
 
 def _validate_weights(weights: object) -> list[CriterionWeight]:
-    """Return the weights of a project in the form in which they are stored.
+    """Validate the weights of a project, and return them in their stored form.
 
     Raises:
         Invalid: the weights do not fit; subclasses say in which way.

@@ -16,7 +16,7 @@ async def total_bytes(connection: Reader, owner: UUID) -> int:
 
 
 async def check_project_quota(connection: Reader, owner: UUID, quota_bytes: int, *, bytes_before: int = 0) -> None:
-    """Refuse a change by which an owner's projects would exceed the quota; called in the transaction after the change.
+    """Refuse a change if the owner's projects would exceed the quota. Call it in the transaction, after the change.
 
     `bytes_before` is what the projects took before the change. Owners who are over the quota already, because it was
     lowered, can still make their projects smaller.

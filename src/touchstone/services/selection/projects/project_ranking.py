@@ -117,7 +117,7 @@ async def find_standing(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int
 
 
 async def score_dataset(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int, viewer: UUID) -> DatasetScore | None:
-    """Return the score of a dataset, whether or not it matches the filters; None if the viewer sees no such dataset."""
+    """Return the score of a dataset, whether or not it matches the filters, or None if the viewer cannot see it."""
     scoring = need.scoring()
     # A ranking that has only this dataset in it.
     query = (Visible(viewer), Range("id", low=dataset_id, high=dataset_id))
@@ -133,7 +133,7 @@ async def score_dataset(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int
 async def find_ranks(
     catalog: LiveCatalog, need: ProjectNeed, dataset_ids: Collection[int], viewer: UUID
 ) -> dict[int, DatasetRank]:
-    """Return the ranks of some datasets for a project, by id; those that do not match the filters are missing.
+    """Return the ranks of the given datasets for a project by id, without datasets that do not match the filters.
 
     The catalog returns the beginning of a ranking at once, and needs longer for all of it. The whole ranking is
     therefore only searched if some of the datasets are not among the first ones.

@@ -36,14 +36,14 @@ class ReplayReason(StrEnum):
 
 
 class RankChange(msgspec.Struct, frozen=True):
-    """A number about the rank of a dataset before and after; None stands for a dataset that is not in the ranking."""
+    """A rank-related number before and after. None means that the dataset is not in the ranking."""
 
     before: int | None
     after: int | None
 
 
 class ScoreChange(msgspec.Struct, frozen=True):
-    """The score of a dataset before and after; None stands for one that is not known."""
+    """The score of a dataset before and after. None means that the score is not known."""
 
     before: float | None
     after: float | None
@@ -58,7 +58,7 @@ class PointsChange(msgspec.Struct, frozen=True):
 
 
 class RankedDataset(msgspec.Struct, frozen=True, kw_only=True):
-    """A dataset in a ranking at one moment.
+    """A dataset in a ranking at a given time.
 
     Attributes:
         rank: its position; None if it does not match the filters.
@@ -114,7 +114,7 @@ def replay_ranking(
     total_count_before: int,
     is_formula_changed: bool,
 ) -> list[ReplayedItem]:
-    """Return how each dataset of two rankings has changed: by the present ranks, and then those that are gone.
+    """Return the changes between two rankings, by present rank, followed by the datasets that are gone.
 
     Args:
         before: the first datasets in the snapshot.
@@ -147,7 +147,7 @@ def replay_ranking(
 
 
 def _kept_item(before: RankedDataset, after: RankedDataset, *, is_formula_changed: bool) -> ReplayedItem:
-    """Return how a dataset that is in both rankings has changed."""
+    """Return the changes of a dataset that is in both rankings."""
     changes = _content_changes(before, after)
     status = ReplayStatus.UNCHANGED
     if before.rank != after.rank:
@@ -260,7 +260,7 @@ def _item(
 
 
 def _points_changes(before: RankedDataset | None, after: RankedDataset | None) -> list[PointsChange]:
-    """Return the criteria that add other points to a score than before; none if the dataset has only one score."""
+    """Return the criteria whose points have changed, or nothing if the dataset has only one score."""
     if before is None or after is None:
         return []
 
@@ -270,7 +270,7 @@ def _points_changes(before: RankedDataset | None, after: RankedDataset | None) -
 
 
 def _content_changes(before: RankedDataset | None, after: RankedDataset | None) -> list[ContentChange]:
-    """Return the fields in which the content of a dataset has changed; none unless both contents are known."""
+    """Return the changed fields of a dataset, or nothing unless both contents are known."""
     if before is None or after is None or before.content is None or after.content is None:
         return []
     return content_changes(before.content, after.content)

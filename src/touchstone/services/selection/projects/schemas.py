@@ -15,7 +15,7 @@ from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetS
 
 
 def _blank_as_null(value: Any) -> Any:
-    """Return a text without white space around it, null if it shows nothing, and any other value unchanged."""
+    """Strip a string, return None if it shows nothing, and return any other value unchanged."""
     if isinstance(value, str):
         return None if is_blank(value) else value.strip()
     return value

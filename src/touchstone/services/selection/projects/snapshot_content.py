@@ -40,7 +40,7 @@ class FrozenProject(msgspec.Struct, frozen=True, kw_only=True):
         return cls(**{name: getattr(project, name) for name in cls.__struct_fields__})
 
     def need(self) -> ProjectNeed:
-        """Return the need by which datasets were ranked."""
+        """Return the need that the datasets were ranked for."""
         return ProjectNeed(criteria=self.criteria, weights=self.weights, assurance=self.assurance, gates=self.gates)
 
 
@@ -84,7 +84,7 @@ class SnapshotContent(msgspec.Struct, frozen=True, kw_only=True):
     items: list[dict[str, Any]]
 
     def ranked_datasets(self) -> list[RankedDataset]:
-        """Return the recommended datasets in the form in which a replay compares them with the present ones."""
+        """Return the recommended datasets in the form that a replay compares with the present ones."""
         return [_ranked_dataset(item) for item in self.items]
 
     def project_changes(self, project: ProjectRecord) -> list[ContentChange]:
@@ -116,7 +116,7 @@ def freeze_items(items: Sequence[ScoredItem], contents: Mapping[int, DatasetCont
 
 
 def _ranked_dataset(item: Mapping[str, Any]) -> RankedDataset:
-    """Return an item of a snapshot in the form in which a replay compares it with the present dataset."""
+    """Convert an item of a snapshot to the form that a replay compares with the present dataset."""
     content = {name: item[name] for name in DatasetContent.__struct_fields__}
     return RankedDataset(
         id=item["id"],

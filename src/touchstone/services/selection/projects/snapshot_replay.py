@@ -85,7 +85,7 @@ class SnapshotReplayer:
         self._catalog = catalog
 
     async def replay(self, project: ProjectRecord, snapshot: SnapshotRecord) -> Replay:
-        """Return what has changed since a snapshot of a project was made, and why.
+        """Return the changes since a snapshot of a project was made, with their reasons.
 
         Raises:
             IndexBuilding: the snapshot searches words that have not been indexed yet.

@@ -43,7 +43,7 @@ class SnapshotSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SnapshotRecord(SnapshotSummary, frozen=True, kw_only=True):
-    """A snapshot as it is stored; `content` is canonical JSON."""
+    """A stored snapshot. `content` is canonical JSON."""
 
     content: str
 

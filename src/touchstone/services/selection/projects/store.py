@@ -41,7 +41,7 @@ class ProjectDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectUpdate(msgspec.Struct, frozen=True, kw_only=True):
-    """The new content of a project; fields that are UNSET stay as they are."""
+    """The new content of a project. Fields that are UNSET keep their values."""
 
     name: str | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
@@ -62,7 +62,7 @@ class ProjectUpdate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A project as it is stored; `version` counts its changes."""
+    """A stored project. `version` counts its changes."""
 
     id: UUID
     user_id: UUID
@@ -121,7 +121,7 @@ async def count_projects(connection: Reader, owner: UUID) -> int:
 
 
 async def total_project_bytes(connection: Reader, owner: UUID) -> int:
-    """Return roughly how many bytes the owner's projects take: their texts, and a kilobyte for each project."""
+    """Return the approximate size of the owner's projects in bytes: their strings, and a kilobyte for each project."""
     project_bytes: sa.ColumnElement[int] = sa.literal(_OVERHEAD_BYTES)
     for column in _TEXT_COLUMNS:
         text_bytes = OctetLength(sa.cast(column, sa.Text))
@@ -171,7 +171,7 @@ def _is_project_of(project_id: UUID, owner: UUID) -> sa.ColumnElement[bool]:
 
 
 def _is_at_version(versions: Collection[int] | None) -> sa.ColumnElement[bool]:
-    """Return the condition for projects at one of these versions; None stands for any version."""
+    """Return the condition for projects at one of the given versions. None matches any version."""
     return sa.true() if versions is None else projects.c.version.in_(versions)
 
 

@@ -45,7 +45,7 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A column of a table; `width` is its share of the space beside the others, and 0 lets its content decide."""
+    """A column of a table. `width` is its relative width, and columns of width 0 are as wide as their content."""
 
     title: str
     is_number: bool = False
@@ -53,7 +53,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A row of a table; an emphasised one is about the chosen dataset, or a sum."""
+    """A row of a table. Rows about the chosen dataset and rows with sums are emphasised."""
 
     cells: Sequence[Cell]
     is_emphasised: bool = False
@@ -109,7 +109,7 @@ Block: TypeAlias = Paragraph | Answer | Bullets | FactList | Heading | Table
 
 
 class Section(msgspec.Struct, frozen=True):
-    """A section of a report; `key` identifies it within the document."""
+    """A section of a report. `key` identifies it within the document."""
 
     key: str
     title: str

@@ -57,12 +57,12 @@ def lay_out(content: ReportContent, locale: str) -> ReportDocument:
 
 
 def latest_moment(content: ReportContent) -> datetime:
-    """Return the time of the latest dated fact that a report states; that a record is missing has no date."""
+    """Return the time of the latest dated fact in a report. The disappearance of a record has no date."""
     return max(_moments(content)).astimezone(UTC)
 
 
 def _moments(content: ReportContent) -> Iterator[datetime]:
-    """Yield the times at which the facts in a report came about, in no particular order."""
+    """Yield the dates of the facts in a report, in no particular order."""
     yield content.project.updated_at
     if content.catalog_changed_at is not None:
         yield content.catalog_changed_at

@@ -161,7 +161,7 @@ class ReportedDifference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedSource(msgspec.Struct, frozen=True, kw_only=True):
-    """An attribute from which a criterion of a dataset is computed, and where its value comes from.
+    """The source of an attribute's value, for an attribute that a criterion of a dataset is computed from.
 
     Attributes:
         value: the value that counts at the assurance of the project; None if there is none.
@@ -228,7 +228,7 @@ class ReportedPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedRobustness(msgspec.Struct, frozen=True, kw_only=True):
-    """How the first k places fare when each weight varies by up to `spread`; the same seed gives the same samples."""
+    """The behaviour of the first k places when each weight varies by up to `spread`."""
 
     k: int
     samples: int

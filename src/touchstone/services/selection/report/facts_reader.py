@@ -53,7 +53,7 @@ class ReportReader:
         self._evidence = evidence
 
     async def read(self, project: ProjectRecord) -> ReportContent:
-        """Return what a report on a project states now.
+        """Return the facts of the report on a project.
 
         Raises:
             IndexBuilding: the project searches words that have not been indexed yet.
@@ -146,13 +146,13 @@ class ReportReader:
 
 
 async def _find_latest_change(connection: Reader, dataset_ids: Collection[int], viewer: UUID) -> datetime | None:
-    """Return when any of the datasets that the viewer still sees was last changed; None if there are none."""
+    """Return the time of the latest change of the datasets that the viewer can see, or None if there are none."""
     records = await visible_datasets_without_metadata(connection, sorted(dataset_ids), viewer)
     return max((record.updated_at for record in records), default=None)
 
 
 def _subject_of_evidence(ranking: ReportedRanking, facts: ChoiceFacts) -> int | None:
-    """Return the id of the chosen dataset, or of the first of the ranking if nothing is chosen; None if there is none.
+    """Return the id of the chosen dataset, or of the first ranked one if nothing is chosen, or None.
 
     This is the dataset whose evidence a report gives.
     """
@@ -162,7 +162,7 @@ def _subject_of_evidence(ranking: ReportedRanking, facts: ChoiceFacts) -> int | 
 
 
 def _described_ids(subject_id: int | None, comparison: ReportedComparison | None) -> set[int]:
-    """Return the ids of all datasets whose claims a report needs: those that it compares, and that of its evidence."""
+    """Return the ids of all datasets whose claims a report needs: the compared ones and the one that it describes."""
     dataset_ids = set() if subject_id is None else {subject_id}
     return dataset_ids if comparison is None else dataset_ids | {comparison.above.id, comparison.below.id}
 
@@ -205,7 +205,7 @@ def _reported_need(project: ProjectRecord, scoring: ScoringRequest) -> ReportedN
 def _present_parts(
     ranking: ReportedRanking, choice: ReportedChoice | None, trainings: Sequence[ReportedTraining]
 ) -> list[ReportPart]:
-    """Return the parts of a report that have something to say; the trainings are those on the dataset in question."""
+    """Return the non-empty parts of a report, given the trainings on the dataset in question."""
     parts = [ReportPart.NEED]
     if choice is not None and choice.reason:
         parts.append(ReportPart.CHOICE)

@@ -116,6 +116,6 @@ def _reported_explanation(job: JobRecord) -> ReportedExplanation:
 
 
 def _without_rows(narrative: str) -> str:
-    """Return the first paragraph of a narrative, which is about the model or the table; those about rows follow it."""
+    """Return the first paragraph of a narrative, which is about the model or the table rather than single rows."""
     first_paragraph, _, _ = narrative.partition("\n")
     return first_paragraph

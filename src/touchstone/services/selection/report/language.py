@@ -63,13 +63,15 @@ class ReportLanguage:
         self._babel_locale = Locale.parse(locale)
 
     def text(self, key: str, **facts: Any) -> str:
-        """Return a sentence of the report; integers among the facts are formatted, and words agree with them."""
+        """Return a sentence of the report with its arguments inserted. Integers are formatted, and words agree with
+        them.
+        """
         formatted = {name: self._formatted(fact) for name, fact in facts.items()}
         sentence = report_text(key, self.locale, **formatted)
         return self.with_fixed_spaces(sentence)
 
     def with_fixed_spaces(self, sentence: str) -> str:
-        """Return a sentence in which no line breaks beside a French sign of punctuation."""
+        """Return a sentence with non-breaking spaces beside French punctuation."""
         return _FRENCH_SPACE.sub(_NO_BREAK_SPACE, sentence) if self.locale == "fr" else sentence
 
     def choose(self, texts: Text) -> str:
@@ -95,7 +97,7 @@ class ReportLanguage:
         return f"{sign}{self.decimal(abs(rounded), digits)}"
 
     def number(self, value: float | None) -> str:
-        """Return a number of any size in four digits or, if it is an integer, in all of them; a dash for None.
+        """Format a number with four significant digits, or an integer with all its digits. None becomes a dash.
 
         Very small and very large numbers have an exponent.
         """
@@ -118,7 +120,7 @@ class ReportLanguage:
         return str(format_percent(share, locale=self._babel_locale))
 
     def moment(self, moment: datetime | None) -> str:
-        """Return a day and a time in UTC; a dash for None."""
+        """Format a day and a time in UTC. None becomes a dash."""
         if moment is None:
             return DASH
         time_of_day = f"{moment.astimezone(UTC):{_TIME_FORMATS[self.locale]}}"
@@ -139,7 +141,7 @@ class ReportLanguage:
         return self.choose((attribute.label_fr, attribute.label_en))
 
     def field(self, name: str) -> str:
-        """Return the label of a field of a dataset that has changed; one without a label has its name in the API."""
+        """Return the label of a changed field of a dataset, or its name in the API if it has no label."""
         prefix, _, attribute = name.rpartition(".")
         if prefix in ("", "evidence", "claims") and attribute in BY_NAME:
             return self.attribute(attribute)
@@ -164,7 +166,7 @@ class ReportLanguage:
         return text(f"assurance_{assurance.value}", self.locale)
 
     def assurance_hint(self, assurance: Assurance) -> str:
-        """Return what an assurance means."""
+        """Return the explanation of an assurance."""
         return text(f"assurance_{assurance.value}_hint", self.locale)
 
     def claim_value(self, value: ClaimValue, *, is_applicable: bool = True) -> str:
@@ -178,7 +180,7 @@ class ReportLanguage:
         return self.number(value)
 
     def attribute_value(self, name: str, value: ClaimValue, *, is_applicable: bool = True) -> str:
-        """Return the value of an attribute in words; a year is written without separators."""
+        """Return the value of an attribute in words. Years are written without separators."""
         if is_applicable and isinstance(value, int) and not isinstance(value, bool):
             return self.filter_value(name, value)
         return self.claim_value(value, is_applicable=is_applicable)
@@ -207,13 +209,13 @@ class ReportLanguage:
         return self.text("labelled", label=label, value=value_text)
 
     def gate_sentence(self, name: str, value: object) -> str:
-        """Return a gate with its value; that of an attribute names the level of evidence at which it must be true."""
+        """Return a gate with its value, or with the required level of evidence if it is about an attribute."""
         if name in FLAGS:
             return self.text("gate_flag", label=self.attribute(name), level=self.assurance(Assurance(str(value))))
         return self.filter_sentence(name, value)
 
     def gate_label(self, name: str) -> str:
-        """Return what a gate is about, without its value."""
+        """Return the subject of a gate, without its value."""
         return self._quantity(name.removesuffix("_min").removesuffix("_max"))
 
     def dataset(self, dataset: ReportedDataset) -> str:
@@ -241,14 +243,14 @@ class ReportLanguage:
         return self.text("author_is_owner" if decision.is_by_owner else "author_name", name=name)
 
     def filter(self, name: str) -> str:
-        """Return the label of a filter; that of a bound ends with the sign of the comparison."""
+        """Return the label of a filter. The label of a bound ends with its comparison sign."""
         for suffix, sign in (("_min", "≥"), ("_max", "≤")):
             if name.endswith(suffix):
                 return f"{self._quantity(name.removesuffix(suffix))} {sign}"
         return self._quantity(name)
 
     def filter_value(self, name: str, value: object) -> str:
-        """Return the value of a filter in words; a year is written without separators."""
+        """Return the value of a filter in words. Years are written without separators."""
         if isinstance(value, bool):
             return self.claim_value(value)
         if isinstance(value, int | float) and not name.startswith("year"):
@@ -268,7 +270,7 @@ class ReportLanguage:
         return name if texts is None else self.choose(texts)
 
     def _formatted(self, fact: Any) -> Any:
-        """Return an integer as this language writes it, with its count; any other fact unchanged."""
+        """Format an integer in this language together with its count, and return any other argument unchanged."""
         if isinstance(fact, bool) or not isinstance(fact, int):
             return fact
         return with_count(self.integer(fact), fact, self.locale)

@@ -1,4 +1,4 @@
-"""Which attributes of a dataset, and which parts of a report, speak to which point of European law.
+"""The points of European law that the attributes of a dataset and the parts of a report are evidence for.
 
 The table is our reading of two texts, for people who have to document a choice of data. It says where evidence would
 be relevant, and never that a requirement is met.

@@ -53,7 +53,7 @@ def find_limitations(
     evidence: ReportedEvidence | None,
     trainings: list[ReportedTraining],
 ) -> list[Limitation]:
-    """Return what limits the conclusions that a report allows, in the order in which it says so.
+    """Return the limitations of a report, in the order in which the report lists them.
 
     `evidence` and `trainings` are those about the chosen dataset, or about the first one if nothing is chosen.
     """
@@ -69,7 +69,7 @@ def find_limitations(
 
 
 def _limits_of_choice(choice: ReportedChoice | None) -> Iterator[Limitation]:
-    """Yield what is missing from the choice."""
+    """Yield the limitations due to a missing choice or a missing reason."""
     if choice is None:
         yield Limitation.NOTHING_CHOSEN
         return
@@ -82,7 +82,7 @@ def _limits_of_choice(choice: ReportedChoice | None) -> Iterator[Limitation]:
 
 
 def _limits_of_ranking(need: ReportedNeed, ranking: ReportedRanking) -> Iterator[Limitation]:
-    """Yield what makes the ranking less telling."""
+    """Yield the limitations due to the ranking."""
     if not need.has_own_weights:
         yield Limitation.NO_OWN_WEIGHTS
     if need.assurance is Assurance.DECLARED and ranking.items:
@@ -90,13 +90,13 @@ def _limits_of_ranking(need: ReportedNeed, ranking: ReportedRanking) -> Iterator
 
 
 def _limits_of_evidence(evidence: ReportedEvidence | None) -> Iterator[Limitation]:
-    """Yield what is not known about the dataset."""
+    """Yield the limitations due to unknown attributes of the dataset."""
     if evidence is not None and any(attribute.counted_value is None for attribute in evidence.attributes):
         yield Limitation.UNKNOWN_ATTRIBUTES
 
 
 def _limits_of_trainings(trainings: list[ReportedTraining]) -> Iterator[Limitation]:
-    """Yield what has not been tried with the data."""
+    """Yield the limitations due to trainings that are missing or incomplete."""
     if not trainings:
         yield Limitation.NO_TRAINING
     elif not any(training.group_metrics for training in trainings):

@@ -73,7 +73,7 @@ class ReportedModelComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def load_model_comparison(connection: Reader, project: ProjectRecord) -> ReportedModelComparison | None:
-    """Return the newest comparison of a project in which all trainings have ended and one has succeeded, or None."""
+    """Return the project's newest comparison whose trainings have all ended, at least one successfully, or None."""
     comparisons = await comparison_store.list_comparisons(
         connection, project.user_id, project.id, skip=0, limit=MAX_COMPARISONS
     )

@@ -20,7 +20,7 @@ class PdfRenderer:
         self._slots = asyncio.Semaphore(MAX_RUNNING)
 
     async def render(self, document: ReportDocument) -> bytes:
-        """Return a report as PDF; the same document always gives the same bytes.
+        """Render a report as PDF. The same document always gives the same bytes.
 
         Raises:
             ReportUnavailable: the report could not be typeset, or not within the limits.

@@ -54,7 +54,7 @@ async def rank_for_report(
 
 
 def find_standing(ranking: ProjectRanking, dataset_id: int) -> ExplainedItem | None:
-    """Return the item of a ranking for one dataset, whatever its rank; None if it does not satisfy the filters.
+    """Return the ranking item of one dataset, whatever its rank, or None if it does not satisfy the filters.
 
     This scores all records if the dataset is not among the first, so it runs in a thread.
     """

@@ -1,4 +1,4 @@
-"""Why datasets of a ranking have their ranks, and what would change them; these functions run in a thread."""
+"""Reasons for the ranks of datasets, and what would change them. These functions run in a thread."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -66,7 +66,7 @@ def _find_pair(items: Sequence[ExplainedItem], choice: ReportedChoice | None) ->
 def _reported_difference(
     difference: CriterionDifference, above: ExplainedItem, below: ExplainedItem
 ) -> ReportedDifference:
-    """Return the difference of two datasets in one criterion; criteria without a weight add no points."""
+    """Return the difference between two datasets in one criterion. Criteria without a weight add no points."""
     name = difference.criterion
     return ReportedDifference(
         criterion_name=name,
@@ -81,7 +81,7 @@ def _reported_difference(
 
 
 def measure_robustness(ranking: ProjectRanking) -> ReportedRobustness | None:
-    """Return how stable the first places of a ranking are when the weights vary, or None if nothing is ranked."""
+    """Return the stability of the first places when the weights vary, or None if nothing is ranked."""
     stabilities = measure_stability(ranking.view, ranking.query, ranking.scoring.weights, STABILITY)
     if not stabilities:
         return None
@@ -96,7 +96,7 @@ def measure_robustness(ranking: ProjectRanking) -> ReportedRobustness | None:
 
 
 def _reported_place(stability: RecordStability, ranking: ProjectRanking) -> ReportedPlace:
-    """Return how stable the place of one dataset is when the weights vary, and which dataset may overtake it."""
+    """Return the stability of one dataset's place when the weights vary, and the dataset that may overtake it."""
     positions = [stability.position]
     if stability.overtaken_by is not None:
         positions.append(stability.overtaken_by.position)
@@ -125,7 +125,7 @@ def _reported_place(stability: RecordStability, ranking: ProjectRanking) -> Repo
 def find_prospects(
     ranking: ProjectRanking, comparison: ReportedComparison | None, choice: ReportedChoice | None
 ) -> list[ReportedProspects]:
-    """Return what could change the ranks of the two datasets that a report compares.
+    """Return the possible changes of rank of the two datasets that a report compares.
 
     For the lower one, the result includes the smallest set of attributes that would put it in the place of the upper
     one. If there is no comparison, the result is about the chosen or the first dataset alone.
@@ -139,7 +139,7 @@ def find_prospects(
 
 
 def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: int | None = None) -> ReportedProspects:
-    """Return what could change the rank of one dataset: the attributes that would raise its score if established."""
+    """Return the possible changes of rank of one dataset: the attributes that would raise its score if verified."""
     position = ranking.view.find_position(item.id)
     assert position is not None, "the dataset has been read from this view"
     report = find_lifts(ranking.view, ranking.query, ranking.scoring.weights, position, target_rank)

@@ -20,7 +20,7 @@ from touchstone.services.selection.report.fact_types import (
 
 
 def comparison_facts(comparison: ReportedComparison) -> ComparisonFacts:
-    """Return the facts from which the sentence that compares two datasets is written."""
+    """Return the arguments of the sentence that compares two datasets."""
     differences = {item.criterion_name: item.difference for item in comparison.differences}
 
     reversal = comparison.reversal
@@ -39,7 +39,7 @@ def comparison_facts(comparison: ReportedComparison) -> ComparisonFacts:
 
 
 def stability_facts(place: ReportedPlace, robustness: ReportedRobustness, total_count: int) -> StabilityFacts:
-    """Return the facts from which the sentence about the robustness of a place is written."""
+    """Return the arguments of the sentence about the robustness of a place."""
     return StabilityFacts(
         name=place.name,
         k=robustness.k,
@@ -73,7 +73,7 @@ def lifts_facts(prospects: ReportedProspects) -> TargetRankFacts:
 
 
 def known_ranks_facts(prospects: ReportedProspects) -> RankRangeFacts:
-    """Return what the sentence about the ranks that unknown attributes allow is made of."""
+    """Return the arguments of the sentence about the ranks that are possible given unknown attributes."""
     return RankRangeFacts(
         name=prospects.name,
         rank=prospects.place,

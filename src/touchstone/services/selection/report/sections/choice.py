@@ -77,7 +77,7 @@ def lines_without_choice(content: ReportContent, language: ReportLanguage) -> It
 
 
 def _choice_facts(content: ReportContent, choice: ReportedChoice, language: ReportLanguage) -> list[Fact]:
-    """Return which dataset was chosen, at which rank, what the gates say of it, and for which reason it was chosen."""
+    """Return the chosen dataset with its rank, its gates and the reason for the choice."""
     dataset = choice.dataset
     lines = [Line(language.dataset(dataset), Style.STRONG)]
     if dataset.dataset_id is not None:
@@ -105,7 +105,7 @@ def _choice_facts(content: ReportContent, choice: ReportedChoice, language: Repo
 
 
 def _state_lines(choice: ReportedChoice, language: ReportLanguage) -> Iterator[Line]:
-    """Yield what has become of the chosen dataset, which fields have changed, and the digest that it had."""
+    """Yield the present state of the chosen dataset, its changed fields, and its digest at the time of the choice."""
     yield Line(language.text(f"state_{choice.state}"), _STATE_STYLES[choice.state])
     if choice.changed_fields:
         # A value, its evidence and the claims about it have the same label.
@@ -158,7 +158,7 @@ def _history_row(decision: ReportedDecision, language: ReportLanguage, *, has_au
 
 
 def _lines_of_chosen_dataset(decision: ReportedDecision, language: ReportLanguage) -> list[Line]:
-    """Return which dataset was chosen, or that the choice before was taken back."""
+    """Return the name of the chosen dataset, or the statement that the previous choice was taken back."""
     if decision.dataset is None:
         return [Line(language.text("choice_taken_back"), Style.MUTED)]
 
@@ -178,7 +178,7 @@ def _reason(decision: ReportedDecision, language: ReportLanguage) -> Cell:
 
 
 def _difference_row(difference: ReportedDifference, language: ReportLanguage) -> Row:
-    """Return how two datasets differ in one criterion."""
+    """Return a row with the difference between two datasets in one criterion."""
     return Row(
         [
             text_cell(language.criterion(difference.criterion_name)),
@@ -201,7 +201,7 @@ def _points_cell(weight: float, points: float, value: float | None, language: Re
 
 
 def _reversing_weight_cell(difference: ReportedDifference, language: ReportLanguage) -> Cell:
-    """Return the weight beyond which the order is reversed; no weight can be below 0, where the two are equal."""
+    """Return a cell with the weight that reverses the order. At a weight of 0, the two datasets are equal."""
     weight, reversing_weight = difference.weight, difference.reversing_weight
     if reversing_weight is None:
         return text_cell(DASH)
@@ -244,7 +244,7 @@ def _comparison_table(comparison: ReportedComparison, language: ReportLanguage) 
 
 
 def _sources_table(comparison: ReportedComparison, need: ReportedNeed, language: ReportLanguage) -> Table:
-    """Return where the values of the weighted criteria of two datasets come from."""
+    """Return a table with the sources of the values behind the weighted criteria of two datasets."""
     columns = [
         Column(language.text("criterion"), width=1),
         Column(comparison.above.dataset_name, width=2),
@@ -264,7 +264,7 @@ def _sources_table(comparison: ReportedComparison, need: ReportedNeed, language:
 
 
 def _source_lines(criterion: str, sources: Sequence[ReportedSource], language: ReportLanguage) -> Iterator[Line]:
-    """Yield the values from which a criterion is computed, each with its level of evidence and where it stands."""
+    """Yield the values that a criterion is computed from, each with its level of evidence and its location."""
     relevant_sources = [source for source in sources if source.attribute in FACTS_BY_CRITERION[criterion]]
     for source in relevant_sources:
         if source.value is None or source.level is None:
@@ -281,7 +281,7 @@ def _source_lines(criterion: str, sources: Sequence[ReportedSource], language: R
 
 
 def _origin_of_value(source: ReportedSource, language: ReportLanguage) -> str:
-    """Return where a value comes from: the data file, a document, or the mere word of who has entered it."""
+    """Return the origin of a value: the data file, a document, or the person who entered it."""
     if source.quote:
         return origin_of_quote(source) or language.text("quoted_without_source")
     is_measured = source.level is EvidenceLevel.MEASURED

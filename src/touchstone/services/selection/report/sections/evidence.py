@@ -57,14 +57,14 @@ def evidence_section(content: ReportContent, language: ReportLanguage) -> Sectio
 
 
 def value_style(attribute: ReportedAttribute) -> Style:
-    """Return how the value of an attribute is shown: as unknown, or as something known."""
+    """Return the style for the value of an attribute, which shows whether the value is known."""
     if attribute.value is None:
         return Style.UNKNOWN
     return Style.STRONG
 
 
 def _attribute_row(attribute: ReportedAttribute, language: ReportLanguage) -> Row:
-    """Return what is known about one attribute, and how."""
+    """Return a row with the value of one attribute and its evidence."""
     return Row(
         [
             text_cell(language.attribute(attribute.name)),
@@ -122,12 +122,12 @@ def _lines_of_claim(claim: ReportedClaim, language: ReportLanguage) -> Iterator[
 
 
 def without_emphasis(quote: str) -> str:
-    """Return a quote without the asterisks that stand for bold letters in Markdown."""
+    """Remove the asterisks that mark bold text in Markdown from a quote."""
     return _BOLD.sub(r"\1", quote)
 
 
 def shows_number(quote: str, value: ClaimValue) -> bool:
-    """Return whether a quote contains the number that a claim states; any quote can show a value of another kind."""
+    """Return whether a quote contains the number of a claim. For claims about flags, any quote will do."""
     if value is None or isinstance(value, bool):
         return True
     numbers = {number.replace(",", "") for number in _NUMBER.findall(quote)}
@@ -135,7 +135,7 @@ def shows_number(quote: str, value: ClaimValue) -> bool:
 
 
 def origin_of_quote(claim: ReportedClaim | ReportedSource) -> str:
-    """Return where the quote of a claim stands: the document and the place in it."""
+    """Return the location of a claim's quote: the document and the place in it."""
     source = claim.source
     document = "" if source is None else source.name or source.url or source.kind or ""
     return ", ".join(part for part in (document, claim.place) if part)

@@ -73,7 +73,7 @@ def _facts_of_point(
 
 
 def _line_of_attribute(attribute: ReportedAttribute, language: ReportLanguage) -> Line | None:
-    """Return what is known about an attribute in one line; None if nothing is known."""
+    """Return one line about an attribute and its evidence, or None if nothing is known."""
     name = language.attribute(attribute.name)
     if attribute.is_evident:
         value = language.attribute_value(attribute.name, attribute.value, is_applicable=not attribute.not_applicable)

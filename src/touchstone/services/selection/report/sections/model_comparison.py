@@ -1,4 +1,4 @@
-"""The section of a report about which of the ranked datasets trains the best model."""
+"""The report section about the ranked dataset that trains the best model."""
 
 from touchstone.services.selection.report.document import (
     Block,
@@ -24,7 +24,7 @@ from touchstone.services.selection.report.model_comparison_facts import (
 
 
 def model_comparison_section(content: ReportContent, language: ReportLanguage) -> Section | None:
-    """Return the section with the newest comparison of models; None if the project has none that has ended."""
+    """Return the section about the newest comparison of models, or None if none has ended."""
     comparison = content.model_comparison
     if comparison is None:
         return None
@@ -41,7 +41,7 @@ def model_comparison_section(content: ReportContent, language: ReportLanguage) -
 
 
 def _models_table(comparison: ReportedModelComparison, language: ReportLanguage) -> Table:
-    """Return the models side by side, the best one first."""
+    """Return a table with one row per model, best first."""
     columns = [
         Column(language.text("models_place"), is_number=True),
         Column(language.text("dataset"), width=3),

@@ -45,7 +45,7 @@ def ranking_section(content: ReportContent, language: ReportLanguage) -> Section
 
 
 def _notes(ranking: ReportedRanking, language: ReportLanguage) -> Iterator[Paragraph]:
-    """Yield which weighted criteria do not distinguish the first datasets."""
+    """Yield notes about weighted criteria that do not distinguish the first datasets."""
     criteria_by_code: dict[str, list[str]] = {}
     for note in ranking.notes:
         criteria_by_code.setdefault(note.code, []).append(note.criterion_name)
@@ -103,13 +103,13 @@ def _is_score_known(item: ExplainedItem) -> bool:
 
 
 def open_gates(item: ExplainedItem) -> dict[str, GateOutcome]:
-    """Return the gates that a dataset does not pass, or of which nothing is known, with what they say of it."""
+    """Return the gates that a dataset fails or about which nothing is known, with their verdicts."""
     outcomes = {} if item.gates is UNSET else item.gates
     return {name: outcome for name, outcome in outcomes.items() if outcome is not GateOutcome.PASSED}
 
 
 def _gate_marks(item: ExplainedItem, language: ReportLanguage) -> list[Line]:
-    """Return what the gates say of a dataset in a few words for a table."""
+    """Return a dataset's gate verdicts in a few words, for a table."""
     lines = [
         Line(language.text(f"mark_{outcome}", gate=language.gate_label(name)), _GATE_STYLES[outcome])
         for name, outcome in open_gates(item).items()
@@ -118,7 +118,7 @@ def _gate_marks(item: ExplainedItem, language: ReportLanguage) -> list[Line]:
 
 
 def gate_lines(item: ExplainedItem, need: ReportedNeed, language: ReportLanguage) -> list[Line]:
-    """Return the gates that a dataset does not pass, or of which nothing is known, or that it passes all."""
+    """Return the gates that a dataset fails or about which nothing is known, or a line saying that it passes all."""
     lines = [
         Line(
             language.text(f"gate_{outcome}", gate=language.gate_sentence(name, need.gates[name])), _GATE_STYLES[outcome]
@@ -129,7 +129,7 @@ def gate_lines(item: ExplainedItem, need: ReportedNeed, language: ReportLanguage
 
 
 def _bounded_cell(bar: Bar, language: ReportLanguage, *, is_known: bool) -> Cell:
-    """Return a score with what it could be at most; one that rests on nothing known is a dash."""
+    """Return a cell with a score and its upper bound, or a dash if nothing is known that the score depends on."""
     value = language.decimal(bar.value) if is_known else DASH
     if bar.highest == bar.value:
         return Cell([Line(value)], bar)
@@ -156,7 +156,7 @@ def _points_table(content: ReportContent, names: Sequence[str], language: Report
 
 
 def _points_row(item: ExplainedItem, names: Sequence[str], language: ReportLanguage) -> Row:
-    """Return the points of one dataset; what nothing is known about has a question mark."""
+    """Return a row with the points of one dataset, with a question mark for criteria about which nothing is known."""
     points = [
         text_cell("?", Style.UNKNOWN) if name in item.unknown else text_cell(language.decimal(item.points[name]))
         for name in names

@@ -42,7 +42,7 @@ def summary_section(content: ReportContent, language: ReportLanguage) -> Section
 
 
 def _what_was_chosen(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
-    """Yield which dataset was chosen, and for which reason."""
+    """Yield the chosen dataset and the reason for the choice."""
     choice = content.choice
     if choice is None:
         yield from lines_without_choice(content, language)
@@ -73,7 +73,7 @@ def _what_was_chosen(content: ReportContent, language: ReportLanguage) -> Iterat
 
 
 def _when_it_was_chosen(decision: ReportedDecision, language: ReportLanguage) -> Line:
-    """Return when the present choice was made, and by whom if the author has a name."""
+    """Return the date of the present choice, and its author if the author has a name."""
     date = language.moment(decision.at)
     if decision.by is None:
         return Line(language.text("chosen_on", date=date), Style.MUTED)
@@ -81,7 +81,7 @@ def _when_it_was_chosen(decision: ReportedDecision, language: ReportLanguage) ->
 
 
 def _what_was_replaced(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
-    """Yield which dataset the chosen one has replaced; another reason for the same dataset replaces nothing."""
+    """Yield the dataset that the present choice replaced, unless only the reason was changed."""
     chosen_id = content.choice.dataset.id if content.choice else None
     for decision in content.history[1:]:
         if decision.dataset is None:
@@ -93,7 +93,7 @@ def _what_was_replaced(content: ReportContent, language: ReportLanguage) -> Iter
 
 
 def _first_proposal(content: ReportContent, language: ReportLanguage) -> Line:
-    """Return which dataset the ranking proposes while nothing is chosen."""
+    """Return the dataset that the ranking proposes as long as nothing is chosen."""
     if not content.ranking.items:
         return Line(language.text("nothing_matches"))
     first = content.ranking.items[0]
@@ -101,7 +101,7 @@ def _first_proposal(content: ReportContent, language: ReportLanguage) -> Line:
 
 
 def _rival_question(content: ReportContent, language: ReportLanguage) -> str:
-    """Return the question about the dataset with which the chosen one is compared."""
+    """Return the heading that asks why the chosen dataset is preferred to its rival."""
     choice = content.choice
     if choice is None:
         return language.text("why_this_order")
@@ -127,7 +127,7 @@ def _why_not_the_rival(content: ReportContent, language: ReportLanguage) -> Iter
 
 
 def _gates_of_rival(rival: ExplainedItem, content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
-    """Yield what the gates say of the rival, and how many of the first datasets pass them all."""
+    """Yield the gate verdicts of the rival, and the number of leading datasets that pass all gates."""
     for name, outcome in open_gates(rival).items():
         gate = language.gate_sentence(name, content.need.gates[name])
         style = Style.BAD if outcome is GateOutcome.FAILED else Style.UNKNOWN
@@ -151,7 +151,7 @@ def _reason_without_comparison(content: ReportContent) -> str:
 
 
 def _what_is_unknown(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
-    """Yield what is not known about the dataset in question, and what that means for its scores."""
+    """Yield the unknown facts about the dataset in question, and their effect on its scores."""
     evidence = content.evidence
     if evidence is None:
         yield Line(language.text("nothing_to_know"), Style.BAD)
@@ -203,7 +203,7 @@ def _item_in_question(content: ReportContent) -> ExplainedItem | None:
 
 
 def _open_points(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
-    """Yield how many points what is unknown could add to the score of the dataset in question, by criterion."""
+    """Yield, by criterion, the points that unknown facts could add to the score of the dataset in question."""
     item = _item_in_question(content)
     if item is None:
         return
@@ -235,7 +235,7 @@ def _unknown_ranks(prospects: ReportedProspects, language: ReportLanguage) -> st
 
 
 def _unknown_weighted_criteria(content: ReportContent) -> list[str]:
-    """Return the weighted criteria of which nothing is known about the dataset in question."""
+    """Return the weighted criteria for which no fact about the dataset in question is known."""
     item = _item_in_question(content)
     if item is None:
         return []
@@ -245,7 +245,7 @@ def _unknown_weighted_criteria(content: ReportContent) -> list[str]:
 
 
 def _what_would_change_it(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
-    """Yield what would put the rival in the place of the chosen dataset, and how robust that place is."""
+    """Yield the changes that would put the rival first, and the robustness of the chosen dataset's place."""
     if content.comparison is None or content.robustness is None:
         yield Line(language.text(_reason_without_comparison(content)))
         return

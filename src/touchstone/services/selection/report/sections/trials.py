@@ -26,7 +26,7 @@ Json = Mapping[str, Any]
 
 
 def trials_section(content: ReportContent, language: ReportLanguage) -> Section | None:
-    """Return the section with the trainings and the explanations of the project; None if there are none.
+    """Return the section about the project's trainings and explanations, or None if there are none.
 
     That there are none is one of the limitations of the report.
     """
@@ -42,7 +42,7 @@ def trials_section(content: ReportContent, language: ReportLanguage) -> Section 
 
 
 def _training_blocks(training: ReportedTraining, language: ReportLanguage) -> Iterator[Block]:
-    """Yield what one training has shown: the quality of the model, also by group, and the warnings."""
+    """Yield the results of one training: the quality of the model, also by group, and the warnings."""
     algorithm = language.algorithm(training.algorithm)
     yield Heading(language.text("training_title", target=training.target, algorithm=algorithm))
     yield FactList(_training_facts(training, language))
@@ -81,7 +81,7 @@ def _training_facts(training: ReportedTraining, language: ReportLanguage) -> lis
 
 
 def _metrics_table(training: ReportedTraining, language: ReportLanguage) -> Table:
-    """Return the quality of a model, with the naive baseline for the metric by which it was chosen."""
+    """Return a table of the model's metrics, with the naive baseline for the metric that selected the model."""
     columns = [
         Column(language.text("metric"), width=3),
         Column(language.text("value"), is_number=True),
@@ -123,7 +123,7 @@ def _groups_table(column: Json, language: ReportLanguage) -> Table:
 
 
 def _group_row(group: Json, metric_names: Sequence[str], language: ReportLanguage) -> Row:
-    """Return the quality of a model for one group; a group without a name has no value in the column."""
+    """Return a row with the quality of a model for one group. Unnamed groups have an empty name cell."""
     name = language.text("missing_group") if group["group"] is None else str(group["group"])
     lines = [Line(name)]
     if group["too_small"]:
@@ -134,7 +134,7 @@ def _group_row(group: Json, metric_names: Sequence[str], language: ReportLanguag
 
 
 def _explanation_blocks(explanation: ReportedExplanation, language: ReportLanguage) -> Iterator[Block]:
-    """Yield what one explanation says, and what not to conclude from it."""
+    """Yield the conclusions of one explanation, and the conclusions that it does not support."""
     yield Heading(language.text("explanation_title", method=language.method(explanation.method)))
     yield paragraph(str(language.translation(explanation.narrative)))
 

@@ -18,7 +18,7 @@ COMMANDS: Final = {
 
 
 def verification_section(content: ReportContent, language: ReportLanguage) -> Section:
-    """Return the section that says over which bytes the digests are computed, and by which commands."""
+    """Return the section on verifying the digests: the bytes that they cover, and the commands."""
     blocks: list[Block] = []
     for key, command in COMMANDS.items():
         blocks.append(paragraph(language.text(key)))
