@@ -144,7 +144,7 @@ class BackgroundMeasurer:
     async def _set_lease_end(self, dataset_id: int, moment: datetime) -> None:
         """Set the moment until which nobody else measures the data file of a record."""
         async with self._database.writing() as transaction:
-            await pending_store.extend_lease(transaction, dataset_id, moment)
+            await pending_store.set_lease_end(transaction, dataset_id, moment)
 
     async def _store(self, dataset_id: int, measured: FileMeasurement) -> None:
         """Write a measurement to its record, unless the record was deleted or names another data file by now."""
@@ -157,7 +157,7 @@ class BackgroundMeasurer:
             names_other_file = DataFile.of(record) != measured.file
             if is_waiting and names_other_file:
                 # The other file is measured next.
-                await pending_store.extend_lease(writer.transaction, dataset_id, datetime.now(UTC))
+                await pending_store.set_lease_end(writer.transaction, dataset_id, datetime.now(UTC))
                 return
 
             if is_waiting:

@@ -1,1 +1,1 @@
-"""Data files: uploads, access to files that records name, and their measurement."""
+"""Data files: uploads, access to the files of records, and their measurement."""

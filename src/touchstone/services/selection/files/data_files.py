@@ -1,4 +1,7 @@
-"""Access to data files: those in the data folders are for everyone, uploads only for their owner."""
+"""Access to data files.
+
+Records of any user may refer to files in the data folders, but only their owner's records may refer to uploads.
+"""
 
 import asyncio
 from pathlib import Path, PurePosixPath
@@ -12,6 +15,7 @@ from touchstone.datafiles import safe_open
 from touchstone.demo.packaged_records import tables_folder
 from touchstone.services.selection.files import store
 
+# The first component of the paths of the demo tables, which are part of the package.
 DEMO: Final = "demo"
 
 
@@ -25,9 +29,11 @@ class DataFiles:
         self._named_folders = {DEMO: tables_folder(), store.UPLOADS: settings.uploads_dir}
 
     async def open(self, file_path: str, owner: UUID | None) -> BinaryIO:
-        """Open the data file that a dataset record names, for reading; the caller closes it.
+        """Open the data file of a dataset record for reading. The caller must close it.
 
-        `owner` is the owner of the record, who may name the uploads of nobody else.
+        Args:
+            file_path: the path in the record.
+            owner: the owner of the record, who cannot use the uploads of other users.
 
         Raises:
             DataFileUnreadable: the file is missing, forbidden or outside the data folders.
@@ -43,10 +49,10 @@ class DataFiles:
             raise DataFileUnreadable from error
 
     async def _is_allowed(self, file_path: str, owner: UUID | None) -> bool:
-        """Return whether a record of `owner` may name the file at this path.
+        """Return whether a record of `owner` may refer to the file at this path.
 
-        An uploaded file may be named only by records of the user who has uploaded it. Any other file may be named,
-        unless it is one of the service's own, such as its database or its keys.
+        Only records of the uploader may refer to an upload. Any record may refer to other files, except the private
+        files of the service, such as its database and its keys.
         """
         components = [component for component in file_path.split("/") if component not in ("", ".")]
         is_upload = not file_path.startswith("/") and components[:1] == [store.UPLOADS]
@@ -58,11 +64,11 @@ class DataFiles:
         return uploader is not None and uploader == owner
 
     def _is_in_private_folder(self, file_path: str) -> bool:
-        """Return whether the path leads to the folder of the service's own database, keys and uploads.
+        """Return whether the path leads to the folder that contains the database, the keys and the uploads.
 
-        A path that passes through a symbolic link is checked both as it is written and with the link followed.
+        The path is checked both as given and with all symbolic links resolved.
         """
-        # A relative path may be in any data folder.
+        # A relative path may refer to any of the data folders.
         path = PurePosixPath(file_path)
         candidates = [Path(path)] if path.is_absolute() else [root / path for root in self._roots]
 
@@ -75,9 +81,9 @@ class DataFiles:
 
 
 def _resolve(path: Path) -> Path:
-    """Return the absolute path with all symbolic links followed.
+    """Return the absolute path with all symbolic links resolved.
 
-    If they cannot be followed, because they form a loop or the path is not valid, the path keeps them.
+    The links are kept if they cannot be resolved, because they form a loop or the path is invalid.
     """
     try:
         return path.resolve()

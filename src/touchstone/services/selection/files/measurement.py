@@ -1,6 +1,6 @@
-"""Measurement of the data file of a record, and what it says about the attributes.
+"""Measurement of data files, which yields values for attributes of their records.
 
-A measurement never makes the creation of a record fail: if the file cannot be measured, the record says why.
+A failed measurement does not prevent the creation of a record. The record then contains the reason for the failure.
 """
 
 import asyncio
@@ -19,14 +19,13 @@ from touchstone.datafiles.profiler import profile_file
 from touchstone.services.selection.files.data_files import DataFiles
 
 CONCURRENT_MEASUREMENTS: Final = 2
-# Descriptions of further columns are dropped; the number of columns is always the true one.
+# The profiles of further columns are dropped. The number of columns in the profile still counts all of them.
 MAX_COLUMN_PROFILES: Final = 1000
-# The value of `unmeasured` while a measurement takes longer than the request that has stored the record.
+# The value of `unmeasured` while a measurement continues after the request that stored the record.
 IN_PROGRESS: Final = "in_progress"
-# The members of `metadata` in which a record stores its measurement.
+# The keys of the measurement in the `metadata` of a record.
 MEASUREMENT_KEYS: Final = ("measured", "unmeasured")
-# The attributes that are measured, and the member of the profile that each is taken from. Whether a table has missing
-# values follows from their share.
+# The key in the profile for each measured attribute. The flag `has_missing_values` is derived from the percentage.
 MEASURED_ATTRIBUTES: Final[Mapping[str, str]] = {
     "instances_number": "rows",
     "features_number": "columns",
@@ -36,9 +35,9 @@ MEASURED_ATTRIBUTES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What the service has found in a data file: its profile as JSON, or the reason why there is none.
+    """The profile of a data file as JSON, or the reason why the file could not be measured.
 
-    Both are None if there is no such file.
+    Both are None if there is no file that the owner of the record may read.
     """
 
     profile: Mapping[str, Any] | None = None
@@ -51,13 +50,13 @@ class Measurement:
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, Any]) -> "Measurement":
-        """Return the measurement that is stored in the `metadata` of a record."""
+        """Return the measurement stored in the `metadata` of a record."""
         return cls(metadata.get("measured"), metadata.get("unmeasured"))
 
     def to_metadata(self) -> dict[str, Any]:
-        """Return the members with which the `metadata` of a record stores this measurement.
+        """Return the items to add to the `metadata` of a record.
 
-        That is `measured`, or `unmeasured` if the measurement failed, or nothing if there is no file.
+        The key is `measured`, or `unmeasured` if the measurement failed. The result is empty if there is no file.
         """
         if self.profile is not None:
             return {"measured": dict(self.profile)}
@@ -69,23 +68,24 @@ class Measurement:
     def attribute_values(self, target: object) -> dict[str, ClaimValue]:
         """Return the measured values of the attributes of a record, by name.
 
-        `target` is the column that a model would predict; it does not count as a feature.
+        Args:
+            target: the name of the column that a model would predict, if any. It does not count as a feature.
         """
         if self.profile is None:
             return {}
 
         values: dict[str, ClaimValue] = {
-            attribute: self.profile[member]
-            for attribute, member in MEASURED_ATTRIBUTES.items()
-            if self.profile.get(member) is not None
+            attribute: self.profile[key]
+            for attribute, key in MEASURED_ATTRIBUTES.items()
+            if self.profile.get(key) is not None
         }
         column_names = [column["name"] for column in self.profile.get("column_profiles") or ()]
         if "features_number" in values and target in column_names:
             values["features_number"] = self.profile["columns"] - 1
 
-        missing_share = values.get("missing_values_percentage")
-        if missing_share is not None:
-            values["has_missing_values"] = missing_share > 0
+        missing_percentage = values.get("missing_values_percentage")
+        if missing_percentage is not None:
+            values["has_missing_values"] = missing_percentage > 0
         return values
 
 
@@ -96,7 +96,7 @@ class FileMeasurer:
         self._data_files = data_files
         self._wait_seconds = settings.profile_wait_seconds
         self._timeout_seconds = settings.profile_seconds
-        # The limit on processor time is in whole seconds, of which there has to be at least one.
+        # The limit on processor time is a whole number of seconds, at least 1.
         self._limits = ProfilingLimits(
             memory_bytes=settings.profile_memory_bytes,
             cpu_seconds=max(1, round(settings.profile_seconds)),
@@ -105,10 +105,10 @@ class FileMeasurer:
         self._slots = asyncio.Semaphore(CONCURRENT_MEASUREMENTS)
 
     async def measure(self, file_path: str, file_type: str, owner: UUID | None) -> Measurement:
-        """Measure the data file that a record of `owner` names.
+        """Measure the data file of a record that belongs to `owner`.
 
-        No file causes an error. If the file does not exist or the owner may not read it, the measurement is empty. If
-        it cannot be measured in time, or at all, the measurement contains the reason.
+        This never fails. The measurement is empty if the file does not exist or the owner may not read it, and
+        contains the reason if the file cannot be measured within the limits.
         """
         try:
             file = await self._data_files.open(file_path, owner)
@@ -119,9 +119,9 @@ class FileMeasurer:
             return await self._measure_open_file(file, file_type)
 
     async def measure_briefly(self, file_path: str, file_type: str, owner: UUID | None) -> Measurement:
-        """Measure a data file like `measure`, but only for as long as a request may wait.
+        """Measure a data file like `measure`, but give up when a request should not wait any longer.
 
-        If that is not enough, the measurement is `in_progress`, and has to be made again without a request.
+        In this case the measurement is `in_progress`, and the file has to be measured again in the background.
         """
         try:
             file = await self._data_files.open(file_path, owner)
@@ -136,7 +136,7 @@ class FileMeasurer:
                 return Measurement(failure=IN_PROGRESS)
 
     async def _measure_open_file(self, file: BinaryIO, file_type: str) -> Measurement:
-        """Measure an open data file."""
+        """Measure an open data file, or return the reason why that is impossible."""
         try:
             file_profile = await self._profile(file, file_type.strip().lower())
         except ProfilingError as error:
@@ -149,13 +149,15 @@ class FileMeasurer:
         return Measurement(profile=profile_json)
 
     async def _profile(self, file: BinaryIO, file_type: str) -> FileProfile:
-        """Profile a file as soon as there is a free slot. Waiting for it does not shorten the time for profiling.
+        """Profile a file once a slot is free.
+
+        The time spent waiting for the slot does not count as profiling time.
 
         Raises:
-            ProfilingError: the file cannot be profiled, or not in time.
-            TimeoutError: no slot has become free in time.
+            ProfilingError: the file cannot be profiled within the limits.
+            TimeoutError: no slot became free in time.
         """
-        # `asyncio.wait_for` would swallow a timeout of the caller that comes at the moment at which the slot is taken.
+        # `asyncio.wait_for` could swallow a timeout of the caller that occurs just as the slot is acquired.
         async with asyncio.timeout(self._timeout_seconds):
             await self._slots.acquire()
         try:

@@ -1,6 +1,6 @@
-"""Rows of the measurements that are not finished yet, which any process may take up after a restart.
+"""Queries on the table of unfinished measurements, which any process may continue.
 
-Whoever measures a file holds a lease on its row, and renews it until the measurement is stored.
+The process that measures a file holds a lease on its row, and renews it until the measurement is stored.
 """
 
 from datetime import datetime
@@ -12,18 +12,18 @@ from touchstone.database.tables import pending_measurements
 
 
 async def add_pending(transaction: Writer, dataset_id: int, now: datetime) -> None:
-    """Note that the data file of a record has to be measured, from now on by anyone."""
+    """Mark the data file of a record as unmeasured. Any process may lease the measurement at once."""
     await remove_pending(transaction, dataset_id)
     await transaction.execute(sa.insert(pending_measurements).values(dataset_id=dataset_id, leased_until=now))
 
 
 async def remove_pending(transaction: Writer, dataset_id: int) -> None:
-    """Note that the data file of a record need not be measured any more."""
+    """Remove the mark that the data file of a record has to be measured."""
     await transaction.execute(sa.delete(pending_measurements).where(pending_measurements.c.dataset_id == dataset_id))
 
 
 async def find_unleased(connection: Reader, now: datetime) -> int | None:
-    """Return the id of the first record whose data file nobody measures at the moment, or None."""
+    """Return the lowest id of a record with an unmeasured file that no process has leased, or None."""
     columns = pending_measurements.c
     query = sa.select(columns.dataset_id).where(columns.leased_until <= now).order_by(columns.dataset_id).limit(1)
     dataset_id: int | None = await connection.scalar(query)
@@ -31,18 +31,18 @@ async def find_unleased(connection: Reader, now: datetime) -> int | None:
 
 
 async def take_lease(transaction: Writer, dataset_id: int, now: datetime, until: datetime) -> bool:
-    """Lease a measurement, and return whether nobody else was faster."""
+    """Lease a measurement until a time, and return False if another process has leased it meanwhile."""
     columns = pending_measurements.c
     is_unleased = (columns.dataset_id == dataset_id) & (columns.leased_until <= now)
     return await _set_lease(transaction, is_unleased, until)
 
 
-async def extend_lease(transaction: Writer, dataset_id: int, until: datetime) -> bool:
-    """Keep a lease, or end it at an earlier moment; return whether the measurement is still pending."""
+async def set_lease_end(transaction: Writer, dataset_id: int, until: datetime) -> bool:
+    """Change the end of a lease, and return whether the measurement is still pending."""
     return await _set_lease(transaction, pending_measurements.c.dataset_id == dataset_id, until)
 
 
 async def _set_lease(transaction: Writer, condition: sa.ColumnElement[bool], until: datetime) -> bool:
-    """Set the end of the lease of the row that fulfils a condition, and return whether there is one."""
+    """Set the end of the lease on the row that satisfies a condition, or return False if there is none."""
     update = sa.update(pending_measurements).where(condition).values(leased_until=until)
     return await transaction.fetch_returned_row(update.returning(pending_measurements.c.dataset_id)) is not None

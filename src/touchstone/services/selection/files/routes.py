@@ -10,7 +10,7 @@ from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import RequestContext
 from touchstone.services.selection.files.schemas import FilesView, FileView
 from touchstone.services.selection.files.store import FileRecord
-from touchstone.services.selection.files.uploads import UPLOAD_PARAMETERS, file_type_of
+from touchstone.services.selection.files.uploads import UPLOAD_PARAMETERS, parse_file_type
 from touchstone.services.selection.openapi import describe_operation
 
 router = strict_router(prefix="/files", tags=["files"])
@@ -66,7 +66,7 @@ async def delete_file(request: Request, file_id: str) -> Response:
     ctx = RequestContext(request)
     owner = ctx.require_owner()
 
-    # Records forget the file first, so that the deletion can simply be repeated if this fails.
+    # Clear the measurements first, so that the request can simply be repeated if a later step fails.
     file = await ctx.services.uploads.get(file_id, owner)
     await ctx.services.background_measurer.forget_file(file.stored_name, owner)
     await ctx.services.uploads.delete(file.id, owner)
@@ -75,11 +75,11 @@ async def delete_file(request: Request, file_id: str) -> Response:
 
 
 def _to_view(file: FileRecord) -> FileView:
-    """Return a stored file as its owner sees it."""
+    """Convert a file record to the form that its owner receives."""
     return FileView(
         id=file.id,
         file_path=file.file_path,
-        file_type=file_type_of(file.name),
+        file_type=parse_file_type(file.name),
         name=file.name,
         bytes=file.bytes,
         sha256=file.sha256,

@@ -1,4 +1,4 @@
-"""Rows of uploaded files."""
+"""Queries on the table of uploaded files."""
 
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -12,12 +12,12 @@ from touchstone.database.change_counters import increment_version
 from touchstone.database.engine import Reader, Row, Writer
 from touchstone.database.tables import files
 
-# The first component of the path of every upload; also the name of the counter that serialises them.
+# The first component of the path of every upload, and the name of the counter that serializes uploads.
 UPLOADS: Final = "uploads"
 
 
 class FileRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """An uploaded file; `file_path` is `uploads/<id>-<name>`."""
+    """An uploaded file, whose `file_path` is `uploads/<id>-<name>`."""
 
     id: UUID
     owner: UUID
@@ -28,7 +28,7 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def stored_name(self) -> str:
-        """The name of the file in the folder of the uploads."""
+        """The name of the file in the uploads folder."""
         return PurePosixPath(self.file_path).name
 
     @property
@@ -38,7 +38,7 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def lock_uploads(transaction: Writer) -> None:
-    """Make every other upload wait, in any process, until this transaction ends."""
+    """Block all other uploads, including those of other processes, until this transaction ends."""
     await increment_version(transaction, UPLOADS)
 
 
@@ -67,7 +67,7 @@ async def delete_file(transaction: Writer, file_id: UUID, owner: UUID) -> FileRe
 
 
 async def total_file_bytes(connection: Reader, owner: UUID) -> int:
-    """Return the size in bytes of all uploads of an owner together."""
+    """Return the total size of an owner's uploads in bytes."""
     total = await connection.scalar(sa.select(sa.func.sum(files.c.bytes)).where(files.c.owner == owner))
     return int(total or 0)  # the sum over no rows is NULL
 
@@ -79,5 +79,5 @@ async def file_owner(connection: Reader, file_path: str) -> UUID | None:
 
 
 def _to_record(row: Row) -> FileRecord:
-    """Return a row of the table as a record, whose fields have the names of the columns."""
+    """Convert a row of the table to a record, whose fields have the names of the columns."""
     return FileRecord(**row)

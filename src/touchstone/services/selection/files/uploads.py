@@ -1,4 +1,4 @@
-"""Uploads of tables: received into a temporary file, made durable, and counted towards their owner's quota."""
+"""Uploads of tables, which are stored durably and count towards their owner's quota."""
 
 import asyncio
 import hashlib
@@ -34,11 +34,11 @@ from touchstone.services.selection.files import store
 from touchstone.services.selection.files.store import FileRecord
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType
 
-# What a multipart body may contain around its file.
+# The maximum size of everything in a multipart body besides the file.
 FORM_OVERHEAD_BYTES: Final = 64 * 1024
 _BUFFER_BYTES: Final = 1024 * 1024
 _UNSAFE_CHARACTERS: Final = re.compile(r"[^\w.-]+")
-# Together with the id before it, a name that every file system accepts.
+# With the id in front of it, the name is still short enough for every file system.
 _MAX_NAME_BYTES: Final = 150
 _NAME: Final = Parameter(
     name="name", type=ParameterType.TEXT, description="Name of the file, when the body is the file itself."
@@ -48,7 +48,7 @@ UPLOAD_PARAMETERS: Final = ParameterTable(_NAME)
 
 @dataclass(frozen=True, slots=True)
 class SizeLimit:
-    """How many bytes an upload may have, and the error for a larger one."""
+    """The maximum size of an upload, and the error to raise if it is exceeded."""
 
     max_bytes: int
     error: ServiceError
@@ -56,7 +56,7 @@ class SizeLimit:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedFile:
-    """A file that has been received completely."""
+    """The name, size and digest of a file that has been received completely."""
 
     name: str
     size: int
@@ -75,12 +75,12 @@ class Uploads:
     async def receive(self, request: Request, owner: UUID) -> FileRecord:
         """Store the file in the body of a request as an upload of `owner`, and return its record.
 
-        The file is received under a temporary name, made durable, and only then recorded in the database. If a step
-        fails, nothing remains.
+        The file is received under a temporary name, flushed to the disk, and only then recorded in the database. If a
+        step fails, the file is removed.
 
         Raises:
             BadRequest: the body is not a form with exactly one file.
-            InvalidValue: the name of the file is not that of a table, such as `x.csv`.
+            InvalidValue: the file name does not have the extension of a table, such as `.csv`.
             TooLarge, QuotaExceeded: the file is too large, or the owner's uploads together would be.
             StorageFull: the disk is full.
         """
@@ -133,7 +133,7 @@ class Uploads:
         return record
 
     async def delete(self, file_id: UUID, owner: UUID) -> None:
-        """Delete an upload; records that name it remain, but their file can no longer be opened.
+        """Delete an upload. Records that refer to it are kept, but can no longer open the file.
 
         Raises:
             UploadNotFound: the owner has no upload with this id.
@@ -143,30 +143,30 @@ class Uploads:
             if record is None:
                 raise UploadNotFound
 
-            # The file goes before the commit: if the service stops in between, the owner still sees the row and can
-            # delete it again.
+            # Delete the file before committing: if the service stops in between, the owner still sees the upload and
+            # can delete it again.
             path = self._folder / record.stored_name
             path.unlink(missing_ok=True)
 
     async def _size_limit(self, owner: UUID) -> SizeLimit:
-        """Return how large the owner's next upload may be, and the error for a larger one.
+        """Return the maximum size of the owner's next upload, with the error for a larger one.
 
-        The limit is what is left of the owner's quota, or the limit that applies to every file if that is smaller.
+        The maximum is the rest of the owner's quota, or the general limit for files if that is smaller.
         """
         async with self._database.reading() as connection:
             used_bytes = await store.total_file_bytes(connection, owner)
 
-        # The quota may have been lowered, so that the owner's files already exceed it.
+        # The existing files may exceed the quota, because an operator can lower it.
         remaining_bytes = max(0, self.quota_bytes - used_bytes)
         if remaining_bytes < self._max_bytes:
             return SizeLimit(remaining_bytes, QuotaExceeded(limit=self.quota_bytes))
         return SizeLimit(self._max_bytes, TooLarge(limit=self._max_bytes))
 
     async def _insert_or_unlink(self, record: FileRecord, path: Path) -> None:
-        """Record a file that has been stored at `path` in the database, or delete the file if that is impossible.
+        """Record the file at `path` in the database, or delete the file if that fails.
 
         Raises:
-            QuotaExceeded: another upload has used up the quota in the meantime.
+            QuotaExceeded: a concurrent upload has used up the quota.
         """
         try:
             async with self._database.writing() as transaction:
@@ -180,38 +180,29 @@ class Uploads:
             raise
 
 
-def file_type_of(name: str) -> str:
-    """Return the type of a table, for example `csv`, according to the ending of its file name in any case.
+def parse_file_type(name: str) -> str:
+    """Return the type of a table, such as `csv`, from the extension of its file name, ignoring case.
 
     Raises:
-        InvalidValue: the name has no ending, or one of a file that cannot be read as a table.
+        InvalidValue: the extension is missing, or does not belong to a supported type of table.
     """
-    _, dot, ending = name.lower().rpartition(".")
-    if not dot or ending not in FILE_TYPES:
-        known_endings = ", ".join(f".{file_type}" for file_type in FILE_TYPES)
-        raise InvalidValue(FieldError(("query", "name"), "file_type", {"endings": known_endings}))
+    _, dot, extension = name.lower().rpartition(".")
+    if not dot or extension not in FILE_TYPES:
+        known_extensions = ", ".join(f".{file_type}" for file_type in FILE_TYPES)
+        raise InvalidValue(FieldError(("query", "name"), "file_type", {"endings": known_extensions}))
 
-    return ending
-
-
-def _check_is_table(name: str) -> None:
-    """Check that a file can be read as a table, according to the ending of its name.
-
-    Raises:
-        InvalidValue: the name has no ending, or one of a file that cannot be read as a table.
-    """
-    file_type_of(name)
+    return extension
 
 
 async def _receive_file(request: Request, path: Path, limit: SizeLimit) -> ReceivedFile:
-    """Receive the file that a request uploads, and store it at `path`.
+    """Write the file that a request uploads to `path`.
 
-    The body is either a form with one file, or the file itself, whose name is then in the query string.
+    The body is either a form with one file, or the file itself. A file without a form has its name in the query string.
 
     Raises:
-        BadRequest: the body is a form without exactly one file.
-        InvalidValue: the name of the file is not that of a table, such as `x.csv`.
-        ServiceError: the file is larger than the limit; the error is the one in `limit`.
+        BadRequest: the body is a form that does not contain exactly one file.
+        InvalidValue: the file name does not have the extension of a table, such as `.csv`.
+        ServiceError: the file is larger than `limit` allows; the error is `limit.error`.
     """
     is_form = request.headers.get("content-type", "").startswith("multipart/form-data")
     if not is_form:
@@ -227,13 +218,13 @@ async def _receive_file(request: Request, path: Path, limit: SizeLimit) -> Recei
 
 
 async def _receive_form_file(request: Request, limit: SizeLimit) -> UploadFile:
-    """Receive a multipart form, and return the one file that it contains; the caller closes the file.
+    """Receive a multipart form, and return the only file in it, which the caller must close.
 
-    The form may be a little larger than the file itself may be.
+    The form may be slightly larger than the limit, which applies to the file.
 
     Raises:
         BadRequest: the body is not a form, or it does not contain exactly one file.
-        ServiceError: the form is too large; the error is the one in `limit`.
+        ServiceError: the form is too large; the error is `limit.error`.
     """
     form_limit = SizeLimit(limit.max_bytes + FORM_OVERHEAD_BYTES, limit.error)
     body = enforce_limit(request.stream(), form_limit)
@@ -249,13 +240,13 @@ async def _receive_form_file(request: Request, limit: SizeLimit) -> UploadFile:
 
 
 async def _read_chunks(upload: UploadFile) -> AsyncIterator[bytes]:
-    """Yield the content of a file from a form in chunks."""
+    """Yield the content of a form file in chunks."""
     while chunk := await upload.read(_BUFFER_BYTES):
         yield chunk
 
 
 async def enforce_limit(chunks: AsyncIterator[bytes], limit: SizeLimit) -> AsyncGenerator[bytes, None]:
-    """Yield the chunks, and raise the error of the limit once there are too many bytes."""
+    """Yield the chunks, and raise `limit.error` once they exceed `limit.max_bytes` in total."""
     received_bytes = 0
     async for chunk in chunks:
         received_bytes += len(chunk)
@@ -267,14 +258,14 @@ async def enforce_limit(chunks: AsyncIterator[bytes], limit: SizeLimit) -> Async
 async def _write_file(name: str, chunks: AsyncIterator[bytes], path: Path, limit: SizeLimit) -> ReceivedFile:
     """Write the chunks of an upload to a new file, and return its safe name, its size and its digest.
 
-    The chunks of a network connection are small, so they are collected and written a megabyte at a time.
+    Network chunks are small, so they are buffered and written a megabyte at a time.
 
     Raises:
-        InvalidValue: the name is not that of a table, such as `x.csv`; nothing is written.
-        ServiceError: there are too many bytes; the error is the one in `limit`.
+        InvalidValue: the name does not have the extension of a table, such as `.csv`; nothing is written.
+        ServiceError: the file is larger than `limit` allows; the error is `limit.error`.
     """
     safe_name = _sanitize_name(name)
-    _check_is_table(safe_name)
+    parse_file_type(safe_name)  # Refuse other files before anything is written.
 
     digest = hashlib.sha256()
     size = 0
@@ -296,15 +287,15 @@ async def _write_file(name: str, chunks: AsyncIterator[bytes], path: Path, limit
 
 
 def _move_durably(source: Path, destination: Path) -> None:
-    """Rename a file so that after a crash it is there with its complete content, or not at all.
+    """Rename a file so that after a crash it either exists with its complete content or not at all.
 
-    This waits for the disk, so it has to be called in a thread.
+    This waits for the disk, so call it in a thread.
     """
     with source.open("rb") as file:
         os.fsync(file.fileno())
     source.rename(destination)
 
-    # The new name is part of the folder, which has to reach the disk as well.
+    # The new name is stored in the folder, which has to be flushed to the disk as well.
     folder_descriptor = os.open(destination.parent, os.O_RDONLY)
     try:
         os.fsync(folder_descriptor)
@@ -313,14 +304,14 @@ def _move_durably(source: Path, destination: Path) -> None:
 
 
 def _sanitize_name(name: str) -> str:
-    """Return a file name without folders, reduced to letters, digits and characters that are safe everywhere.
+    """Return a file name without folders, with all unsafe characters replaced by underscores.
 
-    A long name loses its beginning, because its ending says what kind of table it is.
+    A name that is too long is cut at the beginning, because its extension determines the type of the table.
     """
     last_component = name.replace("\\", "/").rpartition("/")[2]
     normalized_name = unicodedata.normalize("NFC", last_component)
     safe_name = _UNSAFE_CHARACTERS.sub("_", normalized_name).lstrip(".")
 
-    # Cutting the bytes may split a character; what is left of it is dropped.
+    # Cutting may split a multi-byte character, whose remaining bytes are dropped.
     last_bytes = safe_name.encode()[-_MAX_NAME_BYTES:]
     return last_bytes.decode(errors="ignore")

@@ -1,1 +1,1 @@
-"""Import of metadata documents: from the body of a request to records and claims of the catalog."""
+"""Import of metadata documents: conversion of request bodies to records and claims."""

@@ -1,4 +1,4 @@
-"""Importing datasets that were read from documents into the catalog, one transaction for each of them."""
+"""Import of datasets that were read from documents, in one transaction per dataset."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -32,7 +32,7 @@ from touchstone.services.selection.imports.document_entries import (
     DocumentEntry,
     content_digest,
     earlier_version,
-    entries_json,
+    entries_to_json,
     merge_values,
     read_entries,
     source_digests,
@@ -43,7 +43,7 @@ from touchstone.services.selection.imports.imported_claims import (
     ClaimAuthor,
     ClaimChanges,
     change_claims,
-    drafts_of,
+    draft_claims,
     edited_attributes,
     limit_proposals,
     without_dropped_declarations,
@@ -55,28 +55,33 @@ _TEXT_FIELDS: Final = ("description", "file_path", "file_type")
 
 
 class ImportLimits(NamedTuple):
-    """Limits for one importer: the bytes of all their records, and how many proposals may wait for a decision."""
+    """The limits for one user.
+
+    Attributes:
+        record_bytes: the maximum total size of the records, in bytes.
+        open_proposals: the maximum number of proposals that nobody has reviewed yet.
+    """
 
     record_bytes: int
     open_proposals: int
 
 
 class ImportedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """The document that a dataset was read from."""
+    """The name and the digest of a document."""
 
     name: str
     sha256: str
 
 
 class ImportOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import has done with one dataset.
+    """The outcome of the import of one dataset.
 
     Attributes:
-        record: the record as it is stored, or as a dry run would store it; None if the dataset was rejected.
-        claims: the claims of the document about the dataset.
-        error: why the dataset was rejected.
-        skipped: proposals that were left out, with the reason.
-        is_new_in_dry_run: whether the record does not exist, because only a dry run has created it.
+        record: the record as stored, or as a dry run would store it; None if the dataset was rejected.
+        claims: the claims that the document makes about the dataset.
+        error: the reason why the dataset was rejected.
+        skipped: the proposals that were left out, with the reason.
+        is_new_in_dry_run: whether the record was created by a dry run, and so does not exist.
     """
 
     status: ImportStatus
@@ -87,12 +92,12 @@ class ImportOutcome(msgspec.Struct, frozen=True, kw_only=True):
     is_new_in_dry_run: bool = False
 
 
-class _EndOfDryRun(Exception):
-    """Raised at the end of a transaction so that nothing of it remains."""
+class _DryRunRollback(Exception):
+    """Raised at the end of a dry run to roll back its transaction."""
 
 
 class DocumentImporter:
-    """Imports datasets on behalf of one caller, or of the service itself, by one order."""
+    """Imports datasets on behalf of one caller, or of the service itself."""
 
     def __init__(
         self,
@@ -102,21 +107,27 @@ class DocumentImporter:
         order: ImportOrder,
         limits: ImportLimits,
     ) -> None:
-        """Create an importer that follows the options of a request, the `order`.
+        """Create an importer.
 
-        The records and claims that it creates belong to `caller`, or to the service itself if that is None.
+        Args:
+            database: the database to read from.
+            catalog: the catalog to write to.
+            caller: the owner of all records and claims that are created, or None for the service itself.
+            order: the options of the import.
+            limits: the limits for the caller.
         """
         self._database = database
         self._catalog = catalog
         self._order = order
         self._limits = limits
         self._owner = caller.id if caller else None
-        self._author = ClaimAuthor(self._owner, _level_of_claims(caller, order))
+        self._author = ClaimAuthor(self._owner, _claim_level(caller, order))
 
     async def put(self, dataset: ReadDataset, file: ImportedFile) -> ImportOutcome:
-        """Create or update the record of a dataset, unless the same was imported before.
+        """Create or update the record of a dataset, unless exactly the same content was imported before.
 
-        A record is found again by its owner, the standard and the name of its source, and its key in the source.
+        An existing record is identified by its owner, the metadata standard, the name of the source, and the key of
+        the dataset in the source.
         """
         try:
             entry = self._new_entry(dataset, file)
@@ -131,25 +142,25 @@ class DocumentImporter:
 
         try:
             async with self._catalog.writing() as writer:
-                # Another request may have imported the same document before the catalog was free.
+                # Another request may have imported the same document before the lock was acquired.
                 outcome = await self._find_unchanged(writer.transaction, digests, entry)
                 if outcome is None:
                     outcome = await self._write(writer, digests, dataset, entry)
                 if self._order.dry_run:
-                    raise _EndOfDryRun
+                    raise _DryRunRollback
         except RecordQuotaExceeded as error:
             part = RejectedPart("", error.code, error.facts)
             return ImportOutcome(status=ImportStatus.REJECTED, error=part)
-        except _EndOfDryRun:
+        except _DryRunRollback:
             pass
         assert outcome is not None
         return outcome
 
     def _new_entry(self, dataset: ReadDataset, file: ImportedFile) -> DocumentEntry:
-        """Return what the record is to keep of a document, with its values as the catalog stores them.
+        """Return the entry about a document that its record will store, with validated values.
 
         Raises:
-            ValidationError: the catalog cannot hold one of the values.
+            ValidationError: one of the values is not valid for a record.
         """
         document = dataset.dataset
         source = {
@@ -173,10 +184,15 @@ class DocumentImporter:
     async def _find_unchanged(
         self, connection: Reader, digests: Sequence[str], entry: DocumentEntry
     ) -> ImportOutcome | None:
-        """Return the outcome if the document was imported before and nothing has to change; otherwise None.
+        """Return the outcome if the document was imported before and nothing has to change, or None otherwise.
 
-        `digests` identify the source of the record. Nothing has to change if the content of the document is the same,
-        the record has the requested visibility, and there is no proposal that the order would accept.
+        Nothing has to change if the content of the document is the same, the record has the requested visibility, and
+        there is no proposal that the order would accept.
+
+        Args:
+            connection: a connection to the database.
+            digests: the digests that may identify the record.
+            entry: the entry about the document.
         """
         record = await store.dataset_from_source(connection, digests)
         if record is None:
@@ -200,10 +216,10 @@ class DocumentImporter:
     async def _write(
         self, writer: CatalogWriter, digests: Sequence[str], dataset: ReadDataset, entry: DocumentEntry
     ) -> ImportOutcome:
-        """Create or update the record of a dataset and its claims, within a transaction.
+        """Create or update the record of a dataset and its claims in the transaction of `writer`.
 
         Raises:
-            RecordQuotaExceeded: the record grows, and the records of its owner would take more bytes than allowed.
+            RecordQuotaExceeded: the record grows, and its owner's records would exceed the quota.
         """
         now = datetime.now(UTC)
         current = await store.dataset_from_source(writer.transaction, digests)
@@ -217,7 +233,7 @@ class DocumentImporter:
         changes = change_claims(current_claims, earlier_ids, self._drafts(dataset, entry), edited, now)
         draft = without_dropped_declarations(draft, changes)
 
-        # What was measured holds for the file and the target that the record has named so far.
+        # A measurement is only valid for the data file and the target column that were measured.
         stated_draft = _with_documents(draft, entries, with_version(entries, entry), dataset.dataset.earlier)
         is_measurement_outdated = current is not None and _is_measurement_outdated(current, stated_draft)
         if is_measurement_outdated:
@@ -248,10 +264,12 @@ class DocumentImporter:
     async def _without_excess_proposals(
         self, writer: CatalogWriter, changes: ClaimChanges
     ) -> tuple[ClaimChanges, tuple[RejectedPart, ...]]:
-        """Remove the proposals by which the importer would have too many open ones.
+        """Remove the new proposals that exceed the limit on open proposals.
 
-        Returns the remaining changes, and the removed proposals as parts of the document that were skipped. The service
-        itself has no limit.
+        The limit does not apply to the service itself.
+
+        Returns:
+            The remaining changes, and the removed proposals as skipped parts of the document.
         """
         adds_proposals = any(claim.status is ClaimStatus.PROPOSED for claim in changes.added)
         if self._owner is None or not adds_proposals:
@@ -265,27 +283,30 @@ class DocumentImporter:
         return changes, tuple(skipped)
 
     def _drafts(self, dataset: ReadDataset, entry: DocumentEntry) -> Sequence[Any]:
-        """Return the claims of a document as drafts for the ledger."""
+        """Return drafts of the claims that a document makes."""
         source = ClaimSource(
             kind=entry.standard, name=self._order.source_name, url=self._order.source_url, sha256=entry.sha256
         )
-        return drafts_of(dataset, self._author, source, accept=self._order.accept)
+        return draft_claims(dataset, self._author, source, accept=self._order.accept)
 
 
-def _level_of_claims(caller: Caller | None, order: ImportOrder) -> EvidenceLevel:
-    """Return the level of what a document states: anyone can write a document, so somebody has to vouch for its source.
+def _claim_level(caller: Caller | None, order: ImportOrder) -> EvidenceLevel:
+    """Return the evidence level of the claims that a document makes in fields.
 
-    That is a curator, or the service itself, and the source has a name.
+    Anyone can write a document. Its claims only count as documented if it is imported from a named source by a curator
+    or by the service itself.
     """
-    is_entitled = caller is None or caller.is_curator
-    return EvidenceLevel.DOCUMENTED if is_entitled and order.source_name else EvidenceLevel.DECLARED
+    is_trusted = caller is None or caller.is_curator
+    return EvidenceLevel.DOCUMENTED if is_trusted and order.source_name else EvidenceLevel.DECLARED
 
 
 def _validated_values(dataset: ReadDataset, source: dict[str, Any]) -> dict[str, Any]:
-    """Return the values that a document gives for a record, validated like the body of a request to create one.
+    """Return the values of a document, validated like the body of a request that creates a record.
+
+    Claimed attributes are left out, because their values come from claims.
 
     Raises:
-        ValidationError: the catalog cannot hold one of the values.
+        ValidationError: one of the values is not valid for a record.
     """
     values = {name: value for name, value in dataset.dataset.record.items() if name not in CLAIMED}
     metadata = {**values.pop("metadata", {}), "source": source}
@@ -300,13 +321,14 @@ def _validated_values(dataset: ReadDataset, source: dict[str, Any]) -> dict[str,
 
 
 def _invalid_record(error: ValidationError) -> RejectedPart:
-    """Return the reason why the catalog cannot hold a dataset, from the first value that does not fit."""
-    details = error.errors(include_url=False, include_input=False)[0]
-    return RejectedPart(".".join(map(str, details["loc"])), "invalid_record", {"reason": details["msg"]})
+    """Return the reason for rejecting a dataset, which is its first invalid value."""
+    first_error = error.errors(include_url=False, include_input=False)[0]
+    path = ".".join(map(str, first_error["loc"]))
+    return RejectedPart(path, "invalid_record", {"reason": first_error["msg"]})
 
 
 def _new_draft(owner: UUID | None, digest: str, now: datetime) -> DatasetDraft:
-    """Return a public record about which nothing is known yet."""
+    """Return a public record without any values."""
     return DatasetDraft(
         dataset_id=new_dataset_id(now),
         owner=owner,
@@ -325,19 +347,24 @@ def _new_draft(owner: UUID | None, digest: str, now: datetime) -> DatasetDraft:
 
 def _with_documents(
     draft: DatasetDraft,
-    before: Sequence[DocumentEntry],
-    after: Sequence[DocumentEntry],
-    earlier: Sequence[ImportedDocument],
+    old_entries: Sequence[DocumentEntry],
+    new_entries: Sequence[DocumentEntry],
+    foreign_documents: Sequence[ImportedDocument],
 ) -> DatasetDraft:
-    """Replace what the documents of a record stated before by what they state now, and return the record.
+    """Return a record with the values of its documents updated, except for values that were edited since.
 
-    `earlier` are documents that another catalog had imported before it exported the dataset.
+    Args:
+        draft: the record.
+        old_entries: the entries about its documents before the import.
+        new_entries: the entries about its documents after the import.
+        foreign_documents: documents that another catalog had imported before it exported the dataset.
     """
-    old_values, new_values = stated_values(before), stated_values(after)
+    old_values = stated_values(old_entries)
+    new_values = stated_values(new_entries)
     stored_metadata = draft.metadata or {}
 
     texts = {name: getattr(draft, name) for name in _TEXT_FIELDS}
-    if before:
+    if old_entries:
         texts = merge_values(texts, old_values, {name: new_values.get(name) for name in _TEXT_FIELDS})
     else:
         texts |= {name: new_values[name] for name in _TEXT_FIELDS}
@@ -353,7 +380,7 @@ def _with_documents(
     merged_metadata = merge_values(declared_metadata, old_values["metadata"], new_values["metadata"])
     service_metadata = service_members(stored_metadata)
     known_metadata = {key: value for key, value in merged_metadata.items() if value is not None}
-    imported_documents = entries_json(stored_metadata, after, earlier)
+    imported_documents = entries_to_json(stored_metadata, new_entries, foreign_documents)
 
     return replace(
         draft,
@@ -364,12 +391,12 @@ def _with_documents(
 
 
 def _is_measurement_outdated(current: DatasetRecord, draft: DatasetDraft) -> bool:
-    """Return whether a changed record names another data file, or another column of it as the target."""
+    """Return whether a change replaces the data file of a record or its target column."""
     return DataFile.of(draft) != DataFile.of(current) or target_of(draft) != target_of(current)
 
 
 async def _store(writer: CatalogWriter, draft: DatasetDraft, changes: ClaimChanges) -> DatasetRecord:
-    """Store a record that is new or has changed, and its new claims."""
+    """Insert or update a record, and insert its new claims."""
     if draft.id is None:
         record = await writer.insert(draft)
     else:

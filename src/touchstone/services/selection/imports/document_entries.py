@@ -1,7 +1,7 @@
-"""What a record keeps of the documents that it was imported from, and how a new version of a document changes it.
+"""The entries in `metadata.imported` about the documents that a record was imported from.
 
-The entries stand in `metadata.imported`. They say what each document has stated, so that a later version replaces
-exactly that: a value that its owner has changed in the meantime stays as it is.
+An entry contains all values that its document stated. A later version of the document can then replace exactly these
+values, while values that the owner of the record has changed in the meantime are kept.
 """
 
 import hashlib
@@ -19,18 +19,18 @@ from touchstone.services.selection.datasets.source_digests import old_source_dig
 from touchstone.services.selection.imports.schemas import ImportOrder
 from touchstone.services.selection.json_fields import IMPORTED
 
-# Flags and numbers of an imported record come from claims alone, so that withdrawing a claim takes its value away.
+# Flags and numbers of an imported record come only from claims, so that withdrawing a claim removes its value.
 CLAIMED: Final = frozenset((*FLAGS, *NUMBERS))
 
 
 class DocumentEntry(ImportedDocument, frozen=True, kw_only=True):
-    """One document that a record was imported from.
+    """An entry about one document that a record was imported from.
 
     Attributes:
-        digest: the digest of everything that was read about this dataset, by which an unchanged one is recognised. It
-            is empty for a document that another catalog had imported before it exported the dataset.
-        claims: the ids of the claims that the document makes, including those that were rejected or withdrawn since.
-        is_complete: whether these are all its claims; otherwise, importing the same document again adds the others.
+        digest: the digest of everything that was read about the dataset, which shows whether a new version has changed.
+            It is empty for a document that another catalog had imported before it exported the dataset.
+        claims: the ids of the claims that the document makes, including claims that were rejected or withdrawn later.
+        is_complete: whether `claims` is complete; otherwise, importing the same document again adds the others.
     """
 
     digest: str = ""
@@ -39,26 +39,31 @@ class DocumentEntry(ImportedDocument, frozen=True, kw_only=True):
 
 
 def read_entries(metadata: Mapping[str, Any] | None) -> list[DocumentEntry]:
-    """Return the documents that a record with these metadata was imported from, by this catalog."""
+    """Return the entries about documents that this catalog imported, from the `metadata` of their record."""
     return [entry for entry in _all_entries(metadata) if entry.digest]
 
 
-def entries_json(
-    metadata: Mapping[str, Any] | None, entries: Sequence[DocumentEntry], earlier: Sequence[ImportedDocument]
+def entries_to_json(
+    metadata: Mapping[str, Any] | None, entries: Sequence[DocumentEntry], foreign_documents: Sequence[ImportedDocument]
 ) -> list[dict[str, Any]]:
-    """Return documents as they are to stand in `metadata.imported`, those of other catalogs first.
+    """Return the new value of `metadata.imported`, which begins with the documents of other catalogs.
 
-    `earlier` are the documents of another catalog that the last document names; without any, those in `metadata` stay.
+    Args:
+        metadata: the current `metadata` of the record.
+        entries: the entries about documents that this catalog imported.
+        foreign_documents: the documents of another catalog, as listed in the last imported document. If there are
+            none, the foreign documents in `metadata` are kept.
     """
-    known_earlier = [entry for entry in _all_entries(metadata) if not entry.digest]
-    json_entries: list[dict[str, Any]] = msgspec.to_builtins([*(earlier or known_earlier), *entries])
+    stored_foreign_documents = [entry for entry in _all_entries(metadata) if not entry.digest]
+    all_documents = [*(foreign_documents or stored_foreign_documents), *entries]
+    json_entries: list[dict[str, Any]] = msgspec.to_builtins(all_documents)
     return json_entries
 
 
 def _all_entries(metadata: Mapping[str, Any] | None) -> list[DocumentEntry]:
-    """Return the documents that this catalog and others have imported.
+    """Return the entries about documents that this or another catalog imported.
 
-    There are none if a client has stored something else under their name before it was reserved.
+    The result is empty if a client had stored another value under this key before the key was reserved.
     """
     try:
         return msgspec.convert((metadata or {}).get(IMPORTED, []), list[DocumentEntry], strict=False)
@@ -67,25 +72,26 @@ def _all_entries(metadata: Mapping[str, Any] | None) -> list[DocumentEntry]:
 
 
 def earlier_version(entries: Sequence[DocumentEntry], entry: DocumentEntry) -> DocumentEntry | None:
-    """Return the version of a document that was imported before, or None.
+    """Return the entry about an earlier version of a document, or None if there is none.
 
-    It has exactly the same content, or the same path, of which one of the two may lack the first folders.
+    An earlier version follows the same standard. In order of preference, it has the same content, the same path, or a
+    path that differs only in leading folders that one of the two paths lacks.
     """
     same_standard = [other for other in entries if other.standard == entry.standard]
     same_content = [other for other in same_standard if other.digest == entry.digest]
     same_path = [other for other in same_standard if other.document == entry.document]
-    similar_path = [other for other in same_standard if _is_end_of_path(other.document, entry.document)]
+    similar_path = [other for other in same_standard if _has_common_end(other.document, entry.document)]
     return next(iter([*same_content, *same_path, *similar_path]), None)
 
 
-def _is_end_of_path(path: str, other: str) -> bool:
-    """Return whether one of two paths is the end of the other one."""
+def _has_common_end(path: str, other: str) -> bool:
+    """Return whether the shorter one of two paths is equal to the end of the longer one."""
     shorter, longer = sorted((PurePosixPath(path).parts, PurePosixPath(other).parts), key=len)
     return longer[len(longer) - len(shorter) :] == shorter
 
 
 def with_version(entries: Sequence[DocumentEntry], entry: DocumentEntry) -> list[DocumentEntry]:
-    """Return the entries with the earlier version of a document replaced by a new one, or with a new one at the end."""
+    """Return the entries with `entry` in place of its earlier version, or appended if there is none."""
     earlier = earlier_version(entries, entry)
     if earlier is None:
         return [*entries, entry]
@@ -93,9 +99,9 @@ def with_version(entries: Sequence[DocumentEntry], entry: DocumentEntry) -> list
 
 
 def stated_values(entries: Sequence[DocumentEntry]) -> dict[str, Any]:
-    """Return the values that documents give together; where two differ, the first document wins.
+    """Return the combined values of several documents. If two documents differ, the first one wins.
 
-    The members of `metadata` are merged one by one.
+    The members of `metadata` are merged individually.
     """
     values: dict[str, Any] = {}
     metadata: dict[str, Any] = {}
@@ -106,9 +112,10 @@ def stated_values(entries: Sequence[DocumentEntry]) -> dict[str, Any]:
 
 
 def merge_values(current: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the current values with what a new version of a document changes: from `before` to `after`.
+    """Return the current values with the changes from `before` to `after` applied.
 
-    A value that somebody else has changed in the meantime stays as it is. Unknown values are None or missing.
+    A current value that differs from the one in `before` was changed by somebody else, and is kept. Unknown values are
+    None or missing.
     """
     merged = dict(current)
     for name in {**before, **after}:
@@ -118,13 +125,13 @@ def merge_values(current: Mapping[str, Any], before: Mapping[str, Any], after: M
 
 
 def source_digests(owner: UUID | None, dataset: ReadDataset, order: ImportOrder) -> list[str]:
-    """Return the digests under which the record of a dataset may be stored already; the first is that of a new one."""
+    """Return the digests that may identify the record of a dataset. A new record gets the first one."""
     document = dataset.dataset
     identity = (owner, document.standard, order.source_name, document.key)
     return [source_digest(*identity), old_source_digest(*identity)]
 
 
 def content_digest(dataset: ReadDataset, level: str, source_url: str | None) -> str:
-    """Return the digest of everything that was read about a dataset, of the level of its claims, and of its address."""
+    """Return the digest of the content of a dataset, the level of its claims, and the source URL."""
     content = [level, source_url, dataset.dataset, dataset.proposals]
     return hashlib.sha256(msgspec.json.encode(content)).hexdigest()

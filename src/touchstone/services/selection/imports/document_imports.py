@@ -1,4 +1,4 @@
-"""Imports of documents: read in a confined process, then written to the catalog one dataset at a time."""
+"""Import of documents, which are read in a sandboxed process and written one dataset at a time."""
 
 import asyncio
 import hashlib
@@ -29,22 +29,23 @@ from touchstone.services.selection.user_name_store import Pseudos, read_pseudos
 
 CONCURRENT_READINGS: Final = 2
 MAX_WAIT_SECONDS: Final = 5.0
-# Datasets that are not written by then are left to the next request, so that a gateway does not wait in vain.
+# Datasets that are not written by then are rejected, so that the response arrives before a gateway times out.
 MAX_SECONDS: Final = 25.0
 NOT_WRITTEN_IN_TIME: Final = "not_written_in_time"
 RECORD_QUOTA_EXCEEDED: Final = "record_quota_exceeded"
 
 
 class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import has done with one dataset, or with a document that cannot be used.
+    """The result for one dataset, or for a document that cannot be used.
 
     Attributes:
-        file: the number of the document in the request, from 0.
-        document: its name.
-        standard: the key of its metadata standard, if it follows one.
-        key: what identifies the dataset in its source.
-        unmapped: the paths of fields that have no place in a record.
-        skipped: parts that were not used, with reasons.
+        file: the index of the document in the request.
+        document: the name of the document.
+        standard: the key of the metadata standard, or None if it is unknown.
+        outcome: the outcome for the dataset.
+        key: the identifier of the dataset in its source.
+        unmapped: the paths of fields that records have no attribute for.
+        skipped: the parts that were not used, with reasons.
     """
 
     file: int
@@ -57,7 +58,7 @@ class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DocumentImports:
-    """The imports of this process."""
+    """Imports documents, and limits how many are read at a time in this process."""
 
     def __init__(self, settings: Settings, database: Database, catalog: LiveCatalog) -> None:
         self.max_bytes = settings.upload_max_bytes
@@ -74,14 +75,20 @@ class DocumentImports:
     async def run(
         self, documents: Sequence[UploadedDocument], caller: Caller | None, order: ImportOrder
     ) -> list[ImportResult]:
-        """Import documents on behalf of a caller, or of the service itself (None), and return what became of each.
+        """Import documents, and return one result for each dataset and each unusable document.
 
-        Every dataset has a transaction of its own, so a record is complete or not there at all.
+        Every dataset is written in a separate transaction. Once a dataset exceeds the quota of the caller, or the time
+        limit of the request has passed, all further datasets are rejected.
+
+        Args:
+            documents: the documents.
+            caller: the user who imports them, or None for the service itself.
+            order: the options of the import.
 
         Raises:
-            Overloaded: other imports keep the readers busy.
+            Overloaded: too many other documents are being read.
         """
-        ends_at = time.monotonic() + MAX_SECONDS
+        deadline = time.monotonic() + MAX_SECONDS
         reply = await self._read(documents, order)
         files = [await asyncio.to_thread(_describe_file, document) for document in documents]
         importer = DocumentImporter(self._database, self._catalog, caller, order, self.limits)
@@ -93,7 +100,7 @@ class DocumentImports:
                 results.append(_rejected_result(line, files[line.file]))
                 continue
 
-            if results and time.monotonic() > ends_at:
+            if results and time.monotonic() > deadline:
                 refusal = refusal or RejectedPart("", NOT_WRITTEN_IN_TIME)
             if refusal is not None:
                 outcome = ImportOutcome(status=ImportStatus.REJECTED, error=refusal)
@@ -105,17 +112,17 @@ class DocumentImports:
         return results
 
     async def read_names(self, results: Sequence[ImportResult]) -> Pseudos:
-        """Return the names of those who have made or reviewed the claims in these results."""
+        """Return the names of the users who made or reviewed the claims in the results."""
         claims = [claim for result in results for claim in result.outcome.claims]
         user_ids = {claim.author for claim in claims} | {claim.review.reviewer for claim in claims if claim.review}
         async with self._database.reading() as connection:
             return await read_pseudos(connection, [user_id for user_id in user_ids if user_id is not None])
 
     async def _read(self, documents: Sequence[UploadedDocument], order: ImportOrder) -> ReadingReply:
-        """Read documents in a confined process, of which there are at most two at a time.
+        """Read documents in a sandboxed process, as soon as fewer than `CONCURRENT_READINGS` are running.
 
         Raises:
-            Overloaded: no process becomes free in time.
+            Overloaded: the other processes do not finish in time.
         """
         await self._slots.acquire()
         try:
@@ -130,7 +137,7 @@ def _describe_file(document: UploadedDocument) -> ImportedFile:
 
 
 def _rejected_result(line: RejectedDataset, file: ImportedFile) -> ImportResult:
-    """Return the result for a document, or a dataset in it, that cannot be used."""
+    """Return the result for a document that cannot be used, or for an unusable dataset in it."""
     error = RejectedPart(line.place, line.code, line.facts)
     outcome = ImportOutcome(status=ImportStatus.REJECTED, error=error)
     return ImportResult(file=line.file, document=file.name, standard=line.standard, outcome=outcome)

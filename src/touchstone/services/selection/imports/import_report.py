@@ -1,4 +1,4 @@
-"""The answer to an import: one result for each dataset or rejected document, within a limit on its bytes."""
+"""The response to an import: one result for each dataset or rejected document, within a size limit."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,8 @@ MAX_FIELD_ERRORS: Final = 200
 _RESULTS_PER_STEP: Final = 20
 
 
-def refusal_of(results: Sequence[ImportResult], *, quota_bytes: int) -> ServiceError | None:
-    """Return the error that answers a request of which nothing could be imported, or None if something could."""
+def find_refusal(results: Sequence[ImportResult], *, quota_bytes: int) -> ServiceError | None:
+    """Return the error for a request whose documents were all rejected, or None if any of them was not."""
     if any(result.outcome.status is not ImportStatus.REJECTED for result in results):
         return None
 
@@ -38,9 +38,14 @@ def refusal_of(results: Sequence[ImportResult], *, quota_bytes: int) -> ServiceE
 
 
 async def encode_report(results: Sequence[ImportResult], pseudos: Pseudos, locale: str) -> bytes:
-    """Encode the report of an import as JSON; `pseudos` are the names of the people who made claims.
+    """Encode the report of an import as JSON.
 
-    The size of a response is limited. Once the results with details have used it up, the others come without details.
+    The size of a response is limited. Once the limit is reached, the remaining results are encoded without details.
+
+    Args:
+        results: the results of the import.
+        pseudos: the names of the users who made or reviewed claims.
+        locale: the language of the messages.
     """
     budget = ByteBudget()
     has_room = True
@@ -56,13 +61,13 @@ async def encode_report(results: Sequence[ImportResult], pseudos: Pseudos, local
                 encoded_result = msgspec.json.encode(_result_without_details(result, locale))
             encoded_results.append(encoded_result)
 
-        await asyncio.sleep(0)  # a long report must not hold up other requests
+        await asyncio.sleep(0)  # A long report must not delay other requests.
 
     return b'{"total":%d,"results":[%b]}' % (len(results), b",".join(encoded_results))
 
 
 def _record_bodies(results: Sequence[ImportResult]) -> dict[int, bytes]:
-    """Return the stored records of results as clients receive them, by id; encoding them together is quicker."""
+    """Return the JSON of all stored records in the results, by id. Encoding them together is faster."""
     records: dict[int, DatasetRecord] = {}
     for result in results:
         outcome = result.outcome
@@ -73,7 +78,7 @@ def _record_bodies(results: Sequence[ImportResult]) -> dict[int, bytes]:
 
 
 def _result_json(result: ImportResult, bodies: Mapping[int, bytes], pseudos: Pseudos, locale: str) -> dict[str, Any]:
-    """Return a result with all its details as a JSON object; `bodies` has its record by id."""
+    """Return a result with all details as a JSON object. `bodies` contains the encoded records by id."""
     outcome = result.outcome
     now = datetime.now(UTC)
     claims = [(claim.status, claim_json(claim, pseudos, now)) for claim in outcome.claims]
@@ -89,7 +94,7 @@ def _result_json(result: ImportResult, bodies: Mapping[int, bytes], pseudos: Pse
 
 
 def _result_without_details(result: ImportResult, locale: str) -> dict[str, Any]:
-    """Return a result as a JSON object with no more than the ids and the name of the record."""
+    """Return a result as a JSON object that only contains the ids and the name of its record."""
     outcome = result.outcome
     error = outcome.error
     record = outcome.record
@@ -118,9 +123,13 @@ def _result_without_details(result: ImportResult, locale: str) -> dict[str, Any]
 
 
 def _record_json(outcome: ImportOutcome, bodies: Mapping[int, bytes]) -> msgspec.Raw | dict[str, Any] | None:
-    """Return the record of a result as clients receive it, without ids if it exists only in a dry run.
+    """Return the record of an outcome as JSON, or None if the dataset was rejected.
 
-    `bodies` has the encoded records by id. The result is None if the document was rejected.
+    A record that was created by a dry run does not exist, so its ids are null.
+
+    Args:
+        outcome: the outcome.
+        bodies: the encoded records by id.
     """
     record = outcome.record
     if record is None:
@@ -129,14 +138,14 @@ def _record_json(outcome: ImportOutcome, bodies: Mapping[int, bytes]) -> msgspec
     if not outcome.is_new_in_dry_run:
         return msgspec.Raw(bodies[record.id])
 
-    # Several records of a dry run can have had the same id, because nothing of them remains.
+    # A dry run rolls back each record, so several of them can have the same id and cannot be looked up by it.
     encoded_record = encode_records([record])[record.id]
     json_object: dict[str, Any] = msgspec.json.decode(encoded_record.body)
     return {**json_object, "id": None, "dataset_id": None}
 
 
 def _error_json(error: RejectedPart, locale: str) -> dict[str, Any]:
-    """Return why something was rejected as a JSON object."""
+    """Return the reason for a rejection as a JSON object."""
     return {"code": error.code, "detail": document_rejection_text(error.code, locale), "place": error.place}
 
 

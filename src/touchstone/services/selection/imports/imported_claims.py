@@ -1,7 +1,7 @@
-"""The claims of a document: as they enter the ledger, and what a new version of the document changes among them.
+"""The claims of an imported document, and how a new version of the document changes them.
 
-The ledger is append-only. A claim that the new version still makes is kept with its review, one that it no longer
-makes is withdrawn, and only new ones are added.
+Claims are never deleted. If the new version of a document still makes a claim, the claim is kept with its review.
+Otherwise it is withdrawn. Only new claims are added.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -32,21 +32,26 @@ from touchstone.services.selection.imports.document_entries import CLAIMED, Docu
 
 
 class ClaimAuthor(NamedTuple):
-    """Who imports a document: the user (None is the service itself), and the level of what the document states."""
+    """The author of imported claims and their evidence level.
+
+    Attributes:
+        id: the user who imports the document, or None for the service itself.
+        level: the evidence level of claims from the fields of the document.
+    """
 
     id: UUID | None
     level: EvidenceLevel
 
 
 class ClaimChanges(NamedTuple):
-    """What an import changes among the claims of a record.
+    """The changes that an import makes to the claims about a record.
 
     Attributes:
-        of_document: all claims of the document after the import, in its order.
-        added: new claims.
-        closed_or_accepted: claims with a new status.
-        others: claims of the record that the import leaves alone.
-        dropped: claims that the document made before and no longer makes, as they were before the import.
+        of_document: all claims of the document after the import, in the order of the document.
+        added: the new claims.
+        closed_or_accepted: the claims whose status has changed.
+        others: the claims that the import does not change.
+        dropped: the claims that only the previous version of the document made, as they were before the import.
     """
 
     of_document: list[ClaimRecord]
@@ -57,11 +62,11 @@ class ClaimChanges(NamedTuple):
 
     @property
     def all(self) -> list[ClaimRecord]:
-        """All claims of the record after the import."""
+        """All claims about the record after the import."""
         return [*self.added, *self.closed_or_accepted, *self.others]
 
     def with_measurements_withdrawn(self, now: datetime) -> "ClaimChanges":
-        """Return these changes together with the withdrawal of what was measured in the data file."""
+        """Return the changes extended by the withdrawal of all measured claims."""
         measured = [
             claim for claim in self.others if claim.level is EvidenceLevel.MEASURED and claim.status in OPEN_STATUSES
         ]
@@ -71,22 +76,21 @@ class ClaimChanges(NamedTuple):
         )
 
 
-def drafts_of(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource, *, accept: bool) -> list[ClaimDraft]:
+def draft_claims(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource, *, accept: bool) -> list[ClaimDraft]:
     """Return drafts of the claims that a document makes about a dataset.
 
-    Claims from the fields of the document are active. Claims found in its prose are proposals, which somebody has to
-    accept, unless `accept` is set.
+    Claims from the fields of the document are active. Claims found in its prose are proposals, unless `accept` is set.
     """
     standard = dataset.dataset.standard
     status_of_proposals = ClaimStatus.ACTIVE if accept else ClaimStatus.PROPOSED
-    claims = [(claim, ClaimStatus.ACTIVE) for claim in _one_for_each_number(dataset.dataset.claims)]
+    claims = [(claim, ClaimStatus.ACTIVE) for claim in _keep_first_claim_per_number(dataset.dataset.claims)]
     claims += [(claim, status_of_proposals) for claim in dataset.proposals]
 
     return [
         draft_from_document(
             claim,
             author=author.id,
-            # Anyone can write that another catalog has made a claim.
+            # Nobody has verified that another catalog really made a restated claim.
             level=EvidenceLevel.DECLARED if claim.is_restated else author.level,
             status=status,
             source=source,
@@ -96,8 +100,8 @@ def drafts_of(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource, *,
     ]
 
 
-def _one_for_each_number(claims: Sequence[Claim]) -> list[Claim]:
-    """Return claims without further values for a number; readers state the most specific one first."""
+def _keep_first_claim_per_number(claims: Sequence[Claim]) -> list[Claim]:
+    """Return the claims with only the first one about each number, which is the most specific."""
     stated_numbers: set[str] = set()
     remaining: list[Claim] = []
     for claim in claims:
@@ -112,10 +116,15 @@ def _one_for_each_number(claims: Sequence[Claim]) -> list[Claim]:
 def edited_attributes(
     record: DatasetRecord, claims: Iterable[ClaimRecord], entries: Iterable[DocumentEntry]
 ) -> frozenset[str]:
-    """Return the attributes that somebody has changed in a record since its documents were imported.
+    """Return the attributes of a record that were edited since its documents were imported.
 
-    Either the creator declares a value that no document has stated, or whatever the documents have stated about the
-    attribute was withdrawn. `claims` are the claims about the record, and `entries` its documents.
+    An attribute was edited if the creator declares a value that no document states, or if all claims of the documents
+    about it are closed and at least one was withdrawn.
+
+    Args:
+        record: the record.
+        claims: all claims about the record.
+        entries: the entries about its documents.
     """
     imported_ids = {claim_id for entry in entries for claim_id in entry.claims}
     imported_claims: dict[str, list[ClaimRecord]] = {}
@@ -127,9 +136,11 @@ def edited_attributes(
 
 
 def _is_edited(declared_value: ClaimValue, imported_claims: Sequence[ClaimRecord]) -> bool:
-    """Return whether an attribute is no longer as documents have stated it.
+    """Return whether an attribute was edited since its documents were imported.
 
-    `declared_value` is what the creator of the record declares, and `imported_claims` are what the documents state.
+    Args:
+        declared_value: the value that the creator of the record declares, or None.
+        imported_claims: the claims of the documents about the attribute.
     """
     if declared_value is not None:
         return not any(is_same_value(claim.value, declared_value) for claim in imported_claims)
@@ -145,39 +156,45 @@ def change_claims(
     edited: Collection[str],
     now: datetime,
 ) -> ClaimChanges:
-    """Compare the claims of a document with the current claims of a record, and return what the import changes.
+    """Compare the claims of a document with the current claims about a record, and return the changes.
 
-    `earlier_ids` are the claims from the version of the document that was imported before. Those that the document no
-    longer makes are withdrawn. Those that somebody has rejected or withdrawn are not made again, nor those of an older
-    version that somebody has rejected. New declarations about attributes that somebody has `edited` are withdrawn from
-    the beginning, so that they do not replace the edit.
+    Claims of the previous version that the document no longer makes are withdrawn. Claims that somebody has withdrawn
+    or rejected are not made again. New declarations about edited attributes are withdrawn at once, so that they do not
+    replace the edit.
+
+    Args:
+        current: all claims about the record.
+        earlier_ids: the ids of the claims that the previous version of the document made.
+        drafts: the claims that the document makes.
+        edited: the names of attributes that were edited since the last import.
+        now: the time of the changes.
     """
-    earlier = {statement_of(claim): claim for claim in current if claim.id in earlier_ids}
-    rejected = {_evidence_of(claim): claim for claim in current if claim.status is ClaimStatus.REJECTED}
+    earlier = {statement_key(claim): claim for claim in current if claim.id in earlier_ids}
+    rejected = {_evidence_key(claim): claim for claim in current if claim.status is ClaimStatus.REJECTED}
     statements: set[tuple[object, ...]] = set()
     of_document: list[ClaimRecord] = []
     added: list[ClaimRecord] = []
     changed: dict[UUID, ClaimRecord] = {}
 
     for draft in drafts:
-        statement = statement_of(draft)
+        statement = statement_key(draft)
         if statement in statements:
             continue
 
         statements.add(statement)
-        claim = _take_earlier(earlier, draft) or rejected.get(_evidence_of(draft))
+        claim = _pop_repeated_claim(earlier, draft) or rejected.get(_evidence_key(draft))
         if claim is None:
-            claim = new_claim(draft, dataset_id=0, now=now)  # the record may not have an id yet
+            claim = new_claim(draft, dataset_id=0, now=now)  # The record may not have an id yet.
             is_active_declaration = claim.level is EvidenceLevel.DECLARED and claim.status is ClaimStatus.ACTIVE
             if is_active_declaration and claim.attribute in edited:
                 claim = withdrawn(claim, now)
             added.append(claim)
         elif claim.status is ClaimStatus.PROPOSED and draft.status is ClaimStatus.ACTIVE:
-            claim = _accepted(claim, draft.author, now)
+            claim = _accept(claim, draft.author, now)
             changed[claim.id] = claim
         of_document.append(claim)
 
-    # Only the claims that the document no longer makes are left.
+    # The remaining claims are the ones that the document no longer makes.
     for claim in earlier.values():
         if claim.status in OPEN_STATUSES:
             changed[claim.id] = withdrawn(claim, now)
@@ -187,9 +204,9 @@ def change_claims(
 
 
 def without_dropped_declarations(draft: Draft, changes: ClaimChanges) -> Draft:
-    """Return a record without declarations that repeat what its document has stated before and no longer states.
+    """Return a record without declarations that repeat values that its document no longer states.
 
-    A creator who sends a record back with the values of the document has not edited them.
+    A creator who sends back a record with the values of the document has not edited these values.
     """
     for claim in changes.dropped:
         is_repeated = claim.value is not None and is_same_value(claim.value, draft.declared_value(claim.attribute))
@@ -204,7 +221,7 @@ def _has_same_value(claim: ClaimRecord, other: ClaimRecord) -> bool:
 
 
 def limit_proposals(changes: ClaimChanges, limit: int) -> tuple[ClaimChanges, list[ClaimRecord]]:
-    """Return changes that add at most so many proposals, and the proposals that were left out."""
+    """Return the changes with at most `limit` new proposals, and the proposals that were left out."""
     proposals = [claim for claim in changes.added if claim.status is ClaimStatus.PROPOSED]
     left_out = proposals[max(0, limit) :]
     left_out_ids = {claim.id for claim in left_out}
@@ -214,38 +231,42 @@ def limit_proposals(changes: ClaimChanges, limit: int) -> tuple[ClaimChanges, li
     return changes._replace(of_document=of_document, added=added), left_out
 
 
-def statement_of(draft: ClaimDraft) -> tuple[object, ...]:
-    """Return what two versions of a claim have in common; the digest of the document may differ, and the status."""
+def statement_key(draft: ClaimDraft) -> tuple[object, ...]:
+    """Return a key that identifies a claim in all versions of its document, whatever its status."""
     source = (draft.source.kind, draft.source.name, draft.source.url) if draft.source else None
     value = (type(draft.value).__name__, draft.value)
     statement = (draft.attribute, value, draft.is_not_applicable, draft.level, draft.scope)
     return (*statement, draft.quote, draft.place, draft.field, source)
 
 
-def _take_earlier(earlier: dict[tuple[object, ...], ClaimRecord], draft: ClaimDraft) -> ClaimRecord | None:
-    """Remove the claim that repeats a draft from the claims of the earlier version, and return it, or None.
+def _pop_repeated_claim(earlier: dict[tuple[object, ...], ClaimRecord], draft: ClaimDraft) -> ClaimRecord | None:
+    """Remove the claim that a draft repeats from `earlier` and return it, or return None if there is none.
 
-    A document that this service has exported states its claims as mere declarations. If it is imported again, they
-    must not replace the better supported claims that they were made from.
+    A document that this service exported contains its claims as mere declarations. If the document is imported again,
+    the declarations must not replace the better supported claims that they were exported from.
+
+    Args:
+        earlier: the claims of the previous version of the document, by `statement_key`.
+        draft: the draft of a claim in the new version.
     """
-    claim = earlier.pop(statement_of(draft), None)
+    claim = earlier.pop(statement_key(draft), None)
     if claim is not None or draft.level is not EvidenceLevel.DECLARED:
         return claim
 
     for statement, candidate in earlier.items():
-        if candidate.status in OPEN_STATUSES and _evidence_of(candidate) == _evidence_of(draft):
+        if candidate.status in OPEN_STATUSES and _evidence_key(candidate) == _evidence_key(draft):
             return earlier.pop(statement)
     return None
 
 
-def _evidence_of(draft: ClaimDraft) -> tuple[object, ...]:
-    """Return what a claim says and what supports it, whatever its level and the place of its quote."""
+def _evidence_key(draft: ClaimDraft) -> tuple[object, ...]:
+    """Return a key for the value of a claim and its support, ignoring its level and its location."""
     source = (draft.source.name, draft.source.url) if draft.source else None
     value = (type(draft.value).__name__, draft.value)
     return (draft.attribute, value, draft.is_not_applicable, draft.scope, draft.quote, source)
 
 
-def _accepted(claim: ClaimRecord, reviewer: UUID | None, now: datetime) -> ClaimRecord:
-    """Return a proposal as its importer accepts it; the service itself leaves no review."""
+def _accept(claim: ClaimRecord, reviewer: UUID | None, now: datetime) -> ClaimRecord:
+    """Return an accepted proposal, with a review unless the service itself accepts it."""
     review = ClaimReview(reviewer=reviewer, at=now, decision=Decision.ACCEPT) if reviewer else None
     return replace(claim, status=ClaimStatus.ACTIVE, review=review)

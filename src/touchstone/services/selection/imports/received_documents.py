@@ -1,4 +1,4 @@
-"""Receiving the documents of an import: one as the body of a request, or several as a form."""
+"""Reception of the documents to import: either one as the request body, or several in a form."""
 
 from pathlib import PurePosixPath
 from typing import Final
@@ -14,10 +14,10 @@ from touchstone.services.selection.files.uploads import FORM_OVERHEAD_BYTES, Siz
 
 FORM_FIELD: Final = "files"
 MAX_DOCUMENTS: Final = 200
-# All documents of a request together; they are held in memory while they are read.
+# The total size of the documents in a request, which are held in memory while they are read.
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_NAME_LENGTH: Final = 500
-# The names of documents that come without one, by their media types. Readers recognise formats by these endings.
+# The names for unnamed documents by media type. Readers recognize the format of a document by its extension.
 NAMES_BY_MEDIA_TYPE: Final = {
     "application/json": "document.json",
     "application/ld+json": "document.jsonld",
@@ -34,10 +34,15 @@ NAMES_BY_MEDIA_TYPE: Final = {
 
 
 async def receive_documents(request: Request, name: str | None, max_bytes: int) -> list[UploadedDocument]:
-    """Return the documents in the body of a request; `name` is that of a document that is the body itself.
+    """Return the documents in the body of a request.
+
+    Args:
+        request: the request.
+        name: the name of the document if the body is not a form.
+        max_bytes: the maximum total size of the documents.
 
     Raises:
-        BadRequest: the body is called a form and is none, or it contains too many files.
+        BadRequest: the body is a malformed form, or it contains too many files.
         InvalidValue: a form contains no file, or the name of a document is too long.
         TooLarge: the documents together are larger than `max_bytes` or `MAX_BYTES`.
     """
@@ -53,11 +58,11 @@ async def receive_documents(request: Request, name: str | None, max_bytes: int) 
 
 
 async def _receive_form(request: Request, limit: SizeLimit) -> list[UploadedDocument]:
-    """Return the files of a multipart form, which may be a little larger than the files together.
+    """Return the files of a multipart form, which may be slightly larger than the limit on the files.
 
     Raises:
-        BadRequest: the body is not a form, or it contains too many files.
-        InvalidValue: there is no file, or one with a name that is too long or in another field than `files`.
+        BadRequest: the form is malformed, or it contains too many files.
+        InvalidValue: there is no file, a file is not in the field `files`, or its name is too long.
         TooLarge: the form is too large.
     """
     form_limit = SizeLimit(limit.max_bytes + FORM_OVERHEAD_BYTES, limit.error)
@@ -81,7 +86,7 @@ async def _read_upload(field: str, upload: UploadFile) -> UploadedDocument:
     """Return one file of a form as a document.
 
     Raises:
-        InvalidValue: the field has another name, or the name of the file is too long.
+        InvalidValue: the field is not `files`, or the file name is too long.
     """
     if field != FORM_FIELD:
         raise InvalidValue(FieldError(("body", field[:MAX_NAME_LENGTH]), "choice_expected", {"choices": FORM_FIELD}))
@@ -89,10 +94,10 @@ async def _read_upload(field: str, upload: UploadFile) -> UploadedDocument:
 
 
 def _clean_name(name: str) -> str:
-    """Return the path of a document without leading slashes and without steps to other folders.
+    """Return the path of a document as a relative path without `.` and `..`.
 
     Raises:
-        InvalidValue: the name is too long, or cannot be stored.
+        InvalidValue: the name is too long, or contains characters that cannot be stored.
     """
     if len(name) > MAX_NAME_LENGTH:
         raise InvalidValue(FieldError(("query", "name"), "string_too_long", {"max_length": MAX_NAME_LENGTH}))
@@ -101,5 +106,5 @@ def _clean_name(name: str) -> str:
     except ValueError as error:
         raise InvalidValue(FieldError(("query", "name"), "unclean_text")) from error
 
-    steps = [step for step in name.replace("\\", "/").split("/") if step not in ("", ".", "..")]
-    return str(PurePosixPath(*steps)) if steps else ""
+    components = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+    return str(PurePosixPath(*components)) if components else ""

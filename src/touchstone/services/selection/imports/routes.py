@@ -9,7 +9,7 @@ from touchstone.http.error_responses import request_locale
 from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM, JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import RequestContext
-from touchstone.services.selection.imports.import_report import encode_report, refusal_of
+from touchstone.services.selection.imports.import_report import encode_report, find_refusal
 from touchstone.services.selection.imports.received_documents import FORM_FIELD, MAX_DOCUMENTS, receive_documents
 from touchstone.services.selection.imports.schemas import (
     IMPORT_PARAMETERS,
@@ -59,7 +59,7 @@ async def import_documents(request: Request) -> Response:
 
     documents = await receive_documents(request, order.name, imports.max_bytes)
     results = await imports.run(documents, ctx.caller, order)
-    refusal = refusal_of(results, quota_bytes=imports.limits.record_bytes)
+    refusal = find_refusal(results, quota_bytes=imports.limits.record_bytes)
     if refusal is not None:
         raise refusal
 

@@ -1,4 +1,4 @@
-"""The parameters of an import, and its answer as the OpenAPI document shows it."""
+"""The parameters of an import, and the OpenAPI schemas of its response."""
 
 from enum import StrEnum
 from typing import Any, Final
@@ -49,7 +49,7 @@ IMPORT_PARAMETERS: Final = ParameterTable(
 
 
 class ImportOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """How documents are to be imported, as the query string of a request says."""
+    """The options of an import, from the query string of the request."""
 
     format: str | None = None
     name: str | None = None
@@ -61,10 +61,10 @@ class ImportOrder(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def parse(cls, query_string: bytes) -> "ImportOrder":
-        """Return the order that a query string describes.
+        """Parse the query string of a request.
 
         Raises:
-            Invalid: a parameter is unknown, or has a value that it cannot have.
+            Invalid: a parameter is unknown, or has an invalid value.
         """
         return msgspec.convert(IMPORT_PARAMETERS.parse_query(query_string), cls)
 
