@@ -27,9 +27,9 @@ from touchstone.services.selection.app import Selection
 from touchstone.services.selection.bulk import bulk_import
 from touchstone.services.selection.bulk.batch_writer import BatchWriter, PreparedBatch, RecordLine
 from touchstone.services.selection.bulk.body_lines import LineSplitter
-from touchstone.services.selection.bulk.record_parser import RecordParser, parse_by_schema
+from touchstone.services.selection.bulk.record_parser import RecordParser, parse_with_schema
 from touchstone.services.selection.catalog import single_writes
-from touchstone.services.selection.datasets.schemas import FIELDS_OF_SERVICE, DatasetCreate, DatasetView
+from touchstone.services.selection.datasets.schemas import SERVICE_FIELDS, DatasetCreate, DatasetView
 
 JSON_LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -394,7 +394,7 @@ async def test_batches_are_smaller_while_others_write_single_records(
 ) -> None:
     """A single write waits for one batch, so that batches are stored more quickly once there has been one."""
     monkeypatch.setattr(bulk_import, "LINES_PER_BATCH", 10)
-    monkeypatch.setattr(bulk_import, "LINES_PER_BATCH_BESIDE_WRITERS", 2)
+    monkeypatch.setattr(bulk_import, "LINES_PER_BATCH_DURING_SINGLE_WRITES", 2)
     totals = await import_all(ada, [record_with_key(str(number)) for number in range(10)])
     assert totals["batches"] == 1
 
@@ -436,7 +436,7 @@ async def test_exported_records_can_be_imported_again(ada: httpx2.AsyncClient, b
 
 def test_service_fields_are_those_that_cannot_be_declared() -> None:
     """The members of a record that an import drops are exactly those that a new record cannot have."""
-    assert set(DatasetView.model_fields) - set(DatasetCreate.model_fields) == FIELDS_OF_SERVICE
+    assert set(DatasetView.model_fields) - set(DatasetCreate.model_fields) == SERVICE_FIELDS
 
 
 async def test_the_quota_holds_line_by_line(settings: Settings, database: Database) -> None:
@@ -609,10 +609,10 @@ def test_lines_are_valid_if_single_records_are(
     if quick_record is None:
         return
 
-    single_record = {key: value for key, value in record.items() if key not in FIELDS_OF_SERVICE}
+    single_record = {key: value for key, value in record.items() if key not in SERVICE_FIELDS}
     try:
         DatasetCreate.model_validate(msgspec.json.decode(msgspec.json.encode(single_record)))
-        slow_record = parse_by_schema(line)
+        slow_record = parse_with_schema(line)
     except (ValidationError, ServiceError) as error:
         raise AssertionError(f"{line!r} was accepted") from error
     assert msgspec.json.encode(quick_record) == msgspec.json.encode(slow_record)

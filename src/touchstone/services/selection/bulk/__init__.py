@@ -1,1 +1,1 @@
-"""Bulk import: records as JSON Lines of any length or as a Parquet file, stored in transactions of a bounded size."""
+"""Bulk import of records from JSON Lines or a Parquet file, in transactions of bounded size."""

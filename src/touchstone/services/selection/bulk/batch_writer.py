@@ -1,4 +1,4 @@
-"""Storing batches of lines of a bulk import, each batch in a transaction of its own."""
+"""Writing the batches of a bulk import, in one transaction per batch."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,11 +23,12 @@ from touchstone.services.selection.evidence.declarations import rejected_attribu
 from touchstone.services.selection.evidence.record_claims import RecordClaims
 from touchstone.services.selection.files.measurement import Measurement
 
-# More than the records of one transaction can take; the JSON of a record is a few times as long as its line at most.
+# An upper limit on the size of all records in one transaction. A record takes at most a few times as many bytes as
+# its line.
 _MAX_TRANSACTION_BYTES: Final = 32 * 1024 * 1024
-# How many lines are compared with the stored records at once, while other requests wait.
+# The number of lines to compare with stored records in one step, during which other requests wait.
 _LINES_PER_COMPARISON: Final = 1000
-# How often a transaction is tried, while others insert records with the same keys.
+# How often a batch is retried while other transactions insert records with the same keys.
 _MAX_ATTEMPTS: Final = 5
 
 
@@ -35,9 +36,9 @@ class RecordLine(NamedTuple):
     """A line with a valid record.
 
     Attributes:
-        number: the number of the line.
-        record: what the owner declares in it.
-        source_digests: the digests under which the record may be stored already; the first is that of a new record.
+        number: the line number.
+        record: the declarations in the line.
+        source_digests: the digests that may identify the stored record; a new record gets the first one.
     """
 
     number: int
@@ -46,7 +47,7 @@ class RecordLine(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """How many records a batch has created, updated and found unchanged, and which lines were over the quota."""
+    """The numbers of created, updated and unchanged records in a batch, and the lines that exceeded the quota."""
 
     created: int = 0
     updated: int = 0
@@ -55,7 +56,7 @@ class BatchResult(NamedTuple):
 
 
 class _Update(NamedTuple):
-    """A record before and after its owner's declarations are replaced, and the number of the line that does so."""
+    """The update of a record by a line: the stored record, and its draft with the new declarations."""
 
     line_number: int
     stored: DatasetRecord
@@ -63,7 +64,7 @@ class _Update(NamedTuple):
 
 
 class _NewLines(NamedTuple):
-    """Lines with new records, and these records, prepared for being stored."""
+    """Lines with new records, and these records in the form in which they are inserted."""
 
     lines: Sequence[RecordLine]
     records: NewRecords
@@ -73,36 +74,36 @@ class PreparedBatch(NamedTuple):
     """A batch of lines that has been compared with the records in the database.
 
     Attributes:
-        lines: all lines, each with a key of its own.
-        new_lines: those whose records are not stored yet.
-        outdated_lines: those whose records are stored, but do not say what the line declares. Values that a curator has
-            rejected are left out of them.
+        lines: all lines, with distinct keys.
+        new_lines: the lines whose records are not stored yet.
+        changed_lines: the lines whose declarations differ from the stored record, without values that a curator has
+            rejected.
     """
 
     lines: Sequence[RecordLine]
     new_lines: _NewLines
-    outdated_lines: Sequence[RecordLine]
+    changed_lines: Sequence[RecordLine]
 
     @property
     def unchanged_count(self) -> int:
-        """The number of lines whose records are stored and say what the line declares."""
-        return len(self.lines) - len(self.new_lines.lines) - len(self.outdated_lines)
+        """The number of lines whose declarations are the same as in the stored record."""
+        return len(self.lines) - len(self.new_lines.lines) - len(self.changed_lines)
 
 
 class BatchWriter:
-    """Writes batches of records that belong to one owner, or to nobody."""
+    """Writes batches of records that belong to one owner, or have no owner."""
 
     def __init__(self, database: Database, catalog: LiveCatalog, owner: UUID | None, *, quota_bytes: int) -> None:
-        """Prepare to write records of an owner, whose records may take `quota_bytes` altogether."""
+        """Create a writer for the records of an owner, whose total size may not exceed `quota_bytes`."""
         self._database = database
         self._catalog = catalog
         self._owner = owner
         self._quota_bytes = quota_bytes
-        # Whether records may be stored under digests in the old form; None until the first batch is prepared.
+        # Whether any record has a digest in the old form; None until the first batch is prepared.
         self._has_old_digests: bool | None = None
 
     async def prepare(self, lines: Sequence[RecordLine]) -> PreparedBatch:
-        """Prepare to write some lines, each with a key of its own, without keeping other writers waiting.
+        """Compare lines with the stored records, without blocking other writers. The lines must have distinct keys.
 
         Raises:
             Unavailable: the database cannot be reached.
@@ -112,27 +113,27 @@ class BatchWriter:
                 self._has_old_digests = await store.has_old_source_digests(connection)
 
             new_lines: list[RecordLine] = []
-            outdated_lines: list[RecordLine] = []
+            changed_lines: list[RecordLine] = []
             for start in range(0, len(lines), _LINES_PER_COMPARISON):
                 compared_lines = lines[start : start + _LINES_PER_COMPARISON]
                 stored_records = await self._find_stored(connection, compared_lines)
                 new_lines += [line for line in compared_lines if line.number not in stored_records]
-                changed_lines = [line for line in compared_lines if _is_outdated(line, stored_records)]
-                # A repeated import may differ from a record only in what was rejected.
-                permitted_lines = await _without_rejected(connection, changed_lines, stored_records)
-                outdated_lines += [line for line in permitted_lines if _is_outdated(line, stored_records)]
+                candidates = [line for line in compared_lines if _is_changed(line, stored_records)]
+                # In a repeated import, rejected values may be the only difference from the stored record.
+                permitted_lines = await _drop_rejected_values(connection, candidates, stored_records)
+                changed_lines += [line for line in permitted_lines if _is_changed(line, stored_records)]
 
-        return PreparedBatch(lines, await self._new_lines(new_lines), outdated_lines)
+        return PreparedBatch(lines, await self._convert_new_lines(new_lines), changed_lines)
 
     async def write(self, batch: PreparedBatch) -> BatchResult:
         """Create or update the records of a batch in one transaction.
 
         Raises:
-            Unavailable: the database cannot be reached, or others keep inserting records with the same keys.
+            Unavailable: the database cannot be reached, or others keep writing records with the same keys.
             StorageFull: the disk is full, and nothing was written.
         """
         for _ in range(_MAX_ATTEMPTS):
-            # Most lines of a repeated import change nothing, and need no transaction.
+            # Most batches of a repeated import change nothing, and need no transaction.
             if batch.unchanged_count == len(batch.lines):
                 return BatchResult(unchanged=batch.unchanged_count)
 
@@ -140,40 +141,40 @@ class BatchWriter:
                 async with self._catalog.writing(is_bulk=True) as writer:
                     return await self._store(writer, batch)
             except SourceConflict:
-                # Now that the other transaction has ended, its records are found.
+                # The other transaction has ended, so the comparison takes its changes into account now.
                 batch = await self.prepare(batch.lines)
         raise Unavailable(retry_after=1)
 
     async def _find_stored(self, connection: Reader, lines: Sequence[RecordLine]) -> dict[int, DatasetRecord]:
-        """Return the stored record of each line whose key is stored already, by the number of the line."""
+        """Return the stored record for each line that has one, by line number."""
         digests_by_line = {line.number: self._possible_digests(line) for line in lines}
-        digests = [*chain.from_iterable(digests_by_line.values())]
-        if not digests:
+        all_digests = [*chain.from_iterable(digests_by_line.values())]
+        if not all_digests:
             return {}
 
-        records = await store.datasets_from_sources(connection, digests)
+        records = await store.datasets_from_sources(connection, all_digests)
         if not records:
             return {}
 
         records_by_digest = {record.source_digest: record for record in records}
         stored_records: dict[int, DatasetRecord] = {}
-        for number, digests_of_line in digests_by_line.items():
-            for digest in digests_of_line:
+        for number, digests in digests_by_line.items():
+            for digest in digests:
                 if digest in records_by_digest:
                     stored_records.setdefault(number, records_by_digest[digest])
 
         return stored_records
 
     def _possible_digests(self, line: RecordLine) -> Sequence[str]:
-        """Return all digests under which the record of a line may be stored already."""
+        """Return all digests that may identify the stored record of a line."""
         if not self._has_old_digests:
             return line.source_digests
         return [*line.source_digests, *line.record.source_digests(self._owner, old_source_digest)]
 
     async def _read_updates(self, transaction: Reader, lines: Sequence[RecordLine]) -> list[_Update]:
-        """Return the updates of the records of some lines.
+        """Return the updates that changed lines make to their records.
 
-        Others may have changed the records since they were found, so they are read again in the transaction.
+        The records are read again in the transaction, because they may have changed since the lines were prepared.
 
         Raises:
             SourceConflict: another transaction has deleted one of the records.
@@ -184,13 +185,13 @@ class BatchWriter:
 
         now = datetime.now(UTC)
         updates: list[_Update] = []
-        for line in await _without_rejected(transaction, lines, stored_records):
+        for line in await _drop_rejected_values(transaction, lines, stored_records):
             stored = stored_records[line.number]
             updates.append(_Update(line.number, stored, line.record.changed_draft(stored, now)))
         return updates
 
-    async def _new_lines(self, lines: Sequence[RecordLine]) -> _NewLines:
-        """Prepare to store the new records of some lines."""
+    async def _convert_new_lines(self, lines: Sequence[RecordLine]) -> _NewLines:
+        """Convert lines to new records."""
         records = [line.record for line in lines]
         source_digests = [line.source_digests[0] if line.source_digests else None for line in lines]
         new_records = await NewRecords.from_declared(
@@ -199,18 +200,19 @@ class BatchWriter:
         return _NewLines(lines, new_records)
 
     async def _store(self, writer: CatalogWriter, batch: PreparedBatch) -> BatchResult:
-        """Insert the new records of a batch and update the outdated ones, as far as the quota allows.
+        """Insert the new records of a batch and update the changed ones, except for lines that exceed the quota.
 
         Raises:
             SourceConflict: another transaction has inserted or deleted a record with one of the keys.
         """
-        updates = await self._read_updates(writer.transaction, batch.outdated_lines)
+        updates = await self._read_updates(writer.transaction, batch.changed_lines)
         free_bytes = await self._read_free_bytes(writer.transaction)
-        lines_over_quota = _lines_over_quota(batch.new_lines, updates, free_bytes)
+        lines_over_quota = _find_lines_over_quota(batch.new_lines, updates, free_bytes)
 
         new_lines = batch.new_lines
         if lines_over_quota:
-            new_lines = await self._new_lines([line for line in new_lines.lines if line.number not in lines_over_quota])
+            remaining_lines = [line for line in new_lines.lines if line.number not in lines_over_quota]
+            new_lines = await self._convert_new_lines(remaining_lines)
             updates = [update for update in updates if update.line_number not in lines_over_quota]
 
         if new_lines.lines:
@@ -224,9 +226,9 @@ class BatchWriter:
         )
 
     async def _read_free_bytes(self, transaction: Reader) -> int | None:
-        """Return how many bytes of the owner's quota are left, or None if one transaction cannot use them up.
+        """Return the number of bytes left in the owner's quota, or None if one batch cannot exceed it.
 
-        Records without an owner have no quota.
+        Records without an owner are not limited.
         """
         if self._owner is None:
             return None
@@ -235,18 +237,18 @@ class BatchWriter:
         return free_bytes if free_bytes < _MAX_TRANSACTION_BYTES else None
 
 
-def _is_outdated(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -> bool:
-    """Return whether the record of a line is stored, but does not say what the line declares."""
+def _is_changed(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -> bool:
+    """Return whether a line differs from its stored record; a line without a stored record does not."""
     stored = stored_records.get(line.number)
     return stored is not None and not line.record.is_declared_by(stored)
 
 
-async def _without_rejected(
+async def _drop_rejected_values(
     connection: Reader, lines: Sequence[RecordLine], stored_records: Mapping[int, DatasetRecord]
 ) -> list[RecordLine]:
-    """Return some lines, whose records are stored, without the values that a curator has rejected.
+    """Return lines without the values that a curator has rejected, which a repeated import must not restore.
 
-    Otherwise every repetition of an import would overrule the curator.
+    All of the lines must have a stored record.
     """
     dataset_ids = [stored_records[line.number].id for line in lines]
     rejected_claims = await claim_store.read_claims_by_dataset(connection, dataset_ids, ClaimStatus.REJECTED)
@@ -262,10 +264,15 @@ async def _without_rejected(
     return permitted_lines
 
 
-def _lines_over_quota(new_lines: _NewLines, updates: Sequence[_Update], free_bytes: int | None) -> list[int]:
-    """Return the numbers of the lines, in their order, that do not fit into what is left of the quota.
+def _find_lines_over_quota(new_lines: _NewLines, updates: Sequence[_Update], free_bytes: int | None) -> list[int]:
+    """Return the numbers of the lines that exceed the quota, in ascending order.
 
-    A record that becomes smaller always fits. None stands for more free bytes than a batch can take.
+    A record that becomes smaller never exceeds the quota.
+
+    Args:
+        new_lines: the lines with new records.
+        updates: the updates of existing records.
+        free_bytes: the number of bytes left in the quota, or None if a batch cannot exceed it.
     """
     if free_bytes is None:
         return []
@@ -287,20 +294,20 @@ def _lines_over_quota(new_lines: _NewLines, updates: Sequence[_Update], free_byt
 
 
 async def _update_records(writer: CatalogWriter, updates: Sequence[_Update]) -> None:
-    """Store the drafts of some records; if others have made claims about a record, they are taken into account."""
+    """Store the drafts of updated records, with values that take all claims about the records into account."""
     drafts: list[DatasetRecord] = []
     for update in updates:
         draft = update.draft
         if update.stored.attribute_evidence is not None:
-            draft = await _resolve_claims(writer.transaction, update)
+            draft = await _replace_claims(writer.transaction, update)
         drafts.append(with_declaration_times(draft, update.stored))
 
     await writer.update_many(drafts)
 
 
-async def _resolve_claims(transaction: Writer, update: _Update) -> DatasetRecord:
-    """Replace the owner's claims about a record, and return its draft with the values that all claims amount to."""
-    _, stored, draft = update
+async def _replace_claims(transaction: Writer, update: _Update) -> DatasetRecord:
+    """Replace the owner's claims about a record, and return its draft with values resolved from all claims."""
+    stored, draft = update.stored, update.draft
     claims = await RecordClaims.load(transaction, stored.id)
     await claims.replace_declarations(transaction, stored.owner, draft.attributes, keep_supported=True)
 

@@ -1,4 +1,4 @@
-"""Splitting a request body, which arrives in chunks, into lines."""
+"""Splitting a request body that arrives in chunks into lines."""
 
 import codecs
 from collections.abc import AsyncIterator, Sequence
@@ -11,7 +11,7 @@ class BodyLine(NamedTuple):
     """One line of a body.
 
     Attributes:
-        number: the number of the line, counted from 1.
+        number: the line number, starting at 1.
         content: the line without its newline; None if it is longer than allowed.
     """
 
@@ -20,16 +20,16 @@ class BodyLine(NamedTuple):
 
 
 class LineSplitter:
-    """Splits the chunks of a body into lines, and keeps no line in memory that is too long.
+    """Splits the chunks of a body into lines, without holding lines in memory that are too long.
 
-    A byte order mark, with which some editors begin a file in UTF-8, is no part of the first line.
+    A byte order mark, which some editors write at the beginning of a UTF-8 file, is removed from the first line.
     """
 
     def __init__(self, max_bytes: int) -> None:
-        """Prepare to split a body, whose lines may have at most `max_bytes` bytes each."""
+        """Create a splitter for a body whose lines may have at most `max_bytes` bytes each."""
         self._max_bytes = max_bytes
         self._line_count = 0
-        # The line whose newline has not arrived yet, and whether it is too long already.
+        # The beginning of the line whose newline has not arrived yet, and whether the line is already too long.
         self._unfinished_line = b""
         self._is_too_long = False
 
@@ -45,18 +45,18 @@ class LineSplitter:
         return lines
 
     def last_line(self) -> list[BodyLine]:
-        """Return the last line of the body if it has no newline, or an empty list if there is none, or it is blank."""
+        """Return the last line of the body if it is neither blank nor terminated by a newline, or an empty list."""
         return self._number_lines([self._unfinished_line])
 
     def _number_lines(self, contents: Sequence[bytes]) -> list[BodyLine]:
-        """Return the lines that are complete now, except blank ones, with their numbers."""
+        """Return the lines with their numbers, except blank ones."""
         if self._line_count == 0 and contents:
             contents = [contents[0].removeprefix(codecs.BOM_UTF8), *contents[1:]]
 
         lines: list[BodyLine] = []
         for number, content in enumerate(contents, start=self._line_count + 1):
             if self._is_too_long or len(content) > self._max_bytes:
-                self._is_too_long = False  # This was about the line that has just ended.
+                self._is_too_long = False  # The line that was too long ends here.
                 lines.append(BodyLine(number, None))
             elif content.strip():
                 lines.append(BodyLine(number, content))

@@ -1,4 +1,4 @@
-"""Importing the records of a request body in batches while the body arrives, each in a transaction of its own."""
+"""Import of the records in a request body, in batches that are stored while the body arrives."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -17,16 +17,15 @@ from touchstone.services.selection.bulk.record_parser import RecordParser
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
 # The limits of a batch, whose lines are prepared together and stored in one transaction. Each step of the preparation
-# takes a few milliseconds, during which no other request runs. The transaction takes about a tenth of a second, during
-# which other writers wait. While others write single records, batches are smaller, although the import takes longer
-# then.
+# blocks other requests for a few milliseconds, and the transaction blocks other writers for about a tenth of a second.
+# Batches are smaller while other requests write single records, although this slows the import down.
 LINES_PER_BATCH: Final = 2000
 BYTES_PER_BATCH: Final = 4 * 1024 * 1024
-LINES_PER_BATCH_BESIDE_WRITERS: Final = 75
-# How many lines are parsed before other requests may run.
-_LINES_AT_ONCE: Final = 50
-# How many batches are pending at a time: one is stored while others are prepared, and lines are parsed meanwhile. To
-# prepare a batch, its keys are looked up, for which the database of a large catalog may have to read many blocks.
+LINES_PER_BATCH_DURING_SINGLE_WRITES: Final = 75
+# The number of lines to parse before other requests may run.
+_LINES_PER_STEP: Final = 50
+# The maximum number of pending batches: one is stored while the others are prepared. Several are prepared at a time,
+# because looking up their keys in a large database may require many reads from the disk.
 _PENDING_BATCHES: Final = 4
 
 
@@ -35,8 +34,8 @@ class BulkLimits:
     """The limits of an import.
 
     Attributes:
-        line_bytes: the length of a line, in bytes.
-        quota_bytes: the size of all records of an owner together, in bytes.
+        line_bytes: the maximum length of a line, in bytes.
+        quota_bytes: the maximum total size of an owner's records, in bytes.
     """
 
     line_bytes: int
@@ -54,7 +53,7 @@ class BulkImporter:
     async def run(self, chunks: AsyncIterator[bytes], owner: UUID | None, locale: str) -> list[bytes]:
         """Import the records of a request body, and return the lines of the report.
 
-        An error that stops the import is reported in the last line. The batches before it remain stored.
+        An error that stops the import is reported in the last line. Batches that were stored before are kept.
         """
         await asyncio.to_thread(_prepare_arrow)
         report = BulkReport(locale)
@@ -70,16 +69,16 @@ class BulkImporter:
 
 
 def _prepare_arrow() -> None:
-    """Let Arrow load what it needs to convert lists.
+    """Make Arrow import pandas, which it does when it converts the first list.
 
-    It imports pandas for the first one, which takes half a second, in which a thread does not keep requests waiting.
+    This takes half a second, so call it in a thread.
     """
     pa.array([])
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Lines to prepare together, and the lines among them that were refused."""
+    """Lines to store together, and the refusals of invalid lines between them."""
 
     lines: list[RecordLine] = field(default_factory=list)
     refusals: list[RefusedLine] = field(default_factory=list)
@@ -98,7 +97,7 @@ class _Batch:
         return len(self.lines) + len(self.refusals)
 
     def is_full(self, max_lines: int) -> bool:
-        """Return whether the batch, of at most `max_lines` lines, must be queued before another line is added."""
+        """Return whether the batch has reached `max_lines` lines or the maximum number of bytes."""
         return self.line_count >= max_lines or self.byte_count >= BYTES_PER_BATCH
 
     def has_key_of(self, line: RecordLine) -> bool:
@@ -123,7 +122,7 @@ class _Batch:
 
 
 class _PendingBatch(NamedTuple):
-    """A batch that is not stored yet, the task that prepares it, and the task that then stores it."""
+    """A batch that is not stored yet, with the tasks that prepare and store it."""
 
     batch: _Batch
     preparation: asyncio.Task[PreparedBatch]
@@ -131,7 +130,10 @@ class _PendingBatch(NamedTuple):
 
 
 class _BulkImport:
-    """The import of one body. While a batch is stored, the next are prepared, and further lines are parsed."""
+    """The import of one body.
+
+    While a batch is being stored, the next ones are prepared and further lines are parsed.
+    """
 
     def __init__(
         self, catalog: LiveCatalog, writer: BatchWriter, limits: BulkLimits, report: BulkReport, owner: UUID | None
@@ -147,7 +149,7 @@ class _BulkImport:
         self._pending_batches: list[_PendingBatch] = []
 
     async def run(self, chunks: AsyncIterator[bytes]) -> None:
-        """Import all lines of a body, and report what was done.
+        """Import all lines of a body, and add the results to the report.
 
         Raises:
             ServiceError: the client sends too slowly, or the database cannot store more.
@@ -155,30 +157,30 @@ class _BulkImport:
         try:
             await self._import_lines(chunks)
         finally:
-            # If the import fails while batches are being stored, the report tells about these, too.
+            # If the import fails, wait for batches that are being stored, so that the report includes them.
             tasks = [task for pending in self._pending_batches for task in (pending.preparation, pending.storing)]
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _import_lines(self, chunks: AsyncIterator[bytes]) -> None:
-        """Add all lines of a body to batches, and store these.
+        """Add all lines of a body to batches, and store the batches.
 
         Raises:
             ServiceError: the client sends too slowly, or the database cannot store more.
         """
         async for lines in split_lines(chunks, self._limits.line_bytes):
-            for start in range(0, len(lines), _LINES_AT_ONCE):
-                next_lines = lines[start : start + _LINES_AT_ONCE]
+            for start in range(0, len(lines), _LINES_PER_STEP):
+                next_lines = lines[start : start + _LINES_PER_STEP]
                 await self._add_lines(next_lines)
                 await asyncio.sleep(0)  # Let other requests run.
-                # A client that sends line by line would otherwise wait for single writes after each line.
-                if len(next_lines) == _LINES_AT_ONCE:
+                # Without this condition, a client that sends single lines would wait for other writers after each line.
+                if len(next_lines) == _LINES_PER_STEP:
                     await self._catalog.single_writes.wait_until_done()
 
         await self._queue_batch()
         await self._wait_until_stored(remaining_batches=0)
 
     async def _add_lines(self, lines: Sequence[BodyLine]) -> None:
-        """Add lines to the current batch, which is queued whenever it is full."""
+        """Add lines to the current batch, and queue it whenever it is full."""
         max_lines = self._max_lines
         for line in lines:
             if self._batch.is_full(max_lines):
@@ -187,10 +189,10 @@ class _BulkImport:
             try:
                 record_line = self._parse(line)
             except ServiceError as error:
-                self._batch.add_refusal(self._report.refusal(line.number, error))
+                self._batch.add_refusal(self._report.describe_refusal(line.number, error))
                 continue
 
-            # A transaction writes each record once, so a line with the same key goes into the next batch.
+            # A transaction can write each record only once, so a line with the same key starts a new batch.
             if self._batch.has_key_of(record_line):
                 await self._queue_batch()
             self._batch.add(record_line, byte_count=len(line.content or b""))
@@ -208,11 +210,11 @@ class _BulkImport:
 
     @property
     def _max_lines(self) -> int:
-        """The largest number of lines in a batch, which depends on whether others write single records meanwhile."""
-        return LINES_PER_BATCH_BESIDE_WRITERS if self._catalog.single_writes.are_recent else LINES_PER_BATCH
+        """The maximum number of lines in a batch, which is smaller while others write single records."""
+        return LINES_PER_BATCH_DURING_SINGLE_WRITES if self._catalog.single_writes.are_recent else LINES_PER_BATCH
 
     async def _queue_batch(self) -> None:
-        """Queue the current batch for being prepared and stored, and start a new one.
+        """Start to prepare and store the current batch, and begin a new one.
 
         Raises:
             ServiceError: a previous batch could not be stored.
@@ -229,7 +231,7 @@ class _BulkImport:
         self._pending_batches.append(_PendingBatch(batch, preparation, storing))
 
     async def _wait_until_stored(self, remaining_batches: int) -> None:
-        """Wait until no more than some batches remain to be stored.
+        """Wait until at most `remaining_batches` batches are pending.
 
         Raises:
             ServiceError: a batch could not be stored.
@@ -238,12 +240,12 @@ class _BulkImport:
             await self._pending_batches[0].storing
 
     async def _prepare(self, batch: _Batch, previous_batches: Sequence[_PendingBatch]) -> PreparedBatch:
-        """Prepare to store a batch.
+        """Compare a batch with the stored records.
 
         Raises:
             ServiceError: the database cannot be reached, or a previous batch could not be stored.
         """
-        # What a previous batch writes about a record must be known before this one is compared with the record.
+        # A previous batch that writes the same record must be stored before this batch is compared with the record.
         for previous in previous_batches:
             if batch.shares_key_with(previous.batch):
                 await previous.storing
@@ -256,17 +258,19 @@ class _BulkImport:
         """Store a batch once it is prepared and the previous ones are stored, and add it to the report.
 
         Raises:
-            ServiceError: the batch or a previous one could not be stored; it remains pending.
+            ServiceError: this batch or a previous one could not be stored. The batch remains pending.
         """
         for previous in previous_batches:
             await previous.storing
         prepared_batch = await preparation
         await self._catalog.single_writes.wait_until_done()
         result = await self._writer.write(prepared_batch)
-        del self._pending_batches[0]  # The previous batches are stored, so this one is the first.
+        del self._pending_batches[0]  # All previous batches are stored, so this is the first one.
 
         over_quota = RecordQuotaExceeded(limit=self._limits.quota_bytes)
-        refusals = batch.refusals + [self._report.refusal(number, over_quota) for number in result.lines_over_quota]
+        refusals = batch.refusals + [
+            self._report.describe_refusal(number, over_quota) for number in result.lines_over_quota
+        ]
         refusals.sort(key=lambda refusal: refusal.line)
 
         counts = BatchCounts(created=result.created, updated=result.updated, unchanged=result.unchanged)

@@ -1,4 +1,4 @@
-"""The report of a bulk import: one line for each transaction, and a last line with the totals."""
+"""The report of a bulk import, with one line for each transaction and a final line with the totals."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,12 +8,12 @@ import msgspec
 from touchstone.core.errors import ServiceError
 from touchstone.http.error_rendering import render_detail
 
-# Further refused lines are only counted, so that the report of a long import stays short.
+# Further refused lines are only counted, to limit the length of the report.
 MAX_LISTED_REFUSALS: Final = 10_000
 
 
 class RefusedLine(msgspec.Struct, frozen=True):
-    """A line that was not imported, and why."""
+    """A line that was not imported, with the reason."""
 
     line: int
     code: str
@@ -21,7 +21,7 @@ class RefusedLine(msgspec.Struct, frozen=True):
 
 
 class BatchCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """How many records a transaction has created and updated, and how many it found unchanged."""
+    """The numbers of records that a transaction has created, updated and left unchanged."""
 
     created: int = 0
     updated: int = 0
@@ -29,7 +29,14 @@ class BatchCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _BatchLine(msgspec.Struct, frozen=True):
-    """The line about one transaction; `last_line` is the number of the last line of the body that it covers."""
+    """The report line about one transaction.
+
+    Attributes:
+        batch: the number of the transaction, starting at 1.
+        last_line: the number of the last line in the transaction.
+        created, updated, unchanged: the numbers of records.
+        refused: the refused lines.
+    """
 
     batch: int
     last_line: int
@@ -39,8 +46,8 @@ class _BatchLine(msgspec.Struct, frozen=True):
     refused: Sequence[RefusedLine]
 
 
-class _LastLine(msgspec.Struct, frozen=True):
-    """The last line: the totals, and why the import stopped if it is not `done`."""
+class _FinalLine(msgspec.Struct, frozen=True):
+    """The final report line, with the totals and, unless `done`, the error that stopped the import."""
 
     done: bool
     code: str | msgspec.UnsetType
@@ -54,10 +61,10 @@ class _LastLine(msgspec.Struct, frozen=True):
 
 
 class BulkReport:
-    """Collects the report of one import, which is sent after the whole body has been read."""
+    """The report of one import, which is sent after the whole body has been read."""
 
     def __init__(self, locale: str) -> None:
-        """Start a report; messages are in the language of `locale`."""
+        """Create an empty report with messages in the language `locale`."""
         self._locale = locale
         self._lines: list[bytes] = []
         self._last_input_line = 0
@@ -67,7 +74,7 @@ class BulkReport:
         self._refused = 0
 
     def add_batch(self, counts: BatchCounts, refusals: Sequence[RefusedLine], last_line: int) -> None:
-        """Add a committed transaction, and the lines that were refused since the previous one."""
+        """Add a committed transaction, with the lines that were refused since the previous one."""
         listed_count = max(0, MAX_LISTED_REFUSALS - self._refused)
         batch_line = _BatchLine(
             batch=len(self._lines) + 1,
@@ -85,13 +92,13 @@ class BulkReport:
         self._unchanged += counts.unchanged
         self._refused += len(refusals)
 
-    def refusal(self, line: int, error: ServiceError) -> RefusedLine:
-        """Describe why a line is refused, in the language of the report."""
+    def describe_refusal(self, line: int, error: ServiceError) -> RefusedLine:
+        """Return the refusal of a line, with a message in the language of the report."""
         return RefusedLine(line, error.code, render_detail(error, self._locale))
 
     def encode(self, failure: ServiceError | None = None) -> list[bytes]:
-        """Return the lines of the report; `failure` is the error that has stopped the import, if any."""
-        last_line = _LastLine(
+        """Return the lines of the report. `failure` is the error that stopped the import, if any."""
+        final_line = _FinalLine(
             done=failure is None,
             code=failure.code if failure else msgspec.UNSET,
             detail=render_detail(failure, self._locale) if failure else msgspec.UNSET,
@@ -102,9 +109,9 @@ class BulkReport:
             unchanged=self._unchanged,
             refused=self._refused,
         )
-        return [*self._lines, _encode_line(last_line)]
+        return [*self._lines, _encode_line(final_line)]
 
 
 def _encode_line(line: msgspec.Struct) -> bytes:
-    """Return a line of the report as JSON with a newline."""
+    """Encode a line of the report as JSON, followed by a newline."""
     return msgspec.json.encode(line) + b"\n"

@@ -1,4 +1,4 @@
-"""Parquet files as request bodies: received in a temporary file, and read row by row in a confined process."""
+"""Parquet files as request bodies, which are saved to a temporary file and read in a sandboxed process."""
 
 import asyncio
 import tempfile
@@ -15,14 +15,14 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.failures import translate_failures
 from touchstone.datafiles.parquet_rows import ParquetRows, UnreadableRows
-from touchstone.services.selection.datasets.schemas import FIELDS_OF_SERVICE
+from touchstone.services.selection.datasets.schemas import SERVICE_FIELDS
 from touchstone.services.selection.files.uploads import SizeLimit, enforce_limit
 
-# `hidden` tells what the `visibility` of an exported record means.
-_IGNORED_COLUMNS: Final = sorted(FIELDS_OF_SERVICE - {"hidden"})
-# Few bytes of a Parquet file can stand for any number of equal rows.
+# `hidden` is not ignored, because the `visibility` of an exported record depends on it.
+_IGNORED_COLUMNS: Final = sorted(SERVICE_FIELDS - {"hidden"})
+# A small Parquet file can contain any number of equal rows, because it is compressed.
 MAX_ROWS: Final = 10_000_000
-# A file of that many rows takes less than half of this time, most of which the reader waits for the database.
+# A file with the maximum number of rows takes less than half of this time, most of it waiting for the database.
 _CPU_SECONDS: Final = 900
 _WALL_SECONDS: Final = 3600.0
 _CONCURRENT_READINGS: Final = 2
@@ -31,15 +31,15 @@ _BUFFER_BYTES: Final = 1024 * 1024
 
 
 class ParquetBody:
-    """A received Parquet file, whose rows are read while they are imported. It must be closed."""
+    """A received Parquet file whose rows are read while they are imported. It must be closed after use."""
 
     def __init__(self, rows: ParquetRows, slots: ProcessSlots) -> None:
-        """Take over the rows, and a slot that the caller has acquired."""
+        """Take ownership of the rows, and of a slot that the caller has acquired."""
         self._rows = rows
         self._slots = slots
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Yield the rows as lines of JSON, in chunks that may end within a line.
+        """Yield the rows as JSON Lines, in chunks that may end in the middle of a line.
 
         Raises:
             InvalidValue: the file is damaged.
@@ -57,7 +57,7 @@ class ParquetBody:
 
 
 class ParquetBodies:
-    """Receives Parquet files, at most two of which are read at a time."""
+    """Receives Parquet files, and reads at most `_CONCURRENT_READINGS` of them at a time."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
         self._database = database
@@ -69,13 +69,13 @@ class ParquetBodies:
         self._slots = ProcessSlots(_CONCURRENT_READINGS, max_wait_seconds=_MAX_WAIT_SECONDS)
 
     async def receive(self, request: Request) -> ParquetBody:
-        """Receive the file in the body of a request, and start reading it.
+        """Receive the file in a request body, and start reading it.
 
         Raises:
-            TooLarge: the file is larger than an upload may be.
+            TooLarge: the file exceeds the size limit for uploads.
             StorageFull: the disk is full.
             InvalidValue: the body is not a Parquet file.
-            Overloaded: other imports keep the readers busy.
+            Overloaded: too many other files are being read.
         """
         expected_bytes = _content_length(request)
         size_limit = SizeLimit(self._max_bytes, TooLarge(limit=self._max_bytes))
@@ -91,7 +91,7 @@ class ParquetBodies:
             return await self._open(file)
 
     async def _open(self, file: BinaryIO) -> ParquetBody:
-        """Start reading a file, which the caller may close afterwards, because the reading process has inherited it.
+        """Start reading a file in a process that inherits it, so that the caller may close the file afterwards.
 
         Raises:
             InvalidValue: the file is not a Parquet file.
@@ -106,7 +106,7 @@ class ParquetBodies:
         return ParquetBody(rows, self._slots)
 
     async def _start_reader(self, file: BinaryIO) -> ParquetRows:
-        """Start the process that reads a file.
+        """Start a process that reads a file.
 
         Raises:
             InvalidValue: the file is not a Parquet file.
@@ -120,13 +120,13 @@ class ParquetBodies:
 
 
 def _content_length(request: Request) -> int:
-    """Return the length that a request declares for its body, or 0 if it declares none."""
+    """Return the declared length of a request body, or 0 if it is missing or invalid."""
     content_length = request.headers.get("content-length", "")
     return int(content_length) if content_length.isdigit() else 0
 
 
 def _create_spool_file(folder: Path) -> BinaryIO:
-    """Return a new file without a name, which is deleted when it is closed everywhere."""
+    """Create an unnamed file that is deleted once all processes have closed it."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return tempfile.TemporaryFile(dir=folder)
 

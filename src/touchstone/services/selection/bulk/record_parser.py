@@ -1,8 +1,7 @@
-"""Parsing the lines of a bulk import, by the same rules as the records of single requests.
+"""Parsing the lines of a bulk import, with the same rules as for requests that create a single record.
 
-Most lines are valid. A fast decoder parses and checks them in one step. It may reject a line that the schema of single
-records accepts, but never accepts a line that the schema rejects. When it rejects a line, the schema decides, and its
-error is reported.
+A fast decoder parses and validates each line in one step. It may reject valid lines, but never accepts invalid ones.
+If it rejects a line, the line is validated again with the pydantic schema for single records, whose error is reported.
 """
 
 from datetime import UTC, datetime
@@ -22,27 +21,27 @@ from touchstone.http.request_models import LONG_TEXT, SHORT_TEXT
 from touchstone.services.selection.bulk.body_lines import BodyLine
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.schemas import (
-    FIELDS_OF_SERVICE,
     MAX_FILE_PATH,
     MAX_WORD,
     MAX_WORDS,
+    SERVICE_FIELDS,
     DatasetImport,
     DatasetImportBody,
 )
 from touchstone.services.selection.json_fields import MAX_JSON_BYTES, MAX_JSON_DEPTH
 
-# A number may become longer when its JSON is written anew: `1e15` as `1000000000000000.0`.
+# A number may become longer when it is encoded again: `1e15` becomes `1000000000000000.0`.
 _MAX_GROWTH: Final = 8
 _WORDS_COLUMNS: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.WORDS)
 
 
 def _text_type(max_length: int, min_length: int = 0) -> Any:
-    """Return the type of a text in a line."""
+    """Return the type of a string in a line."""
     return Annotated[str, Meta(min_length=min_length, max_length=max_length)]
 
 
 def _attribute_type(attribute: Attribute) -> Any:
-    """Return the type of an attribute in a line, without the limit for years, which depends on the date."""
+    """Return the type of an attribute in a line, without the upper limit for years, which depends on the date."""
     if attribute.kind in (Kind.INTEGER, Kind.PERCENTAGE):
         number_type = int if attribute.kind is Kind.INTEGER else float
         return Annotated[number_type, Meta(ge=attribute.minimum, le=attribute.maximum)]
@@ -53,8 +52,8 @@ def _attribute_type(attribute: Attribute) -> Any:
     return types[attribute.kind]
 
 
-def _fields_of_line() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
-    """Return the fields of a line with their types and, for those that may be left out, their defaults."""
+def _line_fields() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
+    """Return the fields of a line with their types and, for optional fields, their defaults."""
     required_fields = [
         ("name", _text_type(SHORT_TEXT, min_length=1)),
         ("description", _text_type(LONG_TEXT)),
@@ -72,16 +71,16 @@ def _fields_of_line() -> list[tuple[str, Any] | tuple[str, Any, Any]]:
         ("visibility", Literal["public", "private"] | UnsetType, UNSET),
         ("metadata", dict[str, Any] | None, None),
         *attribute_fields,
-        *((name, msgspec.Raw, msgspec.Raw()) for name in sorted(FIELDS_OF_SERVICE)),
+        *((name, msgspec.Raw, msgspec.Raw()) for name in sorted(SERVICE_FIELDS)),
     ]
 
 
 _ValidLine: Final[Any] = msgspec.defstruct(
-    "_ValidLine", _fields_of_line(), forbid_unknown_fields=True, frozen=True, gc=False
+    "_ValidLine", _line_fields(), forbid_unknown_fields=True, frozen=True, gc=False
 )
 _TRUE: Final = b"true"
 _DECODER: Final = msgspec.json.Decoder(_ValidLine)
-# The attributes of a line in the order of `ATTRIBUTES`; its `name` is the name of the dataset.
+# Returns the attributes of a line in the order of `ATTRIBUTES`. A line contains `dataset_name` as `name`.
 _attribute_values: Final = attrgetter(*("name" if name == "dataset_name" else name for name in BY_NAME))
 
 
@@ -89,7 +88,7 @@ class RecordParser:
     """Parses the lines of one import."""
 
     def __init__(self, max_bytes: int) -> None:
-        """Prepare to parse lines of at most `max_bytes` bytes, which is also the limit for single records."""
+        """Create a parser for lines of at most `max_bytes` bytes, which is also the limit for single records."""
         self._max_bytes = max_bytes
         current_year = datetime.now(UTC).year
         self._last_valid_year = current_year + 1
@@ -105,10 +104,10 @@ class RecordParser:
         if line.content is None:
             raise TooLarge(limit=self._max_bytes)
 
-        return self.parse_quickly(line.content) or parse_by_schema(line.content)
+        return self.parse_quickly(line.content) or parse_with_schema(line.content)
 
     def parse_quickly(self, content: bytes) -> DeclaredRecord | None:
-        """Return the record that a line declares, or None if only the schema can tell whether the line is valid."""
+        """Return the record that a line declares, or None if the line must be validated with the schema."""
         if _needs_schema(content):
             return None
         try:
@@ -130,7 +129,7 @@ class RecordParser:
         )
 
     def _is_certainly_valid(self, line: Any) -> bool:
-        """Return whether a decoded line also obeys the rules that its type cannot express."""
+        """Return whether a decoded line also satisfies the rules that its type cannot express."""
         has_other_name = line.dataset_name is not UNSET and line.dataset_name != line.name
         if has_other_name:
             return False
@@ -146,11 +145,11 @@ class RecordParser:
         return True
 
 
-def parse_by_schema(content: bytes) -> DeclaredRecord:
-    """Return the record that a line declares, by the schema of single records.
+def parse_with_schema(content: bytes) -> DeclaredRecord:
+    """Return the record that a line declares, validated with the schema for single records.
 
     Raises:
-        NotJson, Invalid: the line is refused, for the same reason as the body of a request for a single record.
+        NotJson, Invalid: the line is not valid; the error is the same as for a single record.
     """
     value = parse_json(content)
     try:
@@ -163,11 +162,11 @@ def parse_by_schema(content: bytes) -> DeclaredRecord:
 
 
 def _needs_schema(content: bytes) -> bool:
-    """Return whether a line may contain escaped NUL characters or JSON that is nested too deeply or too long.
+    """Return whether a line may contain escaped NUL characters, or `metadata` that is too long or too deeply nested.
 
-    The fast decoder does not check these rules.
+    The fast decoder does not check for these.
     """
-    # Searching for a single byte takes little time, and few lines contain a backslash.
+    # Few lines contain a backslash, and searching for a single byte is fast.
     has_escaped_nul = b"\\" in content and b"\\u0000" in content
     could_be_too_deep = content.count(b"{") + content.count(b"[") > MAX_JSON_DEPTH
     could_be_too_long = len(content) * _MAX_GROWTH > MAX_JSON_BYTES

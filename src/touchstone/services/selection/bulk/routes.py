@@ -18,7 +18,7 @@ router = strict_router(prefix="/datasets", tags=["datasets"])
 
 MEDIA_TYPES: Final = (JSON_LINES, "application/jsonl", "application/json-lines", OCTET_STREAM)
 PARQUET_MEDIA_TYPES: Final = (PARQUET, "application/x-parquet")
-# Generators of clients know neither media type, so the document describes the body as bytes.
+# Client generators support neither media type, so the OpenAPI document describes the body as bytes.
 _BODY: Final[dict[str, Any]] = {
     "required": True,
     "description": (
@@ -33,11 +33,16 @@ _CONTENT: Final[dict[str, Any]] = BINARY_CONTENT | {JSON_LINES: BINARY_CONTENT[O
 class ReportResponse(StreamingResponse):
     """A response whose headers are sent before the request body has been read.
 
-    Starlette's own streaming response listens for disconnects, and would take parts of the request body for that.
+    The streaming response of Starlette listens for disconnects, and would consume parts of the request body.
     """
 
     def __init__(self, lines: AsyncIterator[bytes], close: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Prepare to send the lines of a report; `close` is called afterwards, even if sending fails."""
+        """Create a response with the lines of a report.
+
+        Args:
+            lines: the lines.
+            close: called after the response has been sent, or sending has failed.
+        """
         super().__init__(lines, media_type=JSON_LINES)
         self._close = close
 
@@ -71,7 +76,7 @@ async def import_records(request: Request) -> Response:
 
 
 async def _report_lines(ctx: RequestContext, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Import the lines of a body, and yield the lines of the report; stop if the client disconnects."""
+    """Import the lines of a body, and yield the lines of the report unless the client disconnects."""
     try:
         lines = await ctx.services.bulk.run(chunks, ctx.viewer, ctx.locale)
     except ClientDisconnect:

@@ -43,7 +43,7 @@ SHORT_TAGS: Final[Mapping[str, str]] = {
 # The filters that a search takes beside its own criteria; their values are parsed with the table of filters.
 SEARCH_FILTERS: Final = ("license", "language", "source", "trainable")
 # The members of a record that the service writes; those that an exported record has may be imported again.
-FIELDS_OF_SERVICE: Final = frozenset(
+SERVICE_FIELDS: Final = frozenset(
     {
         "id",
         "dataset_id",
@@ -164,7 +164,7 @@ class DatasetCreateBody(DatasetChangeBody):
 class DatasetImportBody(DatasetCreateBody):
     """The fields of an imported record that are not attributes; what the service writes itself is dropped."""
 
-    ignored: ClassVar[frozenset[str]] = FIELDS_OF_SERVICE
+    ignored: ClassVar[frozenset[str]] = SERVICE_FIELDS
 
 
 DatasetCreate: type[DatasetCreateBody] = create_model(
