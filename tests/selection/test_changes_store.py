@@ -13,7 +13,7 @@ from touchstone.ranking.columns.row_batches import to_record_batch
 from touchstone.services.selection.catalog import changes_store
 from touchstone.services.selection.catalog.changes_store import (
     ChangedBatch,
-    ChangePlace,
+    ChangePosition,
     batches_changed_after,
     later_versions,
     records_changed_after,
@@ -31,8 +31,8 @@ async def test_single_records_are_in_the_order_of_their_changes(database: Databa
     async with database.reading() as connection:
         records = await records_changed_after(connection, 1, limit=20)
 
-    places = [ChangePlace(record.changed_at_version, record.id) for record in records]
-    assert places == [place for place in expected_places() if place.version > 1][:20]
+    positions = [ChangePosition(record.changed_at_version, record.id) for record in records]
+    assert positions == [position for position in expected_positions() if position.version > 1][:20]
 
 
 async def test_batches_of_columns_hold_every_record_once_in_the_order_of_changes(
@@ -45,21 +45,21 @@ async def test_batches_of_columns_hold_every_record_once_in_the_order_of_changes
         records = await records_changed_after(connection, 0, limit=RECORD_COUNT)
     rows = [to_catalog_row(record) for record in records]
 
-    place = ChangePlace.end_of(0)
-    while batches := await read_batches(database, place):
+    position = ChangePosition.end_of(0)
+    while batches := await read_batches(database, position):
         assert sum(batch.records.size for batch in batches) <= 7
         for batch in batches:
-            place = batch.last_place
+            position = batch.last_position
             expected_rows, rows = rows[: batch.records.size], rows[batch.records.size :]
             assert_same_batch(batch.records, to_record_batch(expected_rows))
-            assert place.id == expected_rows[-1].id
+            assert position.id == expected_rows[-1].id
     assert not rows
-    assert place == expected_places()[-1]
+    assert position == expected_positions()[-1]
 
 
-async def read_batches(database: Database, place: ChangePlace) -> list[ChangedBatch]:
-    """Return at most seven records that changed after a place."""
-    return await database.read_columns(lambda connection: batches_changed_after(connection, place, 7))
+async def read_batches(database: Database, position: ChangePosition) -> list[ChangedBatch]:
+    """Return at most seven records that changed after a position."""
+    return await database.read_columns(lambda connection: batches_changed_after(connection, position, 7))
 
 
 async def seed_with_versions(database: Database) -> None:
@@ -69,16 +69,16 @@ async def seed_with_versions(database: Database) -> None:
         await writer.execute(sa.update(datasets).values(changed_at_version=datasets.c.id % 4))
 
 
-def expected_places() -> list[ChangePlace]:
-    """Return the places of these records after version 0, in their order."""
-    places = [ChangePlace(id_ % 4, id_) for id_ in range(1, RECORD_COUNT + 1)]
-    return sorted(place for place in places if place.version > 0)
+def expected_positions() -> list[ChangePosition]:
+    """Return the positions of these records after version 0, in their order."""
+    positions = [ChangePosition(id_ % 4, id_) for id_ in range(1, RECORD_COUNT + 1)]
+    return sorted(position for position in positions if position.version > 0)
 
 
 @pytest.mark.parametrize(
     ("query", "sqlite_search"),
     [
-        (rest_of_version(store.CATALOG_QUERY, ChangePlace(1, 5), limit=7), "(changed_at_version=? AND id>?)"),
+        (rest_of_version(store.CATALOG_QUERY, ChangePosition(1, 5), limit=7), "(changed_at_version=? AND id>?)"),
         (later_versions(store.CATALOG_QUERY, 1, limit=7), "(changed_at_version>?)"),
     ],
 )

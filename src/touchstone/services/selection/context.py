@@ -172,7 +172,7 @@ class RequestContext:
         uuid = parse_uuid(key)
         if uuid is None:
             return None
-        return await self.catalog.records.id_of_uuid(uuid, self.viewer)
+        return await self.catalog.records.find_id_of_uuid(uuid, self.viewer)
 
 
 def parse_row_id(key: str) -> int | None:

@@ -1,1 +1,1 @@
-"""The catalog in memory: how it is loaded, how it follows the database, and how its index is kept and saved."""
+"""The in-memory catalog: loading, synchronization with the database, and maintenance of its index."""

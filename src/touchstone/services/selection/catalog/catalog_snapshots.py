@@ -1,7 +1,7 @@
-"""The snapshot file, in which the index of the catalog is saved so that the next start is quick.
+"""The snapshot file, which contains the index of the catalog so that the next start is fast.
 
-The digest of each snapshot is stored in the database. A process refuses a file that is not listed there, because it
-belongs to another database, or to a state of this one that was replaced by a backup.
+The digest of each snapshot is registered in the database. A process rejects files that are not registered, because they
+belong to another database, or to a state of this database that was replaced when a backup was restored.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from touchstone.database.engine import Database
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.snapshot_file import MappedSnapshot, SnapshotError, map_snapshot
 from touchstone.ranking.index.snapshot_writer import save_index
-from touchstone.services.selection.catalog.snapshot_store import is_listed, list_snapshot
+from touchstone.services.selection.catalog.snapshot_store import is_registered, register_snapshot
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 
 LOCK_POLL_SECONDS: Final = 0.1
@@ -26,7 +26,7 @@ log = structlog.get_logger("touchstone.catalog")
 
 
 class CatalogSnapshots:
-    """The file in which the index of a catalog is saved; without a path, nothing is saved."""
+    """The snapshot file of a catalog. If `path` is None, nothing is saved."""
 
     def __init__(self, database: Database, path: Path | None) -> None:
         self._database = database
@@ -34,14 +34,14 @@ class CatalogSnapshots:
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the file."""
+        """The folder of the file, or None if nothing is saved."""
         return self.path.parent if self.path else None
 
     async def open(self) -> MappedSnapshot | None:
-        """Map the snapshot into memory, or return None if there is none of this database.
+        """Map the snapshot into memory, or return None if there is no snapshot of this database.
 
-        The caller may use the snapshot at once, and has to verify it meanwhile. If the last process ended before it had
-        done so, perhaps because the file is damaged, this method verifies the snapshot first.
+        The caller may use the snapshot at once, but must verify it in the background. If the last process ended before
+        its verification was complete, perhaps because the file is damaged, this method verifies the snapshot first.
         """
         snapshot = await self._map()
         if self.path is None or snapshot is None:
@@ -56,9 +56,10 @@ class CatalogSnapshots:
         return snapshot
 
     async def open_newer(self, catalog: VersionedCatalog) -> MappedSnapshot | None:
-        """Map the snapshot of another process if it has newer records than a catalog's index, or adds the word index.
+        """Map the snapshot of another process, or return None if it has no advantage over the index of `catalog`.
 
-        Return None otherwise. As the file was written while this process ran, it needs no verification.
+        A snapshot is better if its records are newer, or if it contains the word index that the catalog lacks. It was
+        written while this process was running, so it needs no verification.
         """
         snapshot = await self._map()
         if snapshot is None:
@@ -72,7 +73,7 @@ class CatalogSnapshots:
         return snapshot if has_same_records and adds_words else None
 
     async def _map(self) -> MappedSnapshot | None:
-        """Map the file into memory, or return None if it is missing, incomplete or not of this database."""
+        """Map the file into memory, or return None if it is missing, incomplete or not registered."""
         if self.path is None or not self.path.exists():
             return None
 
@@ -83,13 +84,13 @@ class CatalogSnapshots:
             return None
 
         async with self._database.reading() as connection:
-            if await is_listed(connection, snapshot.digest):
+            if await is_registered(connection, snapshot.digest):
                 return snapshot
         log.warning("catalog snapshot refused", problem="it is not of this database")
         return None
 
     async def verify(self, snapshot: MappedSnapshot) -> bool:
-        """Read the whole snapshot, and return whether it is intact; a damaged file is removed."""
+        """Read the whole snapshot, and return whether it is intact. Remove a damaged file."""
         assert self.path is not None
         try:
             await asyncio.to_thread(snapshot.verify)
@@ -103,37 +104,37 @@ class CatalogSnapshots:
         return True
 
     def abandon_verification(self) -> None:
-        """Remove the marker that makes the next process verify the snapshot before it uses it."""
+        """Remove the marker that makes the next process verify the snapshot before using it."""
         if self.path is not None:
             _remove(_unverified_marker(self.path))
 
     async def save(self, index: CatalogIndex, version: int) -> CatalogIndex:
-        """Save an index with the version of its records, and return the same index mapped from the file.
+        """Save an index with the version of its records, and return the index as mapped from the file.
 
-        If the file cannot be written, log a warning and return the index itself; the next start then reads all rows.
+        If the file cannot be written, log a warning and return `index`. The next start then reads all rows.
         """
         if self.path is None:
             return index
 
         try:
             await asyncio.to_thread(save_index, self.path, index, version)
-            snapshot = await self.list_file(self.path)
+            snapshot = await self.register_file(self.path)
         except (OSError, SnapshotError, ServiceError) as error:
             log.warning("catalog snapshot not written", problem=type(error).__name__)
             return index
 
         return snapshot.index
 
-    async def list_written_file(self) -> None:
-        """List the snapshot file that an index was built in; failures are logged, and the file will not be used."""
+    async def register_written_file(self) -> None:
+        """Register the snapshot file that this process has written, or log a warning if that fails."""
         assert self.path is not None
         try:
-            await self.list_file(self.path)
+            await self.register_file(self.path)
         except (SnapshotError, ServiceError) as error:
             log.warning("catalog snapshot not listed", problem=type(error).__name__)
 
-    async def list_file(self, path: Path) -> MappedSnapshot:
-        """List a snapshot file that this process has written in the database, and map the file.
+    async def register_file(self, path: Path) -> MappedSnapshot:
+        """Register a snapshot file in the database, and map it into memory.
 
         Raises:
             SnapshotError: the file cannot be mapped.
@@ -141,12 +142,12 @@ class CatalogSnapshots:
         """
         snapshot = await asyncio.to_thread(map_snapshot, path)
         async with self._database.writing() as transaction:
-            await list_snapshot(transaction, snapshot.digest, snapshot.version)
+            await register_snapshot(transaction, snapshot.digest, snapshot.version)
         return snapshot
 
     @asynccontextmanager
-    async def building(self) -> AsyncIterator[None]:
-        """Hold a lock in the block, so that only one process at a time builds an index for this file."""
+    async def build_lock(self) -> AsyncIterator[None]:
+        """Hold a lock during the block, so that only one process at a time builds an index for this file."""
         with ExitStack() as stack:
             lock_file = self._open_lock_file()
             if lock_file is not None:
@@ -155,7 +156,7 @@ class CatalogSnapshots:
             yield
 
     def _open_lock_file(self) -> BinaryIO | None:
-        """Open the file that processes lock, or return None if it cannot be written."""
+        """Open the lock file, or return None if it cannot be written."""
         if self.path is None:
             return None
         try:
@@ -165,7 +166,7 @@ class CatalogSnapshots:
 
 
 def _unverified_marker(snapshot_path: Path) -> Path:
-    """Return the path of the marker, which exists while a process uses a snapshot that it has not verified yet."""
+    """Return the path of the marker that exists while a process uses an unverified snapshot."""
     return snapshot_path.with_suffix(".unverified")
 
 
@@ -176,7 +177,7 @@ def _remove(path: Path) -> None:
 
 
 async def _lock(lock_file: BinaryIO) -> None:
-    """Lock a file until it is closed, as soon as no other process holds its lock."""
+    """Wait until no other process holds the lock on a file, and acquire it until the file is closed."""
     while True:
         try:
             fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Loading of the catalog from every row of the database, when there is no snapshot of it."""
+"""Loading the catalog from all rows of the database, which is necessary if there is no snapshot."""
 
 import asyncio
 import os
@@ -22,16 +22,16 @@ from touchstone.services.selection.catalog.versioned_catalog import VersionedCat
 from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.record_batches import RowConverter
 
-# More connections would take memory, and processors from the server.
+# More connections would use more memory, and too many processors of the database server.
 _MAX_READERS: Final = 4
 
 
 class FullLoad(NamedTuple):
-    """A catalog that was built from every row.
+    """A catalog that was built from all rows.
 
     Attributes:
         catalog: The catalog.
-        is_index_in_file: Whether its index has been written to the snapshot file.
+        is_index_in_file: Whether the index has been written to the snapshot file.
     """
 
     catalog: VersionedCatalog
@@ -41,8 +41,11 @@ class FullLoad(NamedTuple):
 async def load_all_rows(
     database: Database, layout: Layout, snapshot_path: Path | None, progress: LoadProgress
 ) -> FullLoad:
-    """Build the catalog from every row of the database, with the index of a large one in the snapshot file."""
-    # The version is read before the rows, so that a row that changes in between is applied twice rather than missed.
+    """Build the catalog from all rows of the database.
+
+    A large catalog gets an index, which is built in the snapshot file if there is a path for it.
+    """
+    # Read the version before the rows, so that a row that changes in between is applied twice rather than missed.
     async with database.reading() as connection:
         version = await change_counters.read_version(connection, change_counters.CATALOG)
         record_count = await store.count_datasets(connection)
@@ -53,7 +56,7 @@ async def load_all_rows(
         columns = await asyncio.to_thread(Catalog.build_from_batches, batches, layout)
         return FullLoad(VersionedCatalog(columns, version), is_index_in_file=False)
 
-    # The texts are indexed later, in the background, because that takes longer than everything else.
+    # Text is indexed later, in the background, because that takes longer than everything else.
     columns = await asyncio.to_thread(
         Catalog.build_large, batches, layout, version=version, snapshot_path=snapshot_path
     )
@@ -62,10 +65,10 @@ async def load_all_rows(
 
 
 def read_record_batches(database: Database) -> Iterator[RecordBatch]:
-    """Yield all records in batches. Call this in a thread, because it waits for the database.
+    """Yield all records in batches, in an order that does not depend on the timing of threads.
 
-    Other threads read and convert the next batches while the current one is used. The order of the records depends on
-    the database only, and not on which thread is the first.
+    Other threads read and convert the next batches while the caller uses the current one. This waits for the database,
+    so call it in a thread.
     """
     if database.path is None:
         return _read_with_several_connections(database.url)
@@ -80,7 +83,7 @@ def _read_with_one_connection(url: str) -> Iterator[RecordBatch]:
 
 
 def _read_with_several_connections(url: str) -> Iterator[RecordBatch]:
-    """Yield all records of a PostgreSQL database in batches, which one thread for each connection reads and converts.
+    """Yield all records of a PostgreSQL database in batches, using one thread per connection.
 
     A small table is read with a single connection.
     """
@@ -92,7 +95,7 @@ def _read_with_several_connections(url: str) -> Iterator[RecordBatch]:
             idle_loaders.put(_RangeLoader(reader, converter))
 
         def load(blocks: BlockRange) -> list[RecordBatch]:
-            """Read some blocks with a connection that no other thread uses."""
+            """Read a range of blocks with an idle connection."""
             loader = idle_loaders.get()
             try:
                 return loader.load(blocks)
@@ -105,11 +108,11 @@ def _read_with_several_connections(url: str) -> Iterator[RecordBatch]:
 
 @dataclass(frozen=True, slots=True)
 class _RangeLoader:
-    """A connection, and the converter of the rows that it reads; one thread at a time may use them."""
+    """A connection with a converter for its rows. Only one thread at a time may use them."""
 
     reader: RangeReader
     converter: RowConverter
 
     def load(self, blocks: BlockRange) -> list[RecordBatch]:
-        """Return the records in some blocks of the table."""
+        """Return the records in a range of blocks of the table."""
         return [self.converter.convert(rows) for rows in self.reader.read(store.CATALOG_QUERY, blocks)]

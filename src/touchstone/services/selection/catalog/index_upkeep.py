@@ -1,4 +1,4 @@
-"""Background upkeep of a catalog's index: indexing its texts, and building a new index after many changes."""
+"""Background maintenance of the index: indexing text, and rebuilding the index after many changes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,18 +11,21 @@ from touchstone.services.selection.catalog.loading import save_index
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 
 log = structlog.get_logger("touchstone.catalog")
+# Switches to an index that another process has saved.
 UseSnapshot = Callable[[MappedSnapshot], Awaitable[None]]
 
 
 class IndexUpkeep:
-    """Renews the index of a catalog in a background task, and saves the result. At most one task runs at a time.
+    """Renews the index of a catalog in a background task, and saves the result.
+
+    At most one task runs at a time.
 
     Attributes:
         catalog: The catalog whose index is renewed.
     """
 
     def __init__(self, catalog: VersionedCatalog, snapshots: CatalogSnapshots, use_snapshot: UseSnapshot) -> None:
-        """Prepare the upkeep; `use_snapshot` switches to an index that another process has saved."""
+        """Create the upkeep of a catalog without starting it."""
         self.catalog = catalog
         self._snapshots = snapshots
         self._use_snapshot = use_snapshot
@@ -30,21 +33,24 @@ class IndexUpkeep:
 
     @property
     def is_working(self) -> bool:
-        """Whether a task is renewing the index, or texts still have to be indexed."""
+        """Whether a task is renewing the index, or text still has to be indexed."""
         return self._task is not None or self.catalog.columns.lacks_text_index
 
     def start_if_due(self, *, is_growing: bool) -> None:
-        """Start to renew the index in the background if texts are not indexed, or too many records are outside it.
+        """Start to renew the index in the background if text is not indexed, or too many records are outside the index.
 
-        While a bulk import runs (`is_growing`), the index is renewed less often, and texts are indexed after it.
         Queries use the old index until the new one is ready. If the last renewal has failed, its exception is raised.
+
+        Args:
+            is_growing: whether a bulk import is running. The index is then renewed less often, and text is only indexed
+                after the import.
         """
         self._check_finished_task()
         if self._task is None and self._is_due(is_growing=is_growing):
             self._task = asyncio.ensure_future(self._renew())
 
     def _check_finished_task(self) -> None:
-        """Forget a task that is done, and raise its exception if it has failed."""
+        """Drop a finished task, and raise its exception if it has failed."""
         if self._task is None or not self._task.done():
             return
 
@@ -60,14 +66,14 @@ class IndexUpkeep:
         return columns.lacks_text_index or columns.is_rebuild_due
 
     async def close(self) -> None:
-        """Stop renewing the index."""
+        """Cancel the renewal of the index, if one is running."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
 
     async def _renew(self) -> None:
-        """Renew the index, or use the result of another process that has just done so."""
-        async with self._snapshots.building():
+        """Renew the index, or adopt a newer index that another process has saved."""
+        async with self._snapshots.build_lock():
             snapshot = await self._snapshots.open_newer(self.catalog)
             if snapshot is not None:
                 await self._use_snapshot(snapshot)
@@ -78,7 +84,7 @@ class IndexUpkeep:
                 await self._rebuild()
 
     async def _index_texts(self) -> None:
-        """Index the texts of a large catalog in a thread, so that they can be searched, and save the result."""
+        """Index the text of a large catalog for searching, in a thread, and save the result."""
         columns = self.catalog.columns
         indexing = columns.begin_text_indexing(self._snapshots.folder)
         try:
@@ -93,7 +99,7 @@ class IndexUpkeep:
         await save_index(self.catalog, self._snapshots)
 
     async def _rebuild(self) -> None:
-        """Build a new index in a thread, if possible in the snapshot file, and replace the old one with it."""
+        """Build a new index in a thread, if possible in the snapshot file, and replace the old index."""
         columns = self.catalog.columns
         rebuild = columns.begin_rebuild(self.catalog.version, self._snapshots.path)
         try:
@@ -107,9 +113,9 @@ class IndexUpkeep:
         self.catalog.index_version = rebuild.version
         log.info("catalog indexed", records=columns.view.size)
         if rebuild.is_in_file:
-            await self._snapshots.list_written_file()
+            await self._snapshots.register_written_file()
 
-        # During a long import, many records are added while the index is built.
+        # A long import may have added many records while the index was being built.
         if columns.has_dead_tail:
             compaction = columns.begin_compaction()
             await asyncio.to_thread(compaction.run)

@@ -1,4 +1,4 @@
-"""The ids of the records in one window of a sorted list, such as a page."""
+"""The ids of the records in a window of a sorted list, such as a page."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from touchstone.ranking.query.sort_order import RELEVANCE
 
 
 class SortOrder(NamedTuple):
-    """The key by which a list is sorted, and its direction."""
+    """The sort key of a list, and the direction."""
 
     key: str
     is_descending: bool = False
@@ -21,10 +21,10 @@ class DatasetIds(NamedTuple):
 
     Attributes:
         ids: The ids in order.
-        total_count: How many records match in all.
+        total_count: The number of all matching records.
         has_more: Whether further records follow the window.
-        last_place: The place of the last record; None if it was not asked for, if there is no record, or if the list is
-            sorted by relevance.
+        last_place: The sort value and the id of the last record. None if it was not requested, if the window is empty,
+            or if the list is sorted by relevance.
     """
 
     ids: list[int]
@@ -34,9 +34,15 @@ class DatasetIds(NamedTuple):
 
 
 def read_ids(view: View, query: Query, order: SortOrder, window: ListWindow, *, with_last_place: bool) -> DatasetIds:
-    """Return the ids in a window of the sorted list of the records that match a query.
+    """Return the ids in a window of the sorted list of records that match a query.
 
-    The place of the last record takes long to read if the list is sorted by description, which is compressed.
+    Args:
+        view: the catalog.
+        query: the query.
+        order: the sort order of the list.
+        window: the part of the list to return.
+        with_last_place: whether to return the sort value of the last record. Reading it is slow if the list is sorted
+            by description, because descriptions are compressed.
     """
     matches = _sort_window_and_next(view, query, order, window)
     positions = matches.positions[: window.limit]
@@ -49,7 +55,7 @@ def read_ids(view: View, query: Query, order: SortOrder, window: ListWindow, *, 
 
 
 def _sort_window_and_next(view: View, query: Query, order: SortOrder, window: ListWindow) -> SortedWindow:
-    """Return the records in a window, and the next one, which shows that the list goes on."""
+    """Return the records in a window and the following one, which shows whether the list continues."""
     limit = None if window.limit is None else window.limit + 1
     skip = min(window.skip, view.size)
     if window.after is None:

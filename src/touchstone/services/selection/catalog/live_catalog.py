@@ -1,4 +1,4 @@
-"""The catalog in memory, kept up to date with the rows of the database.
+"""The in-memory catalog, which is kept up to date with the database.
 
 The database is authoritative. Every write increments the version of the catalog in its own transaction. A process
 applies its own writes to its catalog before it responds, and polls several times a second for the writes of others.
@@ -43,17 +43,17 @@ from touchstone.services.selection.catalog.versioned_catalog import VersionedCat
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets.encoded_records import encode_records
 
-# How long the start of the process waits for the catalog before it answers requests. A small catalog is loaded by then
-# even on a busy machine, so that users of it never see a process that is still loading.
+# How long a starting process waits for the catalog before it accepts requests. A small catalog is loaded by then even
+# on a busy machine, so its users never see the error about a catalog that is loading.
 OPEN_SECONDS: Final = 10.0
 POLL_SECONDS: Final = 0.3
-# A client sends a long import as several requests. The catalog counts as growing until this long after each of them.
+# A client sends a long import as several requests. The catalog counts as growing for this long after each of them.
 GROWTH_PAUSE_SECONDS: Final = 5.0
-# From this many records on, evaluating a query takes long enough to be worth a thread.
+# Queries over at least this many records are slow enough to run in a thread.
 THREAD_ROWS: Final = 50_000
-# The index returns a window among the first 1000 records in less time than it takes to start a thread.
+# Looking up a window among this many first records takes less time than starting a thread.
 SHORT_WINDOW: Final = 1000
-# When to ask again if words cannot be searched yet.
+# When clients should retry a search if words are not indexed yet.
 WORDS_RETRY_SECONDS: Final = 5
 
 log = structlog.get_logger("touchstone.catalog")
@@ -64,7 +64,7 @@ _WHOLE_LIST: Final = ListWindow(skip=0, limit=None)
 
 
 class LiveCatalog:
-    """The catalog in the memory of one process, which follows the database."""
+    """The catalog in the memory of one process, with methods to query and to change it."""
 
     def __init__(
         self,
@@ -72,7 +72,13 @@ class LiveCatalog:
         layout: Layout = Layout(),  # noqa: B008 - an immutable value
         snapshot_path: Path | None = None,
     ) -> None:
-        """Prepare an empty catalog; `load` fills it, and the index is saved in `snapshot_path` for the next start."""
+        """Create an empty catalog, which must be loaded before it is used.
+
+        Args:
+            database: the database with the records.
+            layout: the layout of the columns and the index.
+            snapshot_path: the file in which to save the index for the next start, or None to save nothing.
+        """
         self.records = RecordReader(database)
         self._database = database
         self._layout = layout
@@ -80,22 +86,22 @@ class LiveCatalog:
         self._catalog = VersionedCatalog(Catalog(layout), version=0)
         self._index_upkeep = IndexUpkeep(self._catalog, self._snapshots, self._use_snapshot)
         self._verification: asyncio.Task[None] | None = None
-        # Whether all changes that were in the database when it was last read have been applied.
+        # Whether all changes that the last query found have been applied.
         self.is_up_to_date = True
 
         # How many bulk imports are running, and when the last one ended.
         self._bulk_import_count = 0
         self._last_bulk_import_end = -math.inf
-        # The writes of single records, for which bulk imports make room.
+        # The writes of single records, which bulk imports wait for.
         self.single_writes = SingleWrites()
 
-        # The load at the start of the process, which may still be running when the first requests arrive.
+        # The initial load, which may still be running when the first requests arrive.
         self._progress: LoadProgress | None = None
         self._load_task: asyncio.Task[None] | None = None
 
-        # Writers wait for each other, so that changes are applied in the order of their versions.
+        # Serializes writers, so that changes are applied in the order of their versions.
         self._apply_lock = asyncio.Lock()
-        # The changes of other processes are read by one task at a time, which then takes the lock above.
+        # Serializes readers of the changes of other processes. A reader then acquires the lock above to apply them.
         self._reading_lock = asyncio.Lock()
 
     @property
@@ -110,15 +116,15 @@ class LiveCatalog:
 
     @property
     def version(self) -> int:
-        """The version of the catalog up to which all writes, also those of other processes, have been applied."""
+        """The version up to which all writes have been applied, including the writes of other processes."""
         return self._catalog.version
 
     # Starting and following
 
     async def open(self) -> None:
-        """Start to load the catalog, and wait for it for `OPEN_SECONDS` at most.
+        """Start to load the catalog, and wait at most `OPEN_SECONDS` until it is loaded.
 
-        If loading takes longer, queries and writes raise `CatalogLoading` until it is done. `follow` waits for it.
+        If loading takes longer, queries and writes raise `CatalogLoading` until it is done.
         """
         self._load_task = asyncio.ensure_future(self.load())
         await asyncio.wait([self._load_task], timeout=OPEN_SECONDS)
@@ -132,14 +138,14 @@ class LiveCatalog:
             raise self._progress.to_error()
 
     async def ping(self) -> None:
-        """Check that the catalog is loaded, like `check_loaded`, for the health of the process."""
+        """Raise `CatalogLoading` if the catalog is being loaded, for the health check of the process."""
         self.check_loaded()
 
     async def load(self) -> None:
-        """Fill the catalog in memory at the start of the process.
+        """Load the catalog from the last snapshot or, if there is none, from all rows of the database.
 
-        If the last run has saved a snapshot, only the rows that have changed since are read from the database. Records
-        that must not be shown any more are removed at once; `refresh` or `follow` applies the rest of many changes.
+        Records that were deleted or made private since the snapshot are removed at once. If there are many other
+        changes, only the first ones are applied, and `refresh` or `follow` applies the rest.
         """
         self._progress = LoadProgress()
         loaded = await load_catalog(self._database, self._snapshots, self._layout, self._progress)
@@ -155,17 +161,17 @@ class LiveCatalog:
 
     @property
     def is_renewing_index(self) -> bool:
-        """Whether the index or the words in it are being renewed, or words still have to be indexed."""
+        """Whether the index is being renewed, or text still has to be indexed."""
         return self._index_upkeep.is_working
 
     async def refresh(self) -> None:
-        """Bring the catalog in memory up to date with what other processes have written to the database."""
+        """Apply all changes that other processes have written to the database."""
         await self._refresh_once()
         while not self.is_up_to_date:
             await self._refresh_once()
 
     async def follow(self) -> None:
-        """Refresh several times a second until cancelled, also after errors, which are logged."""
+        """Refresh the catalog every `POLL_SECONDS` until cancelled. Errors are logged and do not stop the loop."""
         await self._wait_until_loaded()
         while True:
             if self.is_up_to_date:
@@ -176,12 +182,12 @@ class LiveCatalog:
                 self._index_upkeep.start_if_due(is_growing=self._is_growing)
             except ServiceError:
                 await asyncio.sleep(POLL_SECONDS)  # The database has logged the error.
-            except Exception as error:  # noqa: BLE001 - a catalog that stopped following would stay outdated
+            except Exception as error:  # noqa: BLE001 - after an error, the catalog must not stay outdated for ever
                 log.warning("catalog not refreshed", problem=type(error).__name__)
                 await asyncio.sleep(POLL_SECONDS)
 
     async def close(self) -> None:
-        """Stop loading the catalog, building an index and verifying a snapshot."""
+        """Cancel all background tasks."""
         if self._progress is not None:
             self._progress.abandon()
         if self._load_task is not None:
@@ -194,13 +200,13 @@ class LiveCatalog:
             self._snapshots.abandon_verification()
 
     async def _refresh_once(self) -> None:
-        """Apply the next changes that other processes have written to the database, of which more may follow."""
+        """Apply the next changes of other processes, and set `is_up_to_date` to whether these were the last."""
         async with self._database.reading() as connection:
             version = await change_counters.read_version(connection, change_counters.CATALOG)
             names_version = await change_counters.read_version(connection, change_counters.NAMES)
-        self.records.forget_outdated_names(names_version)
+        self.records.evict_if_names_changed(names_version)
 
-        # A write of this process that is committed has been applied once no writer holds the lock.
+        # The new version may be a write of this process, which is applied before its writer releases the lock.
         if version > self.version:
             async with self._apply_lock:
                 pass
@@ -212,7 +218,7 @@ class LiveCatalog:
             await self._apply_next_changes()
 
     async def _apply_next_changes(self) -> None:
-        """Apply the next changes, if there are any; the caller holds the lock for reading them.
+        """Apply the next changes, if there are any. The caller must hold `_reading_lock`.
 
         Writers wait while the changes are applied, but not while they are read.
         """
@@ -220,32 +226,32 @@ class LiveCatalog:
         changes = await catalog.read_next_changes(self._database)
         async with self._apply_lock:
             if catalog is not self._catalog:
-                return  # Another catalog, which holds newer changes, is in use now.
+                return  # The catalog was replaced by one that already contains newer changes.
             if catalog.is_outdated(changes):
                 changes = await catalog.read_next_changes(self._database)
 
             for part in changes.split():
-                # No other task may run between these: it would find the new columns, but still the old records.
+                # No other task may run between these calls, because it would see new columns but old records.
                 catalog.apply(part)
-                self.records.forget_changed(part.ids)
+                self.records.evict_changed(part.ids)
                 await asyncio.sleep(0)
 
         self.is_up_to_date = changes.is_last
         CATALOG_RECORDS.set(self._catalog.columns.view.size)
 
     async def _wait_until_loaded(self) -> None:
-        """Wait for the load that `open` has started; if it fails, load again."""
+        """Wait for the load that `open` has started, and repeat it until it succeeds."""
         while self._load_task is not None:
             try:
                 await self._load_task
                 self._load_task = None
-            except Exception as error:  # noqa: BLE001 - without another try, the process would wait for ever
+            except Exception as error:  # noqa: BLE001 - without a retry, the process would wait for ever
                 log.warning("catalog not loaded", problem=type(error).__name__)
                 await asyncio.sleep(POLL_SECONDS)
                 self._load_task = asyncio.ensure_future(self.load())
 
     async def _verify(self, snapshot: MappedSnapshot) -> None:
-        """Verify the snapshot in use, and load the catalog again if it is damaged."""
+        """Verify the snapshot that the catalog was loaded from, and reload the catalog if it is damaged."""
         if await self._snapshots.verify(snapshot):
             return
 
@@ -255,39 +261,42 @@ class LiveCatalog:
         log.info("catalog loaded again", records=self.view.size)
 
     async def _use_snapshot(self, snapshot: MappedSnapshot) -> None:
-        """Switch to an index that another process has saved."""
+        """Switch to a newer index that another process has saved."""
         columns = await asyncio.to_thread(Catalog.from_index, snapshot.index, self._layout)
         await self._catch_up_with(VersionedCatalog(columns, snapshot.version))
 
     async def _catch_up_with(self, catalog: VersionedCatalog) -> None:
-        """Bring another catalog up to date, and use it from now on; writers wait only for the last changes."""
+        """Bring another catalog up to date, and replace the current one with it.
+
+        Most changes are applied without the lock, so that writers only wait for the last ones.
+        """
         await catalog.catch_up(self._database)
         async with self._apply_lock:
             await catalog.catch_up(self._database)
             self._replace_catalog(catalog)
 
     def _replace_catalog(self, catalog: VersionedCatalog) -> None:
-        """Use a catalog from now on.
+        """Replace the current catalog.
 
-        It may already contain changes that were never applied to the one before, so that any cached record may be
-        older.
+        The new catalog may contain changes that were not applied to the old one, so all cached records are evicted.
         """
         self._catalog = catalog
         self._index_upkeep.catalog = catalog
-        self.records.forget_all()
+        self.records.evict_all()
 
     # Writing
 
     @asynccontextmanager
     async def writing(self, *, even_if_disk_full: bool = False, is_bulk: bool = False) -> AsyncIterator[CatalogWriter]:
-        """Run the block in a transaction, and apply its changes to the catalog in memory after the commit.
+        """Run the block in a transaction, and apply its changes to the in-memory catalog after the commit.
 
-        If the block raises, nothing changes. Writers of this process wait for each other, so that the catalog in memory
+        If the block raises, nothing changes. Writers of this process wait for each other, so that the in-memory catalog
         changes in the same order as the database.
 
         Args:
             even_if_disk_full: whether the transaction may use the disk space that the database holds in reserve.
-            is_bulk: whether many records are written, few of which will be read soon; they are not put in the cache.
+            is_bulk: whether this is part of a bulk import. Its records are not cached, because few of them will be read
+                soon.
 
         Raises:
             CatalogLoading: the catalog is being loaded.
@@ -300,9 +309,9 @@ class LiveCatalog:
                     writer = CatalogWriter(transaction, version)
                     yield writer
 
-                # From here on the transaction is committed.
+                # The transaction is committed now.
                 changed_ids = [*(record.id for record in writer.upserts), *writer.deleted_ids]
-                self.records.forget_changed(changed_ids)
+                self.records.evict_changed(changed_ids)
                 self._catalog.apply_own_write(writer)
                 if not is_bulk:
                     self.records.cache.put(encode_records(writer.upserts))
@@ -310,7 +319,7 @@ class LiveCatalog:
 
     @contextmanager
     def importing_in_bulk(self) -> Iterator[None]:
-        """Renew the index less often while the block adds many records."""
+        """Renew the index less often during the block, which adds many records."""
         self._bulk_import_count += 1
         try:
             yield
@@ -320,7 +329,7 @@ class LiveCatalog:
 
     @property
     def _is_growing(self) -> bool:
-        """Whether records are being imported in bulk, or the client may soon send the next part of an import."""
+        """Whether a bulk import is running, or may soon be continued with another request."""
         seconds_since_import = time.monotonic() - self._last_bulk_import_end
         return self._bulk_import_count > 0 or seconds_since_import < GROWTH_PAUSE_SECONDS
 
@@ -335,19 +344,25 @@ class LiveCatalog:
         limit: int | None,
         assurance: Assurance = Assurance.DECLARED,
     ) -> tuple[View, RankedWindow]:
-        """Rank the records that match a query by their weighted score, and return a part of the ranking.
+        """Rank the records that match a query by their weighted score, and return a window of the ranking.
 
-        The part starts after the first `skip` records and has at most `limit` records, or all others if `limit` is
-        None. It consists of positions in the view that is returned with it. Values that are known less well than
-        `assurance` demands count as unknown.
+        Args:
+            query: the query.
+            weights: the weight of each criterion.
+            skip: the number of records before the window.
+            limit: the maximum number of records in the window, or None for all others.
+            assurance: the minimum level of evidence. Values with weaker evidence count as unknown.
+
+        Returns:
+            A view of the catalog, and the window, which contains positions in this view.
         """
         view = self.view.at(assurance)
         is_lookup = _is_lookup(query, skip, limit)
 
         def rank_records() -> RankedWindow:
-            """Rank the records of the view; this may run in a thread."""
+            """Rank the records of the view. This may run in a thread."""
             if limit is not None and not is_lookup:
-                view.count(query)  # Every response needs the number of matches, which the view caches.
+                view.count(query)  # The response needs the number of matches. The view caches it.
             return view.rank(query, weights, skip=min(skip, view.size), limit=limit)
 
         ranked = await self._evaluate(view, rank_records, is_lookup=is_lookup)
@@ -365,28 +380,32 @@ class LiveCatalog:
     ) -> DatasetIds:
         """Return a window of the sorted ids of the records that match a query, and the number of all matches.
 
-        Values that are known less well than `assurance` demands count as unknown. `with_last_place` is for lists that
-        are continued with a cursor.
+        Args:
+            query: the query.
+            order: the sort order.
+            window: the part of the list to return.
+            assurance: the minimum level of evidence. Values with weaker evidence count as unknown.
+            with_last_place: whether to return the sort value of the last record, to continue the list with a cursor.
         """
         view = self.view.at(assurance)
 
         def read_window() -> DatasetIds:
-            """Read the window from the view; this may run in a thread."""
+            """Read the window from the view. This may run in a thread."""
             return read_ids(view, query, order, window, with_last_place=with_last_place)
 
-        # The first query that sorts by another key than the id may take long.
+        # The first query with another sort key may be slow.
         is_lookup = order.key == "id" and _is_lookup(query, window.skip, window.limit)
         return await self._evaluate(view, read_window, is_lookup=is_lookup)
 
     async def list_all_ids(self, query: Query, order: SortOrder, *, assurance: Assurance) -> Ints:
         """Return the sorted ids of all records that match a query, as an array.
 
-        Values that are known less well than `assurance` demands count as unknown.
+        Values with weaker evidence than `assurance` count as unknown.
         """
         view = self.view.at(assurance)
 
         def sort_records() -> Ints:
-            """Sort the records of the view; this may run in a thread."""
+            """Sort the records of the view. This may run in a thread."""
             window = view.sort(query, order.key, descending=order.is_descending, skip=0, limit=None)
             return view.ids(window.positions)
 
@@ -395,24 +414,26 @@ class LiveCatalog:
     async def facets(self, query: Query, assurance: Assurance = Assurance.DECLARED) -> Facets:
         """Return the values, flags and ranges of the records that match a query, with their counts.
 
-        Values that are known less well than `assurance` demands count as unknown.
+        Values with weaker evidence than `assurance` count as unknown.
         """
         view = self.view.at(assurance)
         return await self._evaluate(view, lambda: view.facets(query))
 
     async def suggest(self, text: str, viewer: UUID | None, limit: int) -> list[Suggestion]:
-        """Complete a text with the names, domains and tasks of the records that the viewer may see."""
+        """Suggest names, domains and tasks that match `text`, from the records that the viewer may see."""
         view = self.view
         return await self._evaluate(view, lambda: view.suggest(text, viewer, limit))
 
     async def _evaluate(self, view: View, evaluate: Callable[[], Result], *, is_lookup: bool = False) -> Result:
-        """Return the result of `evaluate`, which runs in a thread if it could delay other requests.
+        """Call `evaluate`, in a thread if it could delay other requests, and return its result.
 
-        Queries on a small catalog are quick enough to run right here, and so are those of which the index holds the
-        result already (`is_lookup`).
+        Args:
+            view: the view that `evaluate` uses.
+            evaluate: the query to run.
+            is_lookup: whether the index already contains the result, so that the query is always fast.
 
         Raises:
-            IndexBuilding: `evaluate` searches words that have not been indexed yet.
+            IndexBuilding: the query searches words that have not been indexed yet.
         """
         is_quick = view.size < THREAD_ROWS or (is_lookup and view.is_indexed)
         try:
@@ -424,7 +445,7 @@ class LiveCatalog:
 
 
 def _is_lookup(query: Query, skip: int, limit: int | None) -> bool:
-    """Return whether the index can look up a window of the matches: one near the start, without a search in texts."""
+    """Return whether the index can look up a window, which must be near the start and not require a text search."""
     if limit is None or skip + limit > SHORT_WINDOW:
         return False
     return not any(isinstance(predicate, FullText | Contains) for predicate in query)

@@ -9,24 +9,24 @@ import structlog
 from touchstone.core.errors import CatalogLoading
 from touchstone.ranking.columns.record_batch import RecordBatch
 
-# How often the progress of a long load is logged.
+# The interval between log messages about a long load.
 LOG_SECONDS: Final = 5.0
-# How long callers who need the catalog should wait before they ask again.
+# When clients should retry a request that needs the catalog.
 RETRY_SECONDS: Final = 5
 
 log = structlog.get_logger("touchstone.catalog")
 
 
 class LoadAbandoned(Exception):
-    """Loading was abandoned, because the process is ending."""
+    """Loading was abandoned because the process is stopping."""
 
 
 class LoadProgress:
-    """Counts the records that have been loaded, in a thread, while requests that need the catalog are refused.
+    """Counts the records that a thread has loaded, while requests that need the catalog are refused.
 
     Attributes:
-        records: How many records have been read.
-        total_records: How many there were when the load began; 0 if that is not known yet.
+        records: The number of records loaded so far.
+        total_records: The number of records when the load began, or 0 if it is not known yet.
     """
 
     def __init__(self) -> None:
@@ -35,12 +35,12 @@ class LoadProgress:
         self._is_abandoned = False
 
     def begin(self, total_records: int) -> None:
-        """Start counting from zero, for the first attempt to load the records or for another one."""
+        """Start counting from zero, for a first or repeated attempt to load the records."""
         self.records = 0
         self.total_records = total_records
 
     def track(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
-        """Yield the batches, count the records that the caller has used, and log the progress every few seconds.
+        """Yield the batches, count their records, and log the progress every `LOG_SECONDS`.
 
         Raises:
             LoadAbandoned: `abandon` has been called.
@@ -57,7 +57,7 @@ class LoadProgress:
                 log.info("catalog loading", records=self.records, total=self.total_records)
 
     def abandon(self) -> None:
-        """Stop the load at its next batch."""
+        """Stop loading before the next batch."""
         self._is_abandoned = True
 
     def to_error(self) -> CatalogLoading:

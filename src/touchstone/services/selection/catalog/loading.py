@@ -1,4 +1,4 @@
-"""Loading the catalog at the start of a process, from the snapshot of the last run or from all rows."""
+"""Loading the catalog when a process starts, from the last snapshot or from all rows."""
 
 import asyncio
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ log = structlog.get_logger("touchstone.catalog")
 
 @dataclass(frozen=True, slots=True)
 class LoadedCatalog:
-    """A catalog, and the snapshot that it was loaded from, which still has to be verified; None if there was none."""
+    """A catalog, and the unverified snapshot that it was loaded from, if any."""
 
     catalog: VersionedCatalog
     unverified_snapshot: MappedSnapshot | None = None
@@ -27,7 +27,7 @@ class LoadedCatalog:
 async def load_catalog(
     database: Database, snapshots: CatalogSnapshots, layout: Layout, progress: LoadProgress
 ) -> LoadedCatalog:
-    """Load the catalog from the snapshot of the last run, or else from all rows, and save a snapshot.
+    """Load the catalog from the last snapshot or, if there is none, from all rows.
 
     If several processes start at once, the first one reads the rows, and the others wait for its snapshot.
     """
@@ -35,7 +35,7 @@ async def load_catalog(
     if loaded is not None:
         return loaded
 
-    async with snapshots.building():
+    async with snapshots.build_lock():
         # Another process may have saved a snapshot while this one waited.
         loaded = await load_from_snapshot(snapshots, layout)
         if loaded is not None:
@@ -47,7 +47,7 @@ async def load_catalog(
 async def _build_catalog(
     database: Database, snapshots: CatalogSnapshots, layout: Layout, progress: LoadProgress
 ) -> VersionedCatalog:
-    """Build the catalog from all rows; if it is large, build its index in the snapshot file, if that can be written."""
+    """Build the catalog from all rows, with the index of a large catalog in the snapshot file if possible."""
     try:
         load = await load_all_rows(database, layout, snapshots.path, progress)
     except OSError as error:
@@ -57,14 +57,14 @@ async def _build_catalog(
         load = await load_all_rows(database, layout, None, progress)
 
     if load.is_index_in_file:
-        await snapshots.list_written_file()
+        await snapshots.register_written_file()
     return load.catalog
 
 
 async def load_from_snapshot(snapshots: CatalogSnapshots, layout: Layout) -> LoadedCatalog | None:
-    """Return the catalog as the snapshot has it, or None if there is no snapshot of this database.
+    """Load the catalog from the snapshot, or return None if there is no snapshot of this database.
 
-    The changes since then are still to be applied, by `VersionedCatalog.apply`.
+    The changes since the snapshot have not been applied yet.
     """
     snapshot = await snapshots.open()
     if snapshot is None:
@@ -73,7 +73,7 @@ async def load_from_snapshot(snapshots: CatalogSnapshots, layout: Layout) -> Loa
     try:
         columns = await asyncio.to_thread(Catalog.from_index, snapshot.index, layout)
     except Exception:
-        # A damaged snapshot can fail before it is verified. If it is intact, something else is wrong.
+        # A damaged snapshot can cause any exception. If the snapshot is intact, the exception has another cause.
         if await snapshots.verify(snapshot):
             raise
         return None
@@ -81,7 +81,7 @@ async def load_from_snapshot(snapshots: CatalogSnapshots, layout: Layout) -> Loa
 
 
 async def save_index(catalog: VersionedCatalog, snapshots: CatalogSnapshots) -> None:
-    """Save the index of a catalog, if it has one, and use the saved file instead of the copy in private memory."""
+    """Save the index of a catalog, if it has one, and replace it with the index mapped from the file."""
     index = catalog.columns.index
     if index is not None:
         catalog.columns.exchange_index(await snapshots.save(index, catalog.index_version))

@@ -1,4 +1,4 @@
-"""Reading single dataset records, from a cache of encoded records or else from the database."""
+"""Reading dataset records by id, from a cache of encoded records or from the database."""
 
 from collections.abc import Collection, Sequence
 from uuid import UUID
@@ -21,16 +21,16 @@ class RecordReader:
     def __init__(self, database: Database) -> None:
         self.cache = RecordCache()
         self._database = database
-        # The number of times that records were removed from the cache because they had changed, or might have.
+        # Incremented whenever records are evicted because they may have changed.
         self._generation = 0
-        # The version of the names that users have chosen, which are part of the cached records.
+        # The version of the names of users, which cached records contain.
         self._names_version = 0
 
     async def encoded_records(self, ids: Sequence[int], viewer: UUID | None) -> list[EncodedRecord]:
         """Return the records with these ids that the viewer may see, in the order of the ids.
 
-        Records come from the cache or else from the database. A cached record that the viewer may not see is queried
-        all the same, so that the response time does not reveal that it exists.
+        A cached record that the viewer may not see is queried in the database nevertheless, so that the response time
+        does not reveal that it exists.
         """
         records: dict[int, EncodedRecord] = {}
         for dataset_id in ids:
@@ -47,8 +47,10 @@ class RecordReader:
     async def record_bodies(self, ids: Sequence[int], viewer: UUID | None, budget: ByteBudget) -> list[bytes]:
         """Return the JSON of the records with these ids that the viewer may see, in the order of the ids.
 
-        `budget` limits the bytes of the response. Records that would exceed it are read and returned without their
-        `metadata`.
+        Args:
+            ids: the ids of the records.
+            viewer: the user who will receive the records.
+            budget: the size limit of the response. Records that would exceed it are returned without `metadata`.
         """
         await self._cache_small_records(ids, viewer, max_bytes=budget.share(len(ids)))
         content_sizes = await self._content_sizes(ids)
@@ -65,35 +67,35 @@ class RecordReader:
         return [bodies[dataset_id] for dataset_id in ids if dataset_id in bodies]
 
     async def stored_record(self, dataset_id: int, viewer: UUID | None) -> DatasetRecord | None:
-        """Return a record from the database, or None if the viewer may see no such record."""
+        """Return a record from the database, or None if it does not exist or the viewer may not see it."""
         async with self._database.reading() as connection:
             return await store.visible_dataset(connection, dataset_id, viewer)
 
-    async def id_of_uuid(self, dataset_id: UUID, viewer: UUID | None) -> int | None:
-        """Return the integer id that belongs to a UUID, or None if the viewer may see no such record."""
+    async def find_id_of_uuid(self, dataset_id: UUID, viewer: UUID | None) -> int | None:
+        """Return the integer id of a record, or None if it does not exist or the viewer may not see it."""
         async with self._database.reading() as connection:
             return await store.visible_dataset_id(connection, dataset_id, viewer)
 
-    def forget_changed(self, ids: Collection[int]) -> None:
-        """Remove records that have changed from the cache."""
+    def evict_changed(self, ids: Collection[int]) -> None:
+        """Evict records that have changed."""
         self._generation += 1
         self.cache.drop(ids)
 
-    def forget_outdated_names(self, names_version: int) -> None:
-        """Empty the cache if a user has chosen another name, because records contain the names of their owners."""
+    def evict_if_names_changed(self, names_version: int) -> None:
+        """Clear the cache if the name of a user has changed, because records contain the names of their owners."""
         if names_version != self._names_version:
             self._names_version = names_version
-            self.forget_all()
+            self.evict_all()
 
-    def forget_all(self) -> None:
-        """Empty the cache of records."""
+    def evict_all(self) -> None:
+        """Clear the cache."""
         self._generation += 1
         self.cache.clear()
 
     async def _cache_small_records(self, ids: Sequence[int], viewer: UUID | None, *, max_bytes: int) -> None:
-        """Read those of the records into the cache that take up to `max_bytes`, which are usually all of them.
+        """Read uncached records of at most `max_bytes` each into the cache.
 
-        This takes a single query, whereas a response with large records needs another one for their sizes.
+        Most records are small, so that this is usually the only query that a response needs.
         """
         uncached_ids = [dataset_id for dataset_id in ids if self.cache.get(dataset_id) is None]
         if uncached_ids:
@@ -102,7 +104,7 @@ class RecordReader:
     async def _content_sizes(self, ids: Sequence[int]) -> dict[int, int]:
         """Return the size in bytes of the content of each record, by id.
 
-        Sizes come from the cache or else from the database. Records that do not exist are missing from the result.
+        Records that do not exist are missing from the result.
         """
         sizes: dict[int, int] = {}
         for dataset_id in ids:
@@ -128,7 +130,7 @@ class RecordReader:
         async with self._database.reading() as connection:
             records = encode_records(await store.visible_datasets(connection, ids, viewer, max_bytes=max_bytes))
 
-        # If changes were applied during the query, these records may be outdated, and must not be cached.
+        # If changes were applied during the query, these records may be outdated and must not be cached.
         if generation == self._generation:
             self.cache.put(records)
 

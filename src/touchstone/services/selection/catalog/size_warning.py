@@ -1,4 +1,4 @@
-"""The warning that operators read when a catalog has more records than have been measured in its database."""
+"""The warning for operators about a catalog that is larger than any that was benchmarked."""
 
 import structlog
 
@@ -8,9 +8,9 @@ log = structlog.get_logger("touchstone.catalog")
 
 
 def warn_if_larger_than_measured(database: Database, record_count: int) -> None:
-    """Log a warning if a catalog has more records than have been measured in a database of this kind.
+    """Log a warning if a catalog has more records than were benchmarked with this kind of database.
 
-    `docs/reference/scale.md` says what to expect then.
+    `docs/reference/scale.md` describes what to expect in this case.
     """
     if record_count > database.measured_records:
         log.warning("catalog larger than measured", records=record_count, measured_up_to=database.measured_records)
