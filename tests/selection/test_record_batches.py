@@ -97,7 +97,7 @@ def decode(column: CodedColumn) -> list[Any]:
 @pytest.mark.parametrize("known_texts", [5, 20_000])
 async def test_columns_hold_what_rows_do(database: Database, known_texts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every record is the same whether it is read as a row or in columns, however many texts are remembered."""
-    monkeypatch.setattr(record_batches, "_MAX_KNOWN_TEXTS", known_texts)
+    monkeypatch.setattr(record_batches, "_MAX_CACHED_VALUES", known_texts)
     await seed(database, random_rows(seed=13, count=400))
     await check_batches(database)
 

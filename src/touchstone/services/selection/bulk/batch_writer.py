@@ -47,7 +47,14 @@ class RecordLine(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """The numbers of created, updated and unchanged records in a batch, and the lines that exceeded the quota."""
+    """The result of writing a batch.
+
+    Attributes:
+        created: the number of created records.
+        updated: the number of updated records.
+        unchanged: the number of lines that did not change their record.
+        lines_over_quota: the numbers of the lines that exceeded the quota.
+    """
 
     created: int = 0
     updated: int = 0
@@ -56,7 +63,7 @@ class BatchResult(NamedTuple):
 
 
 class _Update(NamedTuple):
-    """The update of a record by a line: the stored record, and its draft with the new declarations."""
+    """The update of a record by a line, with the record before and after the update."""
 
     line_number: int
     stored: DatasetRecord
@@ -103,7 +110,7 @@ class BatchWriter:
         self._has_old_digests: bool | None = None
 
     async def prepare(self, lines: Sequence[RecordLine]) -> PreparedBatch:
-        """Compare lines with the stored records, without blocking other writers. The lines must have distinct keys.
+        """Compare lines, which must have distinct keys, with the stored records, without blocking other writers.
 
         Raises:
             Unavailable: the database cannot be reached.
@@ -200,7 +207,7 @@ class BatchWriter:
         return _NewLines(lines, new_records)
 
     async def _store(self, writer: CatalogWriter, batch: PreparedBatch) -> BatchResult:
-        """Insert the new records of a batch and update the changed ones, except for lines that exceed the quota.
+        """Insert the new records of a batch and update the changed ones, up to the quota.
 
         Raises:
             SourceConflict: another transaction has inserted or deleted a record with one of the keys.
@@ -238,17 +245,17 @@ class BatchWriter:
 
 
 def _is_changed(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -> bool:
-    """Return whether a line differs from its stored record; a line without a stored record does not."""
+    """Return whether a line has a stored record, and differs from it."""
     stored = stored_records.get(line.number)
-    return stored is not None and not line.record.is_declared_by(stored)
+    return stored is not None and not line.record.matches(stored)
 
 
 async def _drop_rejected_values(
     connection: Reader, lines: Sequence[RecordLine], stored_records: Mapping[int, DatasetRecord]
 ) -> list[RecordLine]:
-    """Return lines without the values that a curator has rejected, which a repeated import must not restore.
+    """Return lines without the values that a curator has rejected.
 
-    All of the lines must have a stored record.
+    A repeated import must not restore these values. All of the lines must have a stored record.
     """
     dataset_ids = [stored_records[line.number].id for line in lines]
     rejected_claims = await claim_store.read_claims_by_dataset(connection, dataset_ids, ClaimStatus.REJECTED)
@@ -294,7 +301,7 @@ def _find_lines_over_quota(new_lines: _NewLines, updates: Sequence[_Update], fre
 
 
 async def _update_records(writer: CatalogWriter, updates: Sequence[_Update]) -> None:
-    """Store the drafts of updated records, with values that take all claims about the records into account."""
+    """Store updated records, with values resolved from all claims about them."""
     drafts: list[DatasetRecord] = []
     for update in updates:
         draft = update.draft
@@ -306,7 +313,7 @@ async def _update_records(writer: CatalogWriter, updates: Sequence[_Update]) -> 
 
 
 async def _replace_claims(transaction: Writer, update: _Update) -> DatasetRecord:
-    """Replace the owner's claims about a record, and return its draft with values resolved from all claims."""
+    """Replace the owner's claims about a record, and return its draft with resolved values."""
     stored, draft = update.stored, update.draft
     claims = await RecordClaims.load(transaction, stored.id)
     await claims.replace_declarations(transaction, stored.owner, draft.attributes, keep_supported=True)

@@ -41,7 +41,10 @@ def _text_type(max_length: int, min_length: int = 0) -> Any:
 
 
 def _attribute_type(attribute: Attribute) -> Any:
-    """Return the type of an attribute in a line, without the upper limit for years, which depends on the date."""
+    """Return the type of an attribute in a line.
+
+    It does not include the upper limit for years, which depends on the date.
+    """
     if attribute.kind in (Kind.INTEGER, Kind.PERCENTAGE):
         number_type = int if attribute.kind is Kind.INTEGER else float
         return Annotated[number_type, Meta(ge=attribute.minimum, le=attribute.maximum)]
@@ -162,9 +165,9 @@ def parse_with_schema(content: bytes) -> DeclaredRecord:
 
 
 def _needs_schema(content: bytes) -> bool:
-    """Return whether a line may contain escaped NUL characters, or `metadata` that is too long or too deeply nested.
+    """Return whether a line may violate rules that the fast decoder does not check.
 
-    The fast decoder does not check for these.
+    These rules forbid escaped NUL characters, and `metadata` that is too long or too deeply nested.
     """
     # Few lines contain a backslash, and searching for a single byte is fast.
     has_escaped_nul = b"\\" in content and b"\\u0000" in content

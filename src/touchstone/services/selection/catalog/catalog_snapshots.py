@@ -56,7 +56,7 @@ class CatalogSnapshots:
         return snapshot
 
     async def open_newer(self, catalog: VersionedCatalog) -> MappedSnapshot | None:
-        """Map the snapshot of another process, or return None if it has no advantage over the index of `catalog`.
+        """Map the snapshot of another process, or return None if it is not better than the index of `catalog`.
 
         A snapshot is better if its records are newer, or if it contains the word index that the catalog lacks. It was
         written while this process was running, so it needs no verification.

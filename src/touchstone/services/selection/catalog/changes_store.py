@@ -65,10 +65,10 @@ async def records_changed_after(connection: Reader, version: int, limit: int) ->
 
 
 def batches_changed_after(connection: ColumnConnection, position: ChangePosition, limit: int) -> list[ChangedBatch]:
-    """Return the first `limit` records that changed after a position, in batches in the order of their changes.
+    """Return the first `limit` records that changed after a position, in batches.
 
-    The ids in a batch are distinct, but a record that changes during the query may be in two batches. This waits for
-    the database, so call it in a thread.
+    The batches are in the order of the changes. The ids in a batch are distinct, but a record that changes during the
+    query may be in two batches. This waits for the database, so call it in a thread.
 
     Raises:
         Unavailable: the database cannot be reached.

@@ -37,7 +37,7 @@ class IndexUpkeep:
         return self._task is not None or self.catalog.columns.lacks_text_index
 
     def start_if_due(self, *, is_growing: bool) -> None:
-        """Start to renew the index in the background if text is not indexed, or too many records are outside the index.
+        """Start to renew the index in the background if text or too many records are not indexed.
 
         Queries use the old index until the new one is ready. If the last renewal has failed, its exception is raised.
 

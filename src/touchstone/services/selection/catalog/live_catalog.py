@@ -106,7 +106,7 @@ class LiveCatalog:
 
     @property
     def view(self) -> View:
-        """The current state of the catalog; a view never changes.
+        """The current state of the catalog, as a view that never changes.
 
         Raises:
             CatalogLoading: the catalog is being loaded.
@@ -445,7 +445,7 @@ class LiveCatalog:
 
 
 def _is_lookup(query: Query, skip: int, limit: int | None) -> bool:
-    """Return whether the index can look up a window, which must be near the start and not require a text search."""
+    """Return whether the index contains the window, because it is near the start and needs no text search."""
     if limit is None or skip + limit > SHORT_WINDOW:
         return False
     return not any(isinstance(predicate, FullText | Contains) for predicate in query)

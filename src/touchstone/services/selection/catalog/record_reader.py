@@ -82,7 +82,7 @@ class RecordReader:
         self.cache.drop(ids)
 
     def evict_if_names_changed(self, names_version: int) -> None:
-        """Clear the cache if the name of a user has changed, because records contain the names of their owners."""
+        """Clear the cache if any user has changed their name, which is part of their records."""
         if names_version != self._names_version:
             self._names_version = names_version
             self.evict_all()

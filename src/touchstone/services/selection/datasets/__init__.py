@@ -1,1 +1,1 @@
-"""Dataset records: their rows, requests about them, and their answers."""
+"""Dataset records: storage, requests and responses."""

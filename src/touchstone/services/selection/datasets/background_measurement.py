@@ -1,7 +1,7 @@
-"""Measurements of data files that take longer than a request should wait.
+"""Measurement of data files in the background, if it takes longer than a request should wait.
 
-The record says `in_progress` until then. What has to be measured is a row in the database, so that nothing is forgotten
-when a process stops, and each row is measured by one process only.
+Until then the measurement in the record is `in_progress`. Pending measurements are rows in the database, so that they
+survive the end of a process. A lease on the row ensures that only one process measures the file.
 """
 
 import asyncio
@@ -30,7 +30,8 @@ from touchstone.services.selection.evidence.record_claims import RecordClaims
 from touchstone.services.selection.files import pending_store
 from touchstone.services.selection.files.measurement import FileMeasurer, Measurement
 
-POLL_SECONDS: Final = 5.0  # How often a process looks for measurements that another one has left unfinished.
+# How often a process looks for measurements that another process has left unfinished.
+POLL_SECONDS: Final = 5.0
 LEASE: Final = timedelta(seconds=30)
 RENEWAL_SECONDS: Final = 10.0
 
@@ -38,30 +39,30 @@ log = structlog.get_logger("touchstone.files")
 
 
 class BackgroundMeasurer:
-    """Measures the data files of records that were stored before their measurement was finished, one at a time."""
+    """Measures the data files of records that were stored before their measurement was finished, one by one."""
 
     def __init__(self, database: Database, catalog: LiveCatalog, measurer: FileMeasurer) -> None:
         self._database = database
         self._catalog = catalog
         self._measurer = measurer
-        self._has_new = asyncio.Event()
+        self._wake_event = asyncio.Event()
         self._leased_id: int | None = None
 
-    async def note(self, transaction: Writer, dataset_id: int, measurement: Measurement) -> None:
-        """Remember in the transaction that writes a record whether its data file still has to be measured."""
+    async def update_pending(self, transaction: Writer, dataset_id: int, measurement: Measurement) -> None:
+        """Add or remove a pending measurement, in the transaction that writes the record."""
         if measurement.is_in_progress:
             await pending_store.add_pending(transaction, dataset_id, datetime.now(UTC))
         else:
             await pending_store.remove_pending(transaction, dataset_id)
 
     def wake(self) -> None:
-        """Look for unfinished measurements at once; to be called after a transaction that has noted one."""
-        self._has_new.set()
+        """Look for pending measurements now. Call this after the commit of a transaction that added one."""
+        self._wake_event.set()
 
-    async def forget_file(self, file_name: str, owner: UUID) -> None:
-        """Remove the measurement of a data file that is to be deleted from all records of an owner that name it.
+    async def clear_measurements(self, file_name: str, owner: UUID) -> None:
+        """Remove the measurement of a data file from all records of the owner, before the file is deleted.
 
-        Each upload has a name of its own, but records may write the folders before it differently.
+        Records are matched by the file name, which is unique, because their paths may spell the folders differently.
         """
         async with self._database.reading() as connection:
             dataset_ids = await store.ids_of_records_with_file(connection, file_name, owner)
@@ -76,41 +77,41 @@ class BackgroundMeasurer:
                 await pending_store.remove_pending(writer.transaction, dataset_id)
 
     async def run(self) -> None:
-        """Finish measurements until cancelled; errors are logged, and the measurement is tried again."""
+        """Finish pending measurements until cancelled, and retry them after errors, which are logged."""
         while True:
             try:
                 while await self._finish_one():
                     pass
             except ServiceError:
-                pass  # The database or the catalog has logged it.
+                pass  # The database or the catalog has logged the error.
             except Exception as error:  # noqa: BLE001 - a process that stopped here would leave records unmeasured
                 log.warning("a data file could not be measured", problem=type(error).__name__)
 
-            await wait_until_set(self._has_new, POLL_SECONDS)
-            self._has_new.clear()
+            await wait_until_set(self._wake_event, POLL_SECONDS)
+            self._wake_event.clear()
 
     async def _finish_one(self) -> bool:
-        """Measure the data file of one waiting record and store the result; return False if no record is waiting."""
+        """Finish one pending measurement, or return False if there is none that can be leased."""
         try:
-            record = await run_uninterrupted(self._take_record())
+            record = await run_uninterrupted(self._lease_record())
             if record is None:
                 return False
 
             measurement = await self._measure_under_lease(record)
-            measured = FileMeasurement(DataFile.of(record), measurement)
+            measured = FileMeasurement(DataFile.from_record(record), measurement)
             await run_uninterrupted(self._store(record.id, measured))
         except asyncio.CancelledError:
-            # This process stops: another one may begin at once, and need not wait for the end of the lease.
+            # This process is stopping, so end the lease to let another process continue at once.
             if self._leased_id is not None:
                 await self._set_lease_end(self._leased_id, datetime.now(UTC))
             raise
 
         return True
 
-    async def _take_record(self) -> DatasetRecord | None:
-        """Reserve a waiting record for this process, and return it, or None if there is none.
+    async def _lease_record(self) -> DatasetRecord | None:
+        """Lease a pending measurement, and return its record, or None if there is none.
 
-        The reservation is a lease: it ends by itself, so that another process takes over if this one is killed.
+        The lease expires, so that another process takes over if this one is killed.
         """
         self._leased_id = None
         now = datetime.now(UTC)
@@ -121,7 +122,7 @@ class BackgroundMeasurer:
             return None
 
         async with self._database.writing() as transaction:
-            # Another process may have taken the record since the query.
+            # Another process may have leased the measurement since the query.
             is_leased = await pending_store.take_lease(transaction, dataset_id, now, now + LEASE)
             if not is_leased:
                 return None
@@ -130,7 +131,7 @@ class BackgroundMeasurer:
             return await store.read_dataset(transaction, dataset_id)
 
     async def _measure_under_lease(self, record: DatasetRecord) -> Measurement:
-        """Measure the data file of a record, and renew the lease until that is done."""
+        """Measure the data file of a record, and renew the lease meanwhile."""
         measuring = asyncio.ensure_future(self._measurer.measure(record.file_path, record.file_type, record.owner))
         try:
             while not measuring.done():
@@ -141,37 +142,37 @@ class BackgroundMeasurer:
             measuring.cancel()
             await asyncio.gather(measuring, return_exceptions=True)
 
-    async def _set_lease_end(self, dataset_id: int, moment: datetime) -> None:
-        """Set the moment until which nobody else measures the data file of a record."""
+    async def _set_lease_end(self, dataset_id: int, until: datetime) -> None:
+        """Set the time at which other processes may lease the measurement of a record."""
         async with self._database.writing() as transaction:
-            await pending_store.set_lease_end(transaction, dataset_id, moment)
+            await pending_store.set_lease_end(transaction, dataset_id, until)
 
     async def _store(self, dataset_id: int, measured: FileMeasurement) -> None:
-        """Write a measurement to its record, unless the record was deleted or names another data file by now."""
+        """Store a measurement in its record, unless the record was deleted or has another data file now."""
         async with self._catalog.writing() as writer:
             record = await store.read_dataset(writer.transaction, dataset_id)
             if record is None:
                 return
 
-            is_waiting = _is_waiting(record)
-            names_other_file = DataFile.of(record) != measured.file
-            if is_waiting and names_other_file:
-                # The other file is measured next.
+            is_in_progress = _is_in_progress(record)
+            has_other_file = DataFile.from_record(record) != measured.file
+            if is_in_progress and has_other_file:
+                # End the lease, so that the other file is measured next.
                 await pending_store.set_lease_end(writer.transaction, dataset_id, datetime.now(UTC))
                 return
 
-            if is_waiting:
+            if is_in_progress:
                 await _write_measurement(writer, record, measured.measurement)
             await pending_store.remove_pending(writer.transaction, dataset_id)
 
 
-def _is_waiting(record: DatasetRecord) -> bool:
-    """Return whether a record says that its data file is being measured."""
+def _is_in_progress(record: DatasetRecord) -> bool:
+    """Return whether the measurement of a record is still in progress."""
     return Measurement.from_metadata(record.metadata or {}).is_in_progress
 
 
 async def _write_measurement(writer: CatalogWriter, record: DatasetRecord, measurement: Measurement) -> None:
-    """Store a record with a measurement, and with the claims that follow from it."""
+    """Store a measurement in a record, and replace the measured claims about the record."""
     draft = replace(with_measurement(record, measurement), updated_at=datetime.now(UTC))
     claims = await RecordClaims.load(writer.transaction, record.id)
     await claims.replace_measurements(writer.transaction, measurement.attribute_values(target_of(draft)))

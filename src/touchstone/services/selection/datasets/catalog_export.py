@@ -1,4 +1,4 @@
-"""Exports of all records that match some filters, in a bounded amount of memory however many there are."""
+"""Exports of all records that match a query, in a bounded amount of memory."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -21,7 +21,7 @@ from touchstone.services.selection.datasets.parquet_writer import ParquetRecordW
 
 # Converting this many rows takes a few milliseconds, during which other requests wait.
 RECORDS_PER_BATCH: Final = 250
-# A record may have many megabytes of metadata from the documents that were imported.
+# The metadata of a record may take many megabytes, because it contains the imported documents.
 BYTES_PER_BATCH: Final = 8 * 1024 * 1024
 
 _encoder: Final = msgspec.json.Encoder()
@@ -29,7 +29,7 @@ _encoder: Final = msgspec.json.Encoder()
 
 @dataclass(frozen=True, slots=True)
 class ExportSelection:
-    """The records of an export: their ids, in the order of the export, and the user who asked for them."""
+    """The ids of the records to export, in order, and the user who requested the export."""
 
     ids: Ints
     viewer: UUID | None
@@ -41,7 +41,7 @@ class ExportSelection:
 
 
 class CatalogExport:
-    """Exports records from the database, after the catalog in memory has determined which ones and in which order."""
+    """Exports records from the database. The in-memory catalog selects and sorts them."""
 
     def __init__(self, database: Database, catalog: LiveCatalog) -> None:
         self._database = database
@@ -50,7 +50,7 @@ class CatalogExport:
     async def select(
         self, query: Query, order: SortOrder, viewer: UUID | None, *, assurance: Assurance
     ) -> ExportSelection:
-        """Return the ids of the records that match a query, in the given order."""
+        """Select the records that match a query, in the given order."""
         ids = await self._catalog.list_all_ids(query, order, assurance=assurance)
         return ExportSelection(ids, viewer)
 
@@ -72,8 +72,8 @@ class CatalogExport:
     async def _batches(self, selection: ExportSelection) -> AsyncIterator[list[DatasetRecord]]:
         """Yield the records in batches of bounded size.
 
-        Records that were deleted or hidden in the meantime are left out. No connection to the database is held between
-        the batches, because a slow client would keep it from other requests.
+        Records that were deleted or hidden in the meantime are left out. The database connection is released between
+        batches, because a slow client would otherwise block it for a long time.
         """
         for start in range(0, selection.total_count, RECORDS_PER_BATCH):
             ids: list[int] = selection.ids[start : start + RECORDS_PER_BATCH].tolist()
@@ -83,13 +83,13 @@ class CatalogExport:
             for group in id_groups:
                 async with self._database.reading() as connection:
                     records = await store.visible_datasets(connection, group, selection.viewer)
-                yield _in_order(records, group)
+                yield _sort_by_ids(records, group)
 
 
 async def _split_by_size(connection: Reader, ids: Sequence[int]) -> list[list[int]]:
-    """Divide ids into consecutive groups, so that the records of each take at most `BYTES_PER_BATCH` in memory.
+    """Divide ids into consecutive groups whose records take at most `BYTES_PER_BATCH` in total.
 
-    A record that is larger is alone in its group.
+    A larger record forms a group by itself.
     """
     sizes = await store.content_sizes(connection, ids)
 
@@ -110,17 +110,17 @@ async def _split_by_size(connection: Reader, ids: Sequence[int]) -> list[list[in
     return groups
 
 
-def _in_order(records: Iterable[DatasetRecord], ids: Sequence[int]) -> list[DatasetRecord]:
-    """Return the records in the order of `ids`, and skip ids without a record."""
+def _sort_by_ids(records: Iterable[DatasetRecord], ids: Sequence[int]) -> list[DatasetRecord]:
+    """Sort records in the order of `ids`, which may contain ids without a record."""
     records_by_id = {record.id: record for record in records}
     return [records_by_id[dataset_id] for dataset_id in ids if dataset_id in records_by_id]
 
 
 def _encode_lines(records: Sequence[DatasetRecord]) -> bytes:
-    """Return one line for each record, with the same JSON as in the response to a request for this record."""
+    """Encode records as JSON Lines, with the same JSON as in the response to a request for a single record."""
     return b"".join(_encoder.encode(json_object) + b"\n" for json_object in record_objects(records))
 
 
 def _write_parquet(writer: ParquetRecordWriter, records: Sequence[DatasetRecord]) -> bytes:
-    """Add records to a Parquet file, and return the bytes that the file has gained."""
+    """Add records to a Parquet file, and return the bytes that were written, which may be empty."""
     return writer.write(record_objects(records))

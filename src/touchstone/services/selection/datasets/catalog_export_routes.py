@@ -1,4 +1,4 @@
-"""The routes that export all records that match some filters."""
+"""Routes that export all records that match the filters of a request."""
 
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ router = strict_router(prefix="/datasets", tags=["datasets"])
 
 
 def _content_of(media_type: str) -> dict[str, Any]:
-    """Describe the content of a response in the OpenAPI document, so that generated clients read it as binary."""
+    """Describe the content of a response for OpenAPI, so that generated clients read it as binary."""
     return BINARY_CONTENT | {media_type: BINARY_CONTENT[OCTET_STREAM]}
 
 
@@ -58,7 +58,7 @@ async def export_parquet(request: Request) -> Response:
 
 
 async def _select_records(ctx: RequestContext) -> ExportSelection:
-    """Return the records that match the query parameters of a request and that the caller may see."""
+    """Select the records that match the query parameters of a request and are visible to the caller."""
     values = CATALOG_EXPORT_PARAMETERS.parse_query(ctx.query_string)
     query = build_query(values, ctx.viewer)
     order = parse_sort_order(values)
@@ -67,7 +67,7 @@ async def _select_records(ctx: RequestContext) -> ExportSelection:
 
 
 def _file_headers(name: str, selection: ExportSelection) -> dict[str, str]:
-    """Return the headers with a name for the exported file and the number of records in it."""
+    """Return headers with the file name of the export and the number of records in it."""
     return {
         "Content-Disposition": f'attachment; filename="{name}"',
         "X-Total-Count": str(selection.total_count),

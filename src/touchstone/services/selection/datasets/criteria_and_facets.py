@@ -1,4 +1,4 @@
-"""Responses that describe choices: the facets of the current filters, and the tables of criteria and profiles."""
+"""Responses that clients need to build forms, such as facets, criteria and weight profiles."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from touchstone.services.selection.parameters import Parameter
 
 
 def facets_json(facets: Facets) -> dict[str, Any]:
-    """Return as JSON which values the matching records have, so that a client can offer them as filters.
+    """Convert facets to JSON, so that a client can offer the values of the matching records as filters.
 
-    These are the values of texts and words with their counts, the counts of flags, and the ranges of numbers. A range
-    is null if no matching record has the number.
+    The result contains the values of text and word attributes with their counts, the counts of flags, and the ranges of
+    numbers. A range is null if no matching record has the number.
     """
     return {
         "total_count": facets.total_count,
@@ -26,12 +26,12 @@ def facets_json(facets: Facets) -> dict[str, Any]:
 
 
 def _value_counts_json(counts: ValueCounts) -> list[dict[str, Any]]:
-    """Return the values of an attribute, each with the number of records that have it."""
+    """Convert the values of an attribute and their counts to JSON."""
     return [{"value": value, "count": count} for value, count in counts]
 
 
 def _range_json(value_range: ValueRange | None) -> dict[str, Any] | None:
-    """Return the range of a numeric attribute, or None if no record has a number."""
+    """Convert the range of a numeric attribute to JSON, or return None if no record has a value."""
     if value_range is None:
         return None
 
@@ -39,10 +39,10 @@ def _range_json(value_range: ValueRange | None) -> dict[str, Any] | None:
 
 
 def criteria_json() -> dict[str, Any]:
-    """Return the tables from which clients build their forms, as a JSON object.
+    """Return everything that a client needs to build its forms, as a JSON object.
 
-    These are the scoring criteria, the named weight profiles, the sort keys, the attributes of a record and the gates.
-    Labels and formulas are in French and English.
+    The object contains the scoring criteria, the weight profiles, the sort keys, the attributes of a record and the
+    gates. Labels and formulas are in French and English.
     """
     return {
         "criteria": [_criterion_json(criterion) for criterion in CRITERIA],
@@ -54,7 +54,7 @@ def criteria_json() -> dict[str, Any]:
 
 
 def _criterion_json(criterion: Criterion) -> dict[str, Any]:
-    """Return a scoring criterion with its label and formula."""
+    """Convert a scoring criterion to JSON."""
     return {
         "name": criterion.name,
         "kind": criterion.kind,
@@ -64,7 +64,7 @@ def _criterion_json(criterion: Criterion) -> dict[str, Any]:
 
 
 def _profile_json(profile: WeightProfile) -> dict[str, Any]:
-    """Return a weight profile; the default one applies when a request gives no weights."""
+    """Convert a weight profile to JSON. The default profile applies if a request contains no weights."""
     weights = [{"criterion_name": name, "weight": weight} for name, weight in profile.weights.items()]
     return {
         "name": profile.name,
@@ -75,7 +75,7 @@ def _profile_json(profile: WeightProfile) -> dict[str, Any]:
 
 
 def _attribute_json(attribute: Attribute) -> dict[str, Any]:
-    """Return an attribute of a dataset record with its label."""
+    """Convert an attribute of a dataset record to JSON."""
     return {
         "name": attribute.name,
         "kind": attribute.kind,
@@ -85,10 +85,10 @@ def _attribute_json(attribute: Attribute) -> dict[str, Any]:
 
 
 def _gate_json(parameter: Parameter) -> dict[str, Any]:
-    """Return a gate with the type of its value and, for an attribute, the levels of evidence to choose from."""
+    """Convert a gate to JSON. The gates for attributes have levels of evidence to choose from."""
     return {"name": parameter.name, "type": parameter.type, "choices": parameter.choices or None}
 
 
 def _translations(french: str, english: str) -> dict[str, str]:
-    """Return a text in both languages, by language code."""
+    """Return both translations of a label or formula by language code."""
     return {"fr": french, "en": english}

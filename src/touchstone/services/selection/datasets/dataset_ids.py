@@ -1,8 +1,8 @@
-"""New ids of datasets: UUIDs of version 7, which are in the order of their creation (RFC 9562, section 5.7).
+"""Generation of dataset ids, which are UUIDs sorted by time (version 7, RFC 9562, section 5.7).
 
-The ids of records that are created together are neighbours in the index of all ids. A random id would be stored in a
-random place, which the database of a large catalog has to read from the disk first. The time in an id is no secret:
-whoever may see a record sees its `created_at`.
+Ids that are created together are neighbours in the database index. Random ids would be scattered over the whole index,
+and the database of a large catalog would have to read many pages from the disk to insert them. The time in an id is not
+confidential, because users who may see a record also see its `created_at`.
 """
 
 import os
@@ -13,8 +13,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-# The upper half of a UUID consists, from the left, of the time, the version and 12 random bits; the lower half, of the
-# variant and 62 random bits.
+# The upper half of a UUID consists of the time in milliseconds, the version and 12 random bits, in this order.
+# The lower half consists of the variant and 62 random bits.
 _TIME_SHIFT: Final = 16
 _VERSION: Final = 7 << 12
 _RANDOM_BITS_OF_UPPER_HALF: Final = (1 << 12) - 1
@@ -25,19 +25,24 @@ _DIGITS: Final = 2 * _BYTES
 
 
 class DatasetIds(NamedTuple):
-    """Ids of several datasets: the upper and the lower half of each, as uint64."""
+    """The ids of several datasets.
+
+    Attributes:
+        high: the upper halves of the ids, as uint64.
+        low: the lower halves of the ids, as uint64.
+    """
 
     high: NDArray[np.uint64]
     low: NDArray[np.uint64]
 
     def to_hexadecimals(self) -> list[str]:
-        """Return the 32 hexadecimal digits of each id."""
+        """Return each id as 32 hexadecimal digits."""
         digits = np.stack([self.high, self.low], axis=1).astype(">u8").tobytes().hex()
         return [digits[start : start + _DIGITS] for start in range(0, len(digits), _DIGITS)]
 
 
 def new_dataset_ids(count: int, now: datetime) -> DatasetIds:
-    """Return ids for new records, in no particular order if they are created in the same millisecond."""
+    """Return `count` ids for new records, which share the creation time `now`."""
     milliseconds = int(now.timestamp() * 1000)
     fixed_high_bits = np.uint64((milliseconds << _TIME_SHIFT) | _VERSION)
 
@@ -49,6 +54,6 @@ def new_dataset_ids(count: int, now: datetime) -> DatasetIds:
 
 
 def new_dataset_id(now: datetime) -> UUID:
-    """Return the id of a new record."""
+    """Return an id for a new record."""
     [digits] = new_dataset_ids(1, now).to_hexadecimals()
     return UUID(digits)

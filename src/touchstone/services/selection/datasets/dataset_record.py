@@ -17,7 +17,7 @@ AttributeValue: TypeAlias = str | int | float | bool | list[str] | None
 
 ATTRIBUTE_NAMES: Final = tuple(attribute.name for attribute in ATTRIBUTES)
 _PERCENTAGES: Final = tuple(attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.PERCENTAGE)
-# The columns whose size counts towards the quota of an owner, and what their names take as members of a JSON object.
+# The columns whose size counts towards the owner's quota, and the size of their names as keys of a JSON object.
 _CONTENT_COLUMNS: Final = (
     "description",
     "file_path",
@@ -27,7 +27,7 @@ _CONTENT_COLUMNS: Final = (
     *ATTRIBUTE_NAMES,
 )
 _BYTES_OF_NAMES: Final = sum(len(f'"{name}":') for name in _CONTENT_COLUMNS)
-# The members of `metadata` that the columns in memory need, by the prefix under which queries select them.
+# The members of `metadata` that the in-memory catalog needs, and the prefix of their names in query results.
 _LABEL_PREFIX: Final = "label_"
 _LABEL_COLUMNS: Final = (
     datasets.c.metadata["licence"].label(f"{_LABEL_PREFIX}licence"),
@@ -36,7 +36,7 @@ _LABEL_COLUMNS: Final = (
     datasets.c.metadata[("source", "name")].label(f"{_LABEL_PREFIX}source"),
     datasets.c.metadata[("measured", "rows")].label(f"{_LABEL_PREFIX}measured_rows"),
 )
-# Everything except the JSON columns that can be large and that the columns in memory do not need as a whole.
+# All columns except large JSON columns, which the in-memory catalog does not need as a whole.
 COLUMNS_WITHOUT_METADATA: Final = (
     *(column for column in datasets.c if column.name not in ("metadata", "measured_attributes", "declared_at")),
     *_LABEL_COLUMNS,
@@ -47,17 +47,17 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
     """A dataset record to be written.
 
     Attributes:
-        id: the number of the record; None lets the database assign the next one.
-        attributes: the value that the record shows for each of `core.attributes`, by name; None is "not known".
-        metadata: what else is known, as JSON.
-        measured_attributes: the attributes that were filled in from the data file and not declared by anybody.
-        attribute_evidence: what the claims about an attribute amount to; an attribute without an entry is merely
-            declared by the creator of the record.
-        declared_at: when the creator has declared a flag or a number, by its name; an attribute without an entry was
-            declared when the record was created.
+        id: the integer id of the record, or None if the database has not assigned it yet.
+        attributes: the displayed value of each of `core.attributes`, by name; None means "not known".
+        metadata: further information as JSON.
+        measured_attributes: the attributes whose value was measured in the data file and not declared by anybody.
+        attribute_evidence: the evidence resolved from all claims about an attribute, by name. An attribute without an
+            entry is merely declared by the creator of the record.
+        declared_at: when the creator declared a flag or a number, by name. An attribute without an entry was declared
+            when the record was created.
         is_hidden: whether an administrator has hidden the record from everybody but its owner.
-        hidden_reason: why it is hidden, for the owner.
-        source_digest: identifies the owner, the source and the key in the source of an imported record.
+        hidden_reason: why the record is hidden, for the owner.
+        source_digest: a digest of the owner, the source and the key in the source of an imported record.
     """
 
     id: int | None = None
@@ -79,7 +79,7 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime
 
     def declared_value(self, attribute: str) -> ClaimValue:
-        """Return what the creator of the record declares about a flag or a number, even if the record shows another."""
+        """Return the value that the creator declares for a flag or a number, even if another value is displayed."""
         evidence = (self.attribute_evidence or {}).get(attribute)
         if evidence is not None:
             return evidence.declared
@@ -89,18 +89,22 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
         return shown_value
 
     def declared_attributes(self) -> dict[str, AttributeValue]:
-        """Return all attributes as the creator of the record declares them, whatever claims say about them."""
+        """Return the values that the creator declares for all attributes, regardless of other claims."""
         return {**self.attributes, **{name: self.declared_value(name) for name in CLAIMED_ATTRIBUTES}}
 
 
 Draft = TypeVar("Draft", bound=DatasetDraft)
-"""A draft, or a stored record, which a function returns as the same kind as it was given."""
+"""The type of a draft or a stored record, for functions that return the type that they receive."""
 
 
 def with_declaration_times(draft: Draft, before: DatasetDraft) -> Draft:
-    """Return a changed record that knows when its creator has declared each flag and number.
+    """Return a changed record with the time at which each of its flags and numbers was declared.
 
-    What the creator declares otherwise than `before` the change is declared at the moment of the change.
+    Values that the creator declares differently than before get the time of the change.
+
+    Args:
+        draft: the record after the change.
+        before: the record before the change.
     """
     earlier_times = before.declared_at or {}
     times: dict[str, datetime] = {}
@@ -114,10 +118,12 @@ def with_declaration_times(draft: Draft, before: DatasetDraft) -> Draft:
 
 
 class RecordLabels(msgspec.Struct, frozen=True, kw_only=True):
-    """What the `metadata` of a record says about its licence, language, source and tags, however it is written.
+    """The members of the `metadata` of a record that the catalog uses as filters.
+
+    Metadata is free-form, so the values may be of any type.
 
     Attributes:
-        measured_rows: the number of rows of its data file, if the file was a readable table.
+        measured_rows: the number of rows in the data file, if the file was a readable table.
     """
 
     licence: Any = None
@@ -130,7 +136,7 @@ class RecordLabels(msgspec.Struct, frozen=True, kw_only=True):
     def from_metadata(cls, metadata: Mapping[str, Any] | None) -> "RecordLabels":
         """Return the labels in the `metadata` of a record.
 
-        Metadata is free-form, so a source or a measurement that is not an object counts as missing.
+        A source or a measurement that is not an object counts as missing.
         """
         metadata = metadata or {}
 
@@ -153,10 +159,10 @@ class DatasetRecord(DatasetDraft, frozen=True, kw_only=True):
     """A dataset record as it is stored.
 
     Attributes:
-        labels: what its metadata says about licence, language, source and tags, even if it was read without metadata.
+        labels: the licence, language, source and tags, even if the record was read without metadata.
         changed_at_version: the version of the catalog at which the record last changed.
-        content_bytes: the size of its content as JSON, which counts towards the owner's quota.
-        owner_pseudo: the name that the owner has chosen; None if there is none, or if it was not asked for.
+        content_bytes: the size of the content as JSON, which counts towards the owner's quota.
+        owner_pseudo: the name that the owner has chosen, or None if there is none or it was not queried.
     """
 
     id: int
@@ -167,14 +173,18 @@ class DatasetRecord(DatasetDraft, frozen=True, kw_only=True):
 
     @property
     def is_public(self) -> bool:
-        """Whether everybody sees the record; otherwise its owner alone does."""
+        """Whether everybody may see the record, and not only its owner."""
         return self.visibility == "public" and not self.is_hidden
 
 
 def column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
-    """Return the values of all columns of a record that is about to be written, by the name of the column.
+    """Return the values of all columns of a record to be written, by column name.
 
-    `version` is the version of the catalog that the write creates. The id is included only if the draft has one.
+    The id is only included if the draft has one.
+
+    Args:
+        draft: the record.
+        version: the version of the catalog that the write creates.
     """
     content = _content_of(draft)
     values = {
@@ -199,7 +209,7 @@ def column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
 
 
 def _content_of(draft: DatasetDraft) -> dict[str, Any]:
-    """Return the columns of a record whose size counts towards the quota of its owner."""
+    """Return the values of the columns whose size counts towards the owner's quota."""
     return {
         "description": draft.description,
         "file_path": draft.file_path,
@@ -211,15 +221,19 @@ def _content_of(draft: DatasetDraft) -> dict[str, Any]:
 
 
 def _size_of(content: Mapping[str, Any]) -> int:
-    """Return the size of the content of a record; it includes the names of the attributes, so no record is empty."""
+    """Return the size of the content of a record as JSON, which includes the names of the columns."""
     return len(msgspec.json.encode(content))
 
 
 def sizes_of_values(values_of_records: Sequence[Sequence[object]]) -> list[int]:
-    """Return the sizes of records like `content_size`, for the values of `_CONTENT_COLUMNS` in their order.
+    """Return the size of each of many records, like `content_size` but faster.
 
-    JSON may be given as `msgspec.Raw`. Values are encoded faster as arrays, which lack the names of an object, and all
-    records with a single call. JSON contains no line breaks, so each line is the array of one record.
+    All records are encoded with a single call as JSON arrays, one per line. The size of the column names is added,
+    because arrays do not contain them.
+
+    Args:
+        values_of_records: for each record, the values of `_CONTENT_COLUMNS` in this order. Values that are JSON already
+            may be given as `msgspec.Raw`.
     """
     lines = msgspec.json.Encoder().encode_lines(values_of_records)
     line_ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == ord("\n"))
@@ -229,14 +243,16 @@ def sizes_of_values(values_of_records: Sequence[Sequence[object]]) -> list[int]:
 
 
 def content_size(draft: DatasetDraft) -> int:
-    """Return the size of a record as JSON, which counts towards the quota of its owner."""
+    """Return the size of the content of a record as JSON, which counts towards the owner's quota."""
     return _size_of(_content_of(draft))
 
 
 def to_written_record(draft: DatasetDraft, row: Mapping[str, Any]) -> DatasetRecord:
-    """Return the stored record after its draft has been written to the database.
+    """Convert a draft that has been written to the database to a stored record.
 
-    `row` provides what the write has determined: the id, the version of the catalog, and the size of the content.
+    Args:
+        draft: the draft.
+        row: the written row. Only the id, the version and the size are taken from it.
     """
     return DatasetRecord(
         id=row["id"],
@@ -263,15 +279,15 @@ def to_written_record(draft: DatasetDraft, row: Mapping[str, Any]) -> DatasetRec
 
 
 def to_records(rows: Sequence[Mapping[str, Any]]) -> list[DatasetRecord]:
-    """Return rows of the table as records."""
+    """Convert rows of the table to records."""
     return [to_record(row) for row in rows]
 
 
 def to_record(row: Mapping[str, Any]) -> DatasetRecord:
-    """Return the record that a row of the table describes; JSON columns that were not selected are None.
+    """Convert a row of the table to a record, with None for JSON columns that were not selected.
 
-    A RETURNING clause may return a percentage as an integer that a query returns as a float. Both become floats here,
-    so that the JSON of a record, and the entity tag that is derived from it, are always the same.
+    The result of a RETURNING clause may contain integers for percentages that a query returns as floats. They are
+    converted to floats, so that the JSON of a record and its entity tag are always the same.
     """
     attributes = {name: row[name] for name in ATTRIBUTE_NAMES}
     for name in _PERCENTAGES:
@@ -304,19 +320,19 @@ def to_record(row: Mapping[str, Any]) -> DatasetRecord:
 
 
 def _to_evidence(stored_evidence: Mapping[str, Any] | None) -> EvidenceByAttribute | None:
-    """Return the evidence about the attributes of a record from its JSON column."""
+    """Convert the JSON column with the evidence about the attributes of a record."""
     if stored_evidence is None:
         return None
     return msgspec.convert(stored_evidence, dict[str, AttributeEvidence])
 
 
 def _to_times(stored_times: Mapping[str, str] | None) -> Mapping[str, datetime] | None:
-    """Return the times at which attributes of a record were declared from its JSON column."""
+    """Convert the JSON column with the times at which attributes were declared."""
     return None if stored_times is None else msgspec.convert(stored_times, dict[str, datetime])
 
 
 def _to_labels(values: Mapping[str, Any]) -> RecordLabels:
-    """Return the labels of a row, which was read either with its metadata or with the members that labels need."""
+    """Return the labels of a row, which contains either `metadata` or `_LABEL_COLUMNS`."""
     if "metadata" in values:
         return RecordLabels.from_metadata(values["metadata"])
 

@@ -1,4 +1,4 @@
-"""A dataset record as its owner declares it, in a request of its own or in a line of a bulk import."""
+"""A dataset record as declared by its owner, in a single request or in a line of a bulk import."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -25,14 +25,15 @@ DEFAULT_VISIBILITY: Final = "public"
 
 
 class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What an owner declares about a dataset.
+    """The declarations of an owner about a dataset.
 
     Attributes:
-        visibility: None if it is left out, which leaves that of a stored record as it is; new records are then public.
-        is_hidden: whether this is the export of a record that is shown as private because an administrator had hidden
-            it; the visibility that its owner has set is not in the export.
-        attribute_values: the value of each of `core.attributes`, in their order; None is "not known".
-        metadata: what else is known, as it was sent.
+        visibility: the visibility, or None if it was left out. A new record is then public, and a stored record keeps
+            its visibility.
+        is_hidden: whether the declarations are the export of a hidden record. Such a record is exported as private,
+            whatever visibility its owner has set, so a stored record keeps its visibility.
+        attribute_values: the value of each of `core.attributes`, in their order; None means "not known".
+        metadata: further information, as it was sent.
     """
 
     visibility: str | None
@@ -45,7 +46,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @classmethod
     def from_body(cls, body: DatasetCreateBody) -> "DeclaredRecord":
-        """Return what the body of a request for a single record declares.
+        """Return the declarations in the body of a request for a single record.
 
         Raises:
             ConflictingValues: the two keys of the name have different values.
@@ -61,21 +62,21 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         )
 
     def without_attributes(self, names: Collection[str]) -> "DeclaredRecord":
-        """Return the same without the values of some attributes."""
+        """Return the declarations without the attributes in `names`."""
         attributes = self.attributes
         return replace(self, attribute_values=tuple(None if name in names else attributes[name] for name in attributes))
 
     @property
     def attributes(self) -> Mapping[str, AttributeValue]:
-        """The value of each attribute by its name; None is "not known"."""
+        """The value of each attribute by name, or None if it is not known."""
         return dict(zip(ATTRIBUTE_NAMES, self.attribute_values, strict=True))
 
     def source_digests(self, owner: UUID | None, digest_of: DigestOf = source_digest) -> list[str]:
-        """Return the digests under which the record may be stored already, like `digests_of_source`."""
+        """Return the digests that may identify the stored record, like `digests_of_source`."""
         return digests_of_source(self.metadata, owner, digest_of)
 
     def new_draft(self, owner: UUID | None, source_digest: str | None, now: datetime) -> DatasetDraft:
-        """Return the draft of a new record."""
+        """Return the draft of a new record with these declarations."""
         return DatasetDraft(
             dataset_id=new_dataset_id(now),
             owner=owner,
@@ -84,7 +85,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             file_path=self.file_path,
             file_type=self.file_type,
             attributes=self.attributes,
-            metadata=self.callers_metadata(),
+            metadata=self.metadata_without_service_keys(),
             measured_attributes=None,
             source_digest=source_digest,
             created_at=now,
@@ -94,7 +95,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def changed_draft(self, record: DatasetRecord, now: datetime) -> DatasetRecord:
         """Return a stored record with its owner's declarations replaced by these, before claims are resolved.
 
-        What the service itself has added to the metadata stays. Measurements are dropped if the data file is another.
+        Metadata that the service itself has added is kept, except for the measurement of a data file that is replaced.
         """
         draft = replace(
             record,
@@ -108,32 +109,32 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             measured_attributes=None,
             updated_at=now,
         )
-        if DataFile.of(draft) == DataFile.of(record):
+        if DataFile.from_record(draft) == DataFile.from_record(record):
             return draft
         return with_measurement(draft, Measurement())
 
-    def is_declared_by(self, record: DatasetRecord) -> bool:
-        """Return whether the owner of a stored record has already declared exactly this."""
+    def matches(self, record: DatasetRecord) -> bool:
+        """Return whether a stored record already contains exactly these declarations."""
         stored_attributes = record.declared_attributes()
         stored_metadata = without_service_keys(record.metadata or {})
 
         stored = (record.visibility, record.description, record.file_path, record.file_type, stored_attributes)
         declared = (self._visibility_of(record), self.description, self.file_path, self.file_type, self.attributes)
-        return declared == stored and _is_same_json(self.callers_metadata() or {}, stored_metadata)
+        return declared == stored and _is_equal_json(self.metadata_without_service_keys() or {}, stored_metadata)
 
     def _visibility_of(self, record: DatasetRecord) -> str:
-        """Return the visibility that a stored record has once its owner declares this."""
+        """Return the visibility of a stored record after its declarations are replaced by these."""
         if self.visibility is None or self.is_hidden:
             return record.visibility
         return self.visibility
 
-    def callers_metadata(self) -> dict[str, Any] | None:
-        """Return the metadata without the members that only the service writes."""
+    def metadata_without_service_keys(self) -> dict[str, Any] | None:
+        """Return the metadata without the members that are reserved for the service."""
         return None if self.metadata is None else without_service_keys(self.metadata)
 
 
-def _is_same_json(value: object, other: object) -> bool:
-    """Return whether two JSON values are the same; `true` and 1 differ, although they are equal in Python."""
+def _is_equal_json(value: object, other: object) -> bool:
+    """Return whether two JSON values are equal. Unlike in Python, `true` and 1 differ."""
     if value != other:
         return False
     return msgspec.json.encode(value, order="deterministic") == msgspec.json.encode(other, order="deterministic")

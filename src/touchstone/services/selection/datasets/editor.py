@@ -1,4 +1,4 @@
-"""Creating, changing and deleting dataset records: permissions, quotas, and what the service adds by itself."""
+"""Creating, changing and deleting dataset records, with permissions, quotas and measurements."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -44,7 +44,7 @@ from touchstone.services.selection.evidence.record_claims import RecordClaims, m
 from touchstone.services.selection.files.measurement import FileMeasurer, Measurement
 from touchstone.services.selection.json_fields import with_service_members
 
-# How often a change measures a data file before it gives up, because others keep changing the record meanwhile.
+# How often a change is tried while other requests keep replacing the data file of the record.
 _MAX_MEASUREMENTS: Final = 5
 
 
@@ -59,23 +59,23 @@ class DatasetEditor:
         *,
         quota_bytes: int,
     ) -> None:
-        """Create an editor for the records of a catalog; the records of one owner may take `quota_bytes` in all."""
+        """Create an editor. The total size of an owner's records may not exceed `quota_bytes`."""
         self._catalog = catalog
         self._measurer = measurer
         self._background_measurer = background_measurer
         self._quota_bytes = quota_bytes
 
     async def create(self, body: DatasetCreateBody, caller: Caller | None) -> EncodedRecord:
-        """Create a record that belongs to the caller, and return it as a client receives it.
+        """Create a record that belongs to the caller, and return its encoded form.
 
-        The data file is measured first, or in the background if that takes long. What is measured becomes claims, which
-        fill in attributes that the body leaves out.
+        The data file is measured first, or later in the background if that takes long. Measured values become claims,
+        which provide the values of attributes that the body leaves out.
 
         Raises:
             ConflictingValues: the two keys of the name have different values.
-            InvalidValue: an anonymous caller asks for a private record.
-            RecordQuotaExceeded: the caller's records would take more bytes than allowed.
-            SourceTaken: the caller has another record with the key in the source that the metadata name.
+            InvalidValue: the record is private, but the caller is anonymous.
+            RecordQuotaExceeded: the caller's records would exceed the quota.
+            SourceTaken: the caller already has a record with the same source and key in its metadata.
         """
         owner = caller.id if caller else None
         draft = DeclaredRecord.from_body(body).new_draft(owner, source_digest=None, now=datetime.now(UTC))
@@ -89,7 +89,7 @@ class DatasetEditor:
             draft = await _with_source_digest(writer.transaction, draft, record_id=None)
             record = await insert_record(writer, draft, measured_claims(measured_values))
             await check_record_quota(writer.transaction, owner, self._quota_bytes)
-            await self._background_measurer.note(writer.transaction, record.id, measurement)
+            await self._background_measurer.update_pending(writer.transaction, record.id, measurement)
 
         self._background_measurer.wake()
         return await self._read_encoded(record.id, owner)
@@ -97,20 +97,27 @@ class DatasetEditor:
     async def change(
         self, dataset_id: int, body: DatasetChangeBody, caller: Caller | None, *, if_match: Collection[str] | None
     ) -> EncodedRecord:
-        """Change a record on behalf of its owner or an administrator, and return it as a client receives it.
+        """Change a record on behalf of its owner or an administrator, and return its encoded form.
 
-        The data file is measured again only if the change names another file, and then as that of a new record.
-        Attributes in the change replace what the creator has declared before, in the record and in claims; those by an
-        administrator become claims.
+        The data file is only measured again if the change replaces it. The attributes in the change replace previous
+        declarations of the creator, both in the record and in claims. The attributes that an administrator changes
+        become claims by the administrator.
+
+        Args:
+            dataset_id: the integer id of the record.
+            body: the change.
+            caller: the user who makes the change, or None for an anonymous caller.
+            if_match: the entity tags of the versions that may be changed, or None for any version.
 
         Raises:
-            DatasetNotFound, Forbidden: the caller may not see or not change the record.
-            PreconditionFailed: the record is not at one of the versions in `if_match`, or others have named another
-                data file each time that one was measured.
+            DatasetNotFound: the record does not exist, or the caller may not see it.
+            Forbidden: the caller may not change the record.
+            PreconditionFailed: the current version is not in `if_match`, or other requests have replaced the data file
+                during each attempt.
             ConflictingValues: the two keys of the name have different values.
             InvalidValue: a record without an owner would become private.
-            RecordQuotaExceeded: the record grows, and its owner's records would take more bytes than allowed.
-            SourceTaken: its owner has another record with the key in the source that the metadata name.
+            RecordQuotaExceeded: the record grows, and its owner's records would exceed the quota.
+            SourceTaken: the owner has another record with the same source and key in its metadata.
         """
         viewer = caller.id if caller else None
         stored_record = await self._catalog.records.stored_record(dataset_id, viewer)
@@ -118,16 +125,16 @@ class DatasetEditor:
         _check_visibility(_with_changes(current, body))
 
         for _ in range(_MAX_MEASUREMENTS):
-            # Measuring takes a while, so it happens before the catalog is locked.
-            measured = await self._measure_other_file(current, body)
+            # Measuring may take long, so do it before locking the catalog.
+            measured = await self._measure_new_file(current, body)
 
-            # The record is read and checked again, because it may have changed before the lock was free.
+            # Read and check the record again, because it may have changed before the lock was acquired.
             async with self._catalog.writing() as writer:
                 stored_record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
                 current = _require_changeable(stored_record, caller, if_match)
-                # A measurement is useless if the record names yet another file by now.
+                # If another request has replaced the data file in the meantime, the measurement is not valid any more.
                 measured_file = measured.file if measured else None
-                if _other_file(current, body) == measured_file:
+                if _new_file(current, body) == measured_file:
                     await self._write_change(writer, current, body, caller, measured)
                     break
         else:
@@ -136,9 +143,9 @@ class DatasetEditor:
         self._background_measurer.wake()
         return await self._read_encoded(dataset_id, current.owner)
 
-    async def _measure_other_file(self, record: DatasetRecord, body: DatasetChangeBody) -> FileMeasurement | None:
-        """Measure the data file that a change makes a record name; return None if it names the same one as before."""
-        file = _other_file(record, body)
+    async def _measure_new_file(self, record: DatasetRecord, body: DatasetChangeBody) -> FileMeasurement | None:
+        """Measure the new data file of a changed record, or return None if the file stays the same."""
+        file = _new_file(record, body)
         if file is None:
             return None
         return FileMeasurement(file, await self._measurer.measure_briefly(file.path, file.type, record.owner))
@@ -151,31 +158,32 @@ class DatasetEditor:
         caller: Caller | None,
         measured: FileMeasurement | None,
     ) -> None:
-        """Store a change of a record and of the claims about it, within the transaction of `writer`.
+        """Store a change to a record and to the claims about it, in the transaction of `writer`.
 
         Raises:
-            RecordQuotaExceeded: the record grows, and its owner's records would take more bytes than allowed.
-            SourceTaken: its owner has another record with the key in the source that the metadata name.
+            RecordQuotaExceeded: the record grows, and its owner's records would exceed the quota.
+            SourceTaken: the owner has another record with the same source and key in its metadata.
         """
-        assert caller is not None, "nobody may change a record without an identity"
+        assert caller is not None, "anonymous callers cannot change records"
         changed_draft = await _change_claims(writer.transaction, current, body, caller.id, measured)
         changed_draft = await _with_source_digest(writer.transaction, changed_draft, record_id=current.id)
         changed = await writer.update(current.id, changed_draft)
 
-        # An owner who is over the quota, because it was lowered, can still make records smaller.
+        # An owner whose records exceed a quota that was lowered can still make them smaller.
         has_grown = changed.content_bytes > current.content_bytes
         if has_grown:
             await check_record_quota(writer.transaction, current.owner, self._quota_bytes)
 
         if measured is not None:
-            await self._background_measurer.note(writer.transaction, current.id, measured.measurement)
+            await self._background_measurer.update_pending(writer.transaction, current.id, measured.measurement)
 
     async def delete(self, dataset_id: int, caller: Caller | None, *, if_match: Collection[str] | None) -> None:
-        """Delete a record, on behalf of its owner or an administrator.
+        """Delete a record on behalf of its owner or an administrator.
 
         Raises:
-            DatasetNotFound, Forbidden: the caller may not see or not change the record.
-            PreconditionFailed: the record is not at one of the versions in `if_match`.
+            DatasetNotFound: the record does not exist, or the caller may not see it.
+            Forbidden: the caller may not delete the record.
+            PreconditionFailed: the entity tag of the current version is not in `if_match`.
         """
         viewer = caller.id if caller else None
         async with self._catalog.writing(even_if_disk_full=True) as writer:
@@ -184,19 +192,23 @@ class DatasetEditor:
             await writer.delete(dataset_id)
 
     async def _read_encoded(self, dataset_id: int, owner: UUID | None) -> EncodedRecord:
-        """Return a record that has just been written, encoded for its owner."""
+        """Return the encoded form of a record that has just been written, as its owner may see it."""
         records = await self._catalog.records.encoded_records([dataset_id], owner)
         return records[0]
 
 
 async def _with_source_digest(transaction: Reader, draft: Draft, *, record_id: int | None) -> Draft:
-    """Return a draft that bulk imports recognize by the source and the key that its metadata name.
+    """Return a draft with its source digest, so that imports of the same source and key update the record.
 
-    A record whose metadata name no key stays as it is, because a document may have been imported as this record.
-    `record_id` is the id of a record that is changed.
+    A record without a source and a key in its metadata keeps its digest, which may come from an imported document.
+
+    Args:
+        transaction: the transaction that writes the record.
+        draft: the draft.
+        record_id: the id of the record if it exists already.
 
     Raises:
-        SourceTaken: another record of the owner has the key.
+        SourceTaken: the owner has another record with the same source and key.
     """
     digests = digests_of_source(draft.metadata, draft.owner)
     old_digests = digests_of_source(draft.metadata, draft.owner, old_source_digest)
@@ -210,7 +222,7 @@ async def _with_source_digest(transaction: Reader, draft: Draft, *, record_id: i
 
 
 def check_may_change(owner: UUID | None, caller: Caller | None) -> None:
-    """Check that a caller may change or delete a record of this owner.
+    """Check that a caller may change or delete the records of an owner.
 
     Raises:
         Forbidden: the caller is neither the owner nor an administrator.
@@ -222,14 +234,17 @@ def check_may_change(owner: UUID | None, caller: Caller | None) -> None:
 def _require_changeable(
     record: DatasetRecord | None, caller: Caller | None, if_match: Collection[str] | None
 ) -> DatasetRecord:
-    """Check that a caller may change a record that has been looked up, and return the record.
+    """Check that a caller may change a record, and return the record.
 
-    `if_match` contains the entity tags of the versions that the caller accepts; None stands for any version.
+    Args:
+        record: the record, or None if it does not exist or the caller may not see it.
+        caller: the user who makes the change, or None for an anonymous caller.
+        if_match: the entity tags of the versions that may be changed, or None for any version.
 
     Raises:
-        DatasetNotFound: there is no record, or none that the caller may see.
+        DatasetNotFound: `record` is None.
         Forbidden: the caller is neither the owner nor an administrator.
-        PreconditionFailed: the record is at another version.
+        PreconditionFailed: the entity tag of the record is not in `if_match`.
     """
     if record is None:
         raise DatasetNotFound
@@ -244,7 +259,7 @@ def _require_changeable(
 
 
 def _check_visibility(draft: DatasetDraft) -> None:
-    """Check that a private record has an owner, because nobody else would be able to see it.
+    """Check that a private record has an owner, without whom nobody could see it.
 
     Raises:
         InvalidValue: the record is private and has no owner.
@@ -253,15 +268,15 @@ def _check_visibility(draft: DatasetDraft) -> None:
         raise InvalidValue(FieldError(("body", "visibility"), "no_owner"))
 
 
-def _declared_part(record: DatasetRecord) -> DatasetRecord:
-    """Return a record with the attributes that its creator declares, whatever claims say about them."""
+def _with_declared_values(record: DatasetRecord) -> DatasetRecord:
+    """Return a record with the attribute values that its creator declares, regardless of other claims."""
     return replace(record, attributes=record.declared_attributes(), attribute_evidence=None, measured_attributes=None)
 
 
 def _with_changes(draft: Draft, body: DatasetChangeBody) -> Draft:
-    """Return a record with the changes that a request asks for; fields that the request leaves out stay as they are.
+    """Return a record with the fields of a request, before claims are resolved.
 
-    The members of the metadata that only the service writes stay, too.
+    Fields that the request leaves out are kept, and so are metadata members that are reserved for the service.
     """
     provided_fields = body.provided_fields()
     plain_fields = ("visibility", "description", "file_path", "file_type")
@@ -273,10 +288,10 @@ def _with_changes(draft: Draft, body: DatasetChangeBody) -> Draft:
     return replace(draft, **changes, attributes=attributes)
 
 
-def _other_file(record: DatasetRecord, body: DatasetChangeBody) -> DataFile | None:
-    """Return the data file that a change makes a record name, or None if it names the same one as before."""
-    file = DataFile.of(_with_changes(record, body))
-    return None if file == DataFile.of(record) else file
+def _new_file(record: DatasetRecord, body: DatasetChangeBody) -> DataFile | None:
+    """Return the new data file of a changed record, or None if the change does not replace the file."""
+    file = DataFile.from_record(_with_changes(record, body))
+    return None if file == DataFile.from_record(record) else file
 
 
 async def _change_claims(
@@ -286,16 +301,21 @@ async def _change_claims(
     caller_id: UUID,
     measured: FileMeasurement | None,
 ) -> DatasetRecord:
-    """Apply a change to a record and to the claims about it, and return the record as it is to be written.
+    """Apply a change to a record and to the claims about it, and return the changed record.
 
-    `measured` is the new measurement if the change names another data file.
+    Args:
+        transaction: the transaction that writes the record.
+        current: the record before the change.
+        body: the change.
+        caller_id: the id of the user who makes the change.
+        measured: the measurement of the new data file, or None if the change does not replace the file.
     """
-    changed_record = _with_changes(_declared_part(current), body)
+    changed_record = _with_changes(_with_declared_values(current), body)
     draft = replace(changed_record, updated_at=datetime.now(UTC))
     if measured is not None:
         draft = with_measurement(draft, measured.measurement)
 
-    # What the creator and, if it is somebody else, the administrator have declared before is withdrawn.
+    # Withdraw previous declarations of the changed attributes, by the creator and by an administrator.
     claims = await RecordClaims.load(transaction, current.id)
     changed_attributes = body.provided_attributes()
     is_administrator = caller_id != current.owner
@@ -304,7 +324,7 @@ async def _change_claims(
         await claims.replace_declarations(transaction, caller_id, changed_attributes)
     await claims.replace_declarations(transaction, current.owner, changed_attributes)
 
-    # The target column does not count as a feature, so another target changes the measured number of features.
+    # The target column is not a feature, so a new target may change the measured number of features.
     target = target_of(draft)
     if measured is not None or target != target_of(current):
         last_measurement = Measurement.from_metadata(draft.metadata or {})

@@ -1,4 +1,4 @@
-"""Dataset records as JSON, encoded once for all their readers; and as rows of the catalog in memory."""
+"""Conversion of dataset records to JSON for clients, and to rows of the in-memory catalog."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _COMPOSITE_FACTS: Final = frozenset(fact for criterion in _COMPOSITE_CRITERIA fo
 
 
 class EncodedRecord(NamedTuple):
-    """The JSON of a dataset record, with what decides who may see it."""
+    """The JSON of a dataset record, with the information about who may see it."""
 
     id: int
     body: bytes
@@ -32,10 +32,9 @@ class EncodedRecord(NamedTuple):
 
     @property
     def etag(self) -> str:
-        """The strong entity tag of the record (RFC 9110, section 8.8.3): a digest of its JSON.
+        """The strong entity tag of the record (RFC 9110, section 8.8.3), which is a digest of its JSON.
 
-        A digest reveals nothing beyond the JSON itself, whereas a version of the catalog would count everybody's
-        writes.
+        A version number would reveal how often other users write to the catalog, whereas a digest reveals nothing.
         """
         return f'"{blake2b(self.body, digest_size=16).hexdigest()}"'
 
@@ -45,7 +44,7 @@ class EncodedRecord(NamedTuple):
 
 
 def record_objects(records: Sequence[DatasetRecord]) -> list[dict[str, Any]]:
-    """Return dataset records as the JSON objects that clients receive, in the same order."""
+    """Convert dataset records to the JSON objects that clients receive, in the same order."""
     scores_of_records = _composite_scores(records)
     return [_to_json(record, scores) for record, scores in zip(records, scores_of_records, strict=True)]
 
@@ -68,7 +67,7 @@ def encode_records(records: Sequence[DatasetRecord]) -> dict[int, EncodedRecord]
 def encode_records_without_metadata(records: Sequence[DatasetRecord]) -> dict[int, bytes]:
     """Return the JSON of records that were read without their `metadata`, by id.
 
-    A member `metadata_omitted` tells clients that they have to read such a record alone to see its `metadata`.
+    The member `metadata_omitted` tells clients to request the record individually if they need its `metadata`.
     """
     bodies: dict[int, bytes] = {}
     for record, json_object in zip(records, record_objects(records), strict=True):
@@ -80,7 +79,7 @@ def encode_records_without_metadata(records: Sequence[DatasetRecord]) -> dict[in
 def _composite_scores(records: Sequence[DatasetRecord]) -> list[dict[str, float]]:
     """Return the composite scores of each record by name, in the order of the records.
 
-    They are computed from these very records and not taken from the catalog in memory, which may be newer or older.
+    They are computed from the given records, because the in-memory catalog may be newer or older.
     """
     facts = {name: _fact_column(records, name) for name in _COMPOSITE_FACTS}
     score_columns = [criterion.compute(facts).tolist() for criterion in _COMPOSITE_CRITERIA]
@@ -88,7 +87,7 @@ def _composite_scores(records: Sequence[DatasetRecord]) -> list[dict[str, float]
 
 
 def _fact_column(records: Sequence[DatasetRecord], name: str) -> NDArray[Any]:
-    """Return a flag (-1: not known) or a number (NaN: not known) of each record, as the formulas of criteria expect."""
+    """Return a flag or a number of all records, with -1 for an unknown flag and NaN for an unknown number."""
     values: list[Any] = [record.attributes[name] for record in records]
     if BY_NAME[name].kind is Kind.FLAG:
         return np.array([-1 if value is None else value for value in values], np.int8)
@@ -96,17 +95,17 @@ def _fact_column(records: Sequence[DatasetRecord], name: str) -> NDArray[Any]:
 
 
 def encode_members(value: msgspec.Struct) -> bytes:
-    """Return the JSON of an object without its opening brace, to complete an object whose beginning is encoded already.
+    """Return the JSON of an object without its opening brace, to append it to an incomplete object.
 
-    Long responses are put together from such pieces, because encoding them as a whole would take most of the time.
+    Long responses are assembled from pieces that are encoded already, which saves most of the encoding time.
     """
     return msgspec.json.encode(value)[1:]
 
 
 def to_catalog_row(record: DatasetRecord) -> CatalogRow:
-    """Return a stored record in the form in which the catalog in memory takes it.
+    """Convert a stored record to a row of the in-memory catalog.
 
-    Lists of words become tuples, and times become microseconds. A hidden record counts as a private one.
+    Lists of words become tuples, times become microseconds, and hidden records become private.
     """
     attributes: dict[str, Any] = dict(record.attributes)
     for name in WORDS:
@@ -129,19 +128,19 @@ def to_catalog_row(record: DatasetRecord) -> CatalogRow:
     )
 
 
-def to_microseconds(instant: datetime) -> int:
-    """Return an instant as the number of microseconds since 1970.
+def to_microseconds(time: datetime) -> int:
+    """Convert a time to the number of microseconds since 1970.
 
-    Multiplying the timestamp itself would round: a float cannot hold today's microseconds exactly.
+    The microseconds are added separately, because a float timestamp is not exact enough.
     """
-    whole_seconds = int(instant.timestamp())
-    return whole_seconds * 1_000_000 + instant.microsecond
+    whole_seconds = int(time.timestamp())
+    return whole_seconds * 1_000_000 + time.microsecond
 
 
 def _to_json(record: DatasetRecord, scores: Mapping[str, float]) -> dict[str, Any]:
-    """Return a record and its composite scores as the JSON object that clients receive.
+    """Convert a record and its composite scores to the JSON object that clients receive.
 
-    The name of the dataset is there twice, as `name` and as `dataset_name`. A hidden record is shown as a private one.
+    The object contains the name of the dataset as both `name` and `dataset_name`. Hidden records appear as private.
     """
     name = record.attributes["dataset_name"]
     other_attributes = {key: value for key, value in record.attributes.items() if key != "dataset_name"}
@@ -167,7 +166,7 @@ def _to_json(record: DatasetRecord, scores: Mapping[str, float]) -> dict[str, An
 
 
 def _metadata_json(record: DatasetRecord) -> dict[str, Any] | None:
-    """Return the metadata of a record; the measurement in it names the attributes that show what was measured."""
+    """Return the metadata of a record, with the attributes that were filled in from the measurement."""
     metadata = record.metadata
     if not metadata or "measured" not in metadata:
         return metadata
@@ -175,7 +174,7 @@ def _metadata_json(record: DatasetRecord) -> dict[str, Any] | None:
 
 
 def _owner_json(record: DatasetRecord) -> dict[str, Any] | None:
-    """Return the user who declares a record, or None for a record without an owner."""
+    """Convert the owner of a record to JSON, or return None if there is no owner."""
     if record.owner is None:
         return None
     return {"id": record.owner, "pseudo": record.owner_pseudo}

@@ -1,4 +1,4 @@
-"""Exporting one record as a document in a metadata standard."""
+"""Export of a record as a document in a metadata standard."""
 
 from hashlib import blake2b
 from typing import Final
@@ -25,14 +25,14 @@ EXPORT_PARAMETERS: Final = ParameterTable(FORMAT)
 
 
 def exported_dataset(evidence: RecordEvidence) -> ExportedDataset:
-    """Return a record and the claims that are in force as writers of metadata standards receive them."""
+    """Convert a record and its active claims to the input of the writers of metadata standards."""
     record = evidence.record
     claims = (_exported_claim(claim, evidence) for claim in evidence.claims if claim.status is ClaimStatus.ACTIVE)
     return ExportedDataset.from_record(_record_values(record), claims)
 
 
 def _record_values(record: DatasetRecord) -> dict[str, object]:
-    """Return the values of a record by the names that the API gives them."""
+    """Return the values of a record by their names in the API."""
     return {
         "dataset_id": record.dataset_id,
         "description": record.description,
@@ -44,9 +44,9 @@ def _record_values(record: DatasetRecord) -> dict[str, object]:
 
 
 def _exported_claim(claim: ClaimRecord, evidence: RecordEvidence) -> ExportedClaim:
-    """Convert a claim for the export, without the identifiers that mean nothing outside this catalog.
+    """Convert a claim for the export, without identifiers that are only valid in this catalog.
 
-    The author is exported by name, which `evidence` provides.
+    The author is identified by the name in `evidence`.
     """
     scope = None if claim.scope is None else Scope(claim.scope)
     source = None if claim.source is None else msgspec.convert(claim.source, ClaimSource, from_attributes=True)
@@ -71,5 +71,5 @@ def _exported_claim(claim: ClaimRecord, evidence: RecordEvidence) -> ExportedCla
 
 
 def entity_tag(file: ExportedFile) -> str:
-    """Return the strong entity tag of an exported file: a digest of its bytes."""
+    """Return the strong entity tag of an exported file, which is a digest of its content."""
     return f'"{blake2b(file.content, digest_size=16).hexdigest()}"'

@@ -38,7 +38,7 @@ async def export_record(request: Request, dataset_id: DatasetKey) -> Response:
     record = await ctx.load_record(dataset_id)
     evidence = await ctx.services.evidence.read(record.id, ctx.viewer)
 
-    # A document of some megabytes takes a while, during which other requests are answered.
+    # Writing a large document takes long, so run it in a thread to keep other requests going.
     format_key = str(values.get(FORMAT.name, FORMAT.default))
     file = await asyncio.to_thread(export_dataset, exported_dataset(evidence), format_key)
 

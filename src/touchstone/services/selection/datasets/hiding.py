@@ -1,4 +1,4 @@
-"""Hiding of records by administrators: a hidden record is seen by its owner alone, until it is shown again."""
+"""Hiding of records by administrators. Only its owner can see a hidden record."""
 
 from uuid import UUID
 
@@ -13,20 +13,20 @@ from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 
 
 class HidingEditor:
-    """Hides records, shows them again, and lists those that are hidden, on behalf of administrators."""
+    """Hides records, shows them again, and lists hidden records, on behalf of administrators."""
 
     def __init__(self, database: Database, catalog: LiveCatalog) -> None:
         self._database = database
         self._catalog = catalog
 
     async def find_id(self, uuid: UUID) -> int | None:
-        """Return the integer id of the record with this UUID, whoever may see it, or None."""
+        """Return the integer id of any record, including private ones, or None if it does not exist."""
         async with self._database.reading() as connection:
             ids = await store.ids_of_uuids(connection, [uuid])
         return ids.get(uuid)
 
     async def list_hidden(self, *, skip: int, limit: int) -> tuple[list[DatasetRecord], int]:
-        """Return a page of the hidden records, by id, and the number of all of them."""
+        """Return a page of the hidden records, sorted by id, and the number of all hidden records."""
         async with self._database.reading() as connection:
             return await store.hidden_datasets(connection, offset=skip, limit=limit)
 
@@ -36,7 +36,7 @@ class HidingEditor:
         """Hide a record, or show it again, and return it.
 
         Raises:
-            DatasetNotFound: there is no such record, or it is private to somebody else.
+            DatasetNotFound: the record does not exist, or is a private record of another user.
         """
         async with self._catalog.writing() as writer:
             record = await store.read_dataset(writer.transaction, dataset_id)

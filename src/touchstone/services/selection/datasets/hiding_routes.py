@@ -1,4 +1,4 @@
-"""Routes with which administrators hide records and show them again."""
+"""Routes for administrators to hide records and to show them again."""
 
 from typing import Any
 
@@ -62,10 +62,10 @@ async def set_dataset_hidden(request: Request, dataset_id: DatasetKey) -> Respon
 
 
 async def _find_row_id(ctx: RequestContext, key: str) -> int:
-    """Return the integer id of a record that the path names by either of its ids.
+    """Return the integer id of a record, given either of its ids.
 
     Raises:
-        DatasetNotFound: there is no such record.
+        DatasetNotFound: the record does not exist.
     """
     row_id = parse_row_id(key)
     uuid = parse_uuid(key)
@@ -77,7 +77,7 @@ async def _find_row_id(ctx: RequestContext, key: str) -> int:
 
 
 def _hidden_dataset_json(record: DatasetRecord) -> dict[str, Any]:
-    """Return a record as the administrators who hide it see it."""
+    """Convert a record to the JSON that administrators receive."""
     pseudos = {} if record.owner is None else {record.owner: record.owner_pseudo}
     return {
         "id": record.id,

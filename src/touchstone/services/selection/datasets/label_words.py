@@ -1,6 +1,6 @@
-"""The licence, language, source and tags of a record as lists of words, by which the catalog filters and counts.
+"""Conversion of the licence, language, source and tags of a record to lists of words for filtering.
 
-Anybody may write `metadata`, so a member that does not have the expected form counts as not given.
+Metadata is free-form, so values of an unexpected type are ignored.
 """
 
 from functools import lru_cache
@@ -11,7 +11,7 @@ from touchstone.services.selection.datasets.dataset_record import RecordLabels
 
 
 class LabelWords(TypedDict):
-    """The word columns of a catalog row that come from the metadata of a record."""
+    """The word columns of a catalog row that are derived from the metadata of a record."""
 
     license: tuple[str, ...]
     language: tuple[str, ...] | None
@@ -23,8 +23,8 @@ class LabelWords(TypedDict):
 def label_words(labels: RecordLabels) -> LabelWords:
     """Return the word columns of a record.
 
-    `license` holds the licences that one may choose from, each as an SPDX expression where that is certain, or
-    `unknown`. `trainable` is `true` if the data file was a readable table when it was measured.
+    `license` contains the alternative licences, as SPDX expressions if they were recognized, or `unknown`. `trainable`
+    is `true` if the measured data file was a readable table.
     """
     return LabelWords(
         license=licence_words(labels.licence),
@@ -36,38 +36,37 @@ def label_words(labels: RecordLabels) -> LabelWords:
 
 
 def licence_words(licence: object) -> tuple[str, ...]:
-    """Return the licences that one may choose from, for the member `licence` of the metadata."""
-    return _combine_licences(_texts(licence))
+    """Return the alternative licences in the metadata member `licence`, or `unknown`."""
+    return _combine_licences(_non_blank_strings(licence))
 
 
 def optional_words(member: object) -> tuple[str, ...] | None:
-    """Return the texts in a member of the metadata, or None if there are none."""
-    return _texts(member) or None
+    """Return the strings in a metadata member, or None if there are none."""
+    return _non_blank_strings(member) or None
 
 
 def trainable_words(measured_rows: object) -> tuple[str, ...]:
-    """Return whether the data file was a readable table, for the number of rows in the metadata."""
+    """Return the word `true` if the number of rows was measured, or else the word `false`."""
     return ("true",) if isinstance(measured_rows, int) else ("false",)
 
 
-def _texts(value: object) -> tuple[str, ...]:
-    """Return the texts in a member of the metadata, which is a text or a list of texts."""
+def _non_blank_strings(value: object) -> tuple[str, ...]:
+    """Return the stripped strings in a metadata member, which should be a string or a list of strings."""
     if value is None:
         return ()
     if isinstance(value, str):
-        text = value.strip()
-        return (text,) if text else ()
+        value = [value]
     if not isinstance(value, list):
         return ()
 
-    texts = [text.strip() for text in value if isinstance(text, str)]
-    return tuple(filter(None, texts))
+    strings = [item.strip() for item in value if isinstance(item, str)]
+    return tuple(filter(None, strings))
 
 
 @lru_cache(maxsize=10_000)
-def _combine_licences(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the licences that the texts of a source let one choose from, or `unknown`."""
-    licence = combine_licences(texts)
+def _combine_licences(statements: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the alternative licences according to all statements of a source, or `unknown`."""
+    licence = combine_licences(statements)
     if licence is None:
         return (UNKNOWN_LICENCE,)
 

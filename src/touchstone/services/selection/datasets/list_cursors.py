@@ -1,8 +1,8 @@
-"""Cursors and links, with which a caller reads a list part by part.
+"""Cursors and links for reading a list in parts.
 
-A cursor names the last record that has been read, by its sort value and its id, and the list continues after it. So no
-record is repeated or skipped when others are added or deleted in the meantime, and the next part is found equally fast
-however far the list has been read.
+A cursor contains the sort value and the id of the last record that was read, and the list continues after this record.
+No record is repeated or skipped when others are added or deleted in the meantime, and finding the next part takes the
+same time at any point of the list.
 """
 
 import math
@@ -23,19 +23,21 @@ from touchstone.services.selection.paging import LIMIT, PAGE, PAGE_SIZE, SKIP, P
 from touchstone.services.selection.parameters import Parameter, ParameterType, ParameterValues, split_query
 
 _MAX_CURSOR: Final = 4000
-_MAX_TEXT_VALUE: Final = 500  # longer sort values do not fit into a cursor
-_MAX_FILTERS: Final = 4000  # characters; up to four links repeat them, and many proxies accept 16 KiB of headers
+# Longer sort values do not fit into a cursor.
+_MAX_TEXT_VALUE: Final = 500
+# In characters. Up to four links repeat the filters, and many proxies accept at most 16 KiB of headers.
+_MAX_FILTERS: Final = 4000
 CURSOR: Final = Parameter(
     name="cursor",
     type=ParameterType.TEXT,
     max_length=_MAX_CURSOR,
     description="Continue a list where the header `Link` of its last answer says; not together with skip or a page.",
 )
-_PAGE_NAMES: Final = frozenset({SKIP.name, LIMIT.name, PAGE.name, PAGE_SIZE.name, CURSOR.name})
+_PAGING_PARAMETER_NAMES: Final = frozenset({SKIP.name, LIMIT.name, PAGE.name, PAGE_SIZE.name, CURSOR.name})
 
 _PagingParameters: TypeAlias = dict[str, str | int]
 _Links: TypeAlias = dict[str, _PagingParameters]
-"""The paging parameters of the addresses that a list links to, by the relation of each to the list."""
+"""The paging parameters of each link, by the relation of the link, such as `next`."""
 
 
 class _Cursor(msgspec.Struct, frozen=True, array_like=True):
@@ -43,8 +45,8 @@ class _Cursor(msgspec.Struct, frozen=True, array_like=True):
 
     Attributes:
         key, is_descending: The order of the list.
-        value, id: The sort value and the id of a record that has been read.
-        skip: How many of the records that follow it have been read as well.
+        value, id: The sort value and the id of a record that was read.
+        skip: The number of records after it that were read as well.
     """
 
     key: str
@@ -55,10 +57,10 @@ class _Cursor(msgspec.Struct, frozen=True, array_like=True):
 
 
 def parse_list_window(values: ParameterValues, order: SortOrder, page_window: PageWindow) -> ListWindow:
-    """Return the part of a list that a caller asks for, with a cursor or else with the given page.
+    """Return the window of a list that a request asks for, from its cursor or else from `page_window`.
 
     Raises:
-        InvalidValue: the cursor is malformed, belongs to a list in another order, or is given together with a page.
+        InvalidValue: the cursor is malformed, belongs to another sort order, or is combined with a page.
     """
     text = values.get(CURSOR.name)
     if text is None:
@@ -78,7 +80,7 @@ def _decode_cursor(text: str, order: SortOrder) -> _Cursor:
     """Decode the cursor of a list in the given order.
 
     Raises:
-        ValueError: the cursor is malformed, or belongs to a list in another order.
+        ValueError: the cursor is malformed, or belongs to another sort order.
     """
     cursor = msgspec.json.decode(urlsafe_b64decode(text), type=_Cursor)
     if (cursor.key, cursor.is_descending) != (order.key, order.is_descending):
@@ -87,10 +89,10 @@ def _decode_cursor(text: str, order: SortOrder) -> _Cursor:
 
 
 def _sort_value(cursor: _Cursor) -> str | float | int | None:
-    """Return the sort value of a cursor in the form in which the values of its column are compared.
+    """Return the sort value of a cursor, converted to the type of its column.
 
     Raises:
-        ValueError: lists with this sort key have no cursors, or the value is of another type than those of the column.
+        ValueError: lists with this sort key have no cursors, or the type of the value does not match the column.
     """
     column = SORT_KEYS.get(cursor.key)
     if column is None:
@@ -107,7 +109,7 @@ def _sort_value(cursor: _Cursor) -> str | float | int | None:
 
 
 def _encode_cursor(order: SortOrder, place: ListPlace, skip: int = 0) -> str:
-    """Return the cursor with which a list continues after a record and after `skip` further ones."""
+    """Return a cursor that continues a list after a record and `skip` further ones."""
     value = place.value
     if SORT_KEYS[order.key] == "dataset_id":
         value = str(UUID(int=value))
@@ -118,10 +120,18 @@ def _encode_cursor(order: SortOrder, place: ListPlace, skip: int = 0) -> str:
 def link_header(
     query_string: bytes, order: SortOrder, page_window: PageWindow, window: ListWindow, matches: DatasetIds
 ) -> dict[str, str]:
-    """Return the header `Link` (RFC 8288) of a list, with addresses relative to that of the request.
+    """Return the header `Link` (RFC 8288) of a list.
 
-    Pages link to each other by number. Other lists continue with a cursor, or with `skip` where no cursor is possible.
-    Lists with very long filters have no links, because servers and clients refuse long headers.
+    The addresses are relative to the address of the request. Pages link to each other by number. Other lists continue
+    with a cursor, or with `skip` if a cursor is not possible. Lists with very long filters have no links, because
+    servers and clients reject long headers.
+
+    Args:
+        query_string: the query string of the request.
+        order: the sort order of the list.
+        page_window: the requested page, or the requested number of records.
+        window: the part of the list in the response.
+        matches: the records in the response.
 
     Raises:
         Invalid: the query string is too long, or not UTF-8.
@@ -143,13 +153,13 @@ def link_header(
 
 
 def _encode_filters(query_string: bytes) -> str:
-    """Return the parameters of a query that do not concern paging, percent-encoded, each followed by `&`.
+    """Return all parameters except for paging, percent-encoded and each followed by `&`.
 
     Raises:
         Invalid: the query string is too long, or not UTF-8.
     """
-    texts_by_name = split_query(query_string)
-    filters = {name: texts for name, texts in texts_by_name.items() if name not in _PAGE_NAMES}
+    values_by_name = split_query(query_string)
+    filters = {name: values for name, values in values_by_name.items() if name not in _PAGING_PARAMETER_NAMES}
     encoded_filters = urlencode(filters, doseq=True)
     return f"{encoded_filters}&" if encoded_filters else ""
 
@@ -168,9 +178,9 @@ def _page_links(page: int, page_size: int, total_count: int) -> _Links:
 
 
 def _list_links(order: SortOrder, page_window: PageWindow, window: ListWindow, matches: DatasetIds) -> _Links:
-    """Return the links to the first, previous and next part of a list that is answered as a bare array.
+    """Return the links to the first, previous and next part of a list without page numbers.
 
-    A cursor only leads forward, so there is no link to the previous part if the caller has come with one.
+    Cursors only lead forward, so there is no link to the previous part if the request has a cursor.
     """
     limit = page_window.limit
     links: _Links = {"first": {LIMIT.name: limit}}
@@ -182,22 +192,22 @@ def _list_links(order: SortOrder, page_window: PageWindow, window: ListWindow, m
 
     if matches.has_more:
         read_count = window.skip + len(matches.ids)
-        continuation = _continuation(order, window.after, read_count, matches.last_place)
+        continuation = _continuation_parameters(order, window.after, read_count, matches.last_place)
         links["next"] = {**continuation, LIMIT.name: limit}
 
     return links
 
 
-def _continuation(
+def _continuation_parameters(
     order: SortOrder, start: ListPlace | None, read_count: int, last_place: ListPlace | None
 ) -> _PagingParameters:
-    """Return the parameter with which a list continues.
+    """Return the parameter that continues a list.
 
     Args:
-        order: The order of the list.
-        start: The record after which the caller began to count; None for the beginning of the list.
-        read_count: How many records the caller has read from there on.
-        last_place: The last of these records; None if lists in this order have no cursors.
+        order: the sort order of the list.
+        start: the record in the cursor of the request, or None if the request has no cursor.
+        read_count: the number of records between `start`, or the beginning of the list, and the next part.
+        last_place: the last record that was read, or None if lists in this order have no cursors.
     """
     if last_place is not None and _fits_into_cursor(last_place.value):
         return {CURSOR.name: _encode_cursor(order, last_place)}
@@ -207,5 +217,5 @@ def _continuation(
 
 
 def _fits_into_cursor(sort_value: str | float | int | None) -> bool:
-    """Return whether a sort value is short enough for a cursor, which is a part of an address."""
+    """Return whether a sort value is short enough for a cursor, which is part of a URL."""
     return not isinstance(sort_value, str) or len(sort_value) <= _MAX_TEXT_VALUE

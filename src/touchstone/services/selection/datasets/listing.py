@@ -1,4 +1,4 @@
-"""Lists of dataset records: their sort order, and their encoding as a bare array, a page or a stream."""
+"""Lists of dataset records: parameters, sort order, and encoding as an array, a page or a stream."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
@@ -33,14 +33,14 @@ _SORT_ORDER: Final = Parameter(
 LIST_PARAMETERS: Final = ParameterTable(
     *FILTER_PARAMETERS.parameters, *PAGE_PARAMETERS.parameters, CURSOR, _SORT_BY, _SORT_ORDER, ASSURANCE
 )
-# An export takes what a list takes, except for the page.
+# An export has the same parameters as a list, except for paging.
 CATALOG_EXPORT_PARAMETERS: Final = ParameterTable(*FILTER_PARAMETERS.parameters, _SORT_BY, _SORT_ORDER, ASSURANCE)
 
 
 def parse_sort_order(values: ParameterValues) -> SortOrder:
-    """Return the sort order that the parsed values of the sort parameters ask for; by default, ids ascend.
+    """Return the sort order that the parsed query parameters ask for, which is ascending by id by default.
 
-    Relevance descends unless the caller says otherwise, because the most relevant records are wanted first.
+    For relevance the default is descending, so that the most relevant records come first.
     """
     key = values.get(_SORT_BY.name, _SORT_BY.default)
     default_order = "desc" if key == RELEVANCE else "asc"
@@ -49,9 +49,9 @@ def parse_sort_order(values: ParameterValues) -> SortOrder:
 
 
 def encode_list(bodies: Sequence[bytes], page_info: PageInfo | None) -> bytes:
-    """Return the JSON of a list of records, each of which is given as JSON.
+    """Return the JSON of a list of encoded records.
 
-    Without `page_info`, the list is an array. Otherwise it is an object with the array and the numbers of the page.
+    Without `page_info`, this is an array. Otherwise it is an object with the array and the numbers of the page.
     """
     records = b",".join(bodies)
     if page_info is None:
@@ -61,7 +61,7 @@ def encode_list(bodies: Sequence[bytes], page_info: PageInfo | None) -> bytes:
 
 
 async def stream_records(catalog: LiveCatalog, ids: Sequence[int], viewer: UUID | None) -> AsyncIterator[bytes]:
-    """Yield the JSON of a long array of records in chunks, so that it never has to be in memory as a whole.
+    """Yield the JSON of a long array of records in chunks, so that memory use is bounded.
 
     Records that the viewer may not see, or that have been deleted in the meantime, are left out.
     """

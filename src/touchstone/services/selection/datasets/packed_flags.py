@@ -1,7 +1,7 @@
-"""The flags of a record in one integer, as the database sends them when all records are read.
+"""Packing of all flags of a record into one integer, for queries that read all records.
 
-As sixteen columns of booleans they took a fifth of the processor time in which a process reads and converts all rows of
-PostgreSQL, because every value is decoded on its own.
+PostgreSQL sends every value individually. Decoding sixteen boolean columns took a fifth of the time for loading all
+rows.
 """
 
 from typing import Any, Final
@@ -13,15 +13,15 @@ from touchstone.core.attributes import FLAGS
 from touchstone.ranking.array_types import Ints
 
 UNKNOWN_DIGIT: Final = 2
-"""The digit of a flag that is not known; those of the others are 0 and 1."""
+"""The digit of an unknown flag; a false flag has the digit 0 and a true one the digit 1."""
 _DIGIT_BITS: Final = 2
-PLACE_VALUES: Final = {name: 2 ** (_DIGIT_BITS * number) for number, name in enumerate(FLAGS)}
-"""By flag, the number that its digit is multiplied by; the sum of the products is the integer."""
+PLACE_VALUES: Final = {name: 2 ** (_DIGIT_BITS * index) for index, name in enumerate(FLAGS)}
+"""The place value of the digit of each flag. The packed integer is the sum of all digits times their place values."""
 _CODES: Final = np.array([0, 1, -1], np.int8)
-"""For each digit the code that the flag has in the catalog in memory."""
+"""The code of each digit in the in-memory catalog."""
 
 
 def unpack_flags(packed_flags: Ints) -> dict[str, NDArray[Any]]:
-    """Return the flags of some records by name, each as int8: 1, 0, or -1 if it is not known."""
+    """Return each flag of many records by name, as int8 arrays of 1, 0, or -1 for unknown flags."""
     digit_mask = 2**_DIGIT_BITS - 1
-    return {name: _CODES[(packed_flags >> _DIGIT_BITS * number) & digit_mask] for number, name in enumerate(FLAGS)}
+    return {name: _CODES[(packed_flags >> _DIGIT_BITS * index) & digit_mask] for index, name in enumerate(FLAGS)}

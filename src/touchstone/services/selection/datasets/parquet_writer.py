@@ -1,4 +1,4 @@
-"""Parquet files of dataset records, which are sent while they are written."""
+"""Writing dataset records to Parquet files, which are sent while they are being written."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.ranking.criteria import COMPOSITES
 
-# A row group is written when it has this many records or bytes. Readers load one row group at a time.
+# A row group is written when it reaches either limit. Readers load one row group at a time.
 RECORDS_PER_ROW_GROUP: Final = 10_000
 BYTES_PER_ROW_GROUP: Final = 32 * 1024 * 1024
 
@@ -23,7 +23,7 @@ _TYPES: Final[Mapping[Kind, pa.DataType]] = {
 }
 _TIME: Final = pa.timestamp("us", tz="UTC")
 _OTHER_ATTRIBUTES: Final = tuple(attribute for attribute in ATTRIBUTES if attribute.name != "dataset_name")
-# The columns are the members of a record in the API. Metadata is a JSON text, because every record has its own members.
+# The columns are the same as in the API. Metadata is encoded as JSON, because its members differ between records.
 SCHEMA: Final = pa.schema(
     [
         ("id", pa.int64()),
@@ -47,15 +47,15 @@ SCHEMA: Final = pa.schema(
 
 
 class ParquetRecordWriter:
-    """Writes records to a Parquet file, and returns its bytes piece by piece instead of keeping the file in memory."""
+    """Writes records to a Parquet file, and returns its bytes piece by piece so that memory use is bounded."""
 
     def __init__(self) -> None:
-        self._file = _UnsentFile()
+        self._file = _WriteBuffer()
         self._writer = pq.ParquetWriter(self._file, SCHEMA, compression="zstd")
         self._row_group: list[pa.RecordBatch] = []
 
     def write(self, json_objects: Sequence[Mapping[str, Any]]) -> bytes:
-        """Add records, given as the JSON objects of the API, and return the bytes that the file has gained.
+        """Add records, given as JSON objects of the API, and return the bytes that were written.
 
         The result is empty until the records fill a row group.
         """
@@ -66,24 +66,24 @@ class ParquetRecordWriter:
         byte_count = sum(batch.nbytes for batch in self._row_group)
         if record_count >= RECORDS_PER_ROW_GROUP or byte_count >= BYTES_PER_ROW_GROUP:
             self._write_row_group()
-        return self._file.take()
+        return self._file.pop_bytes()
 
     def finish(self) -> bytes:
-        """Complete the file, and return the last bytes of it."""
+        """Complete the file, and return its last bytes."""
         if self._row_group:
             self._write_row_group()
 
         self._writer.close()
-        return self._file.take()
+        return self._file.pop_bytes()
 
     def _write_row_group(self) -> None:
-        """Write the records collected so far as one row group."""
+        """Write the buffered records as one row group."""
         self._writer.write_table(pa.Table.from_batches(self._row_group))
         self._row_group = []
 
 
-class _UnsentFile:
-    """A file that pyarrow writes to, which keeps bytes in memory only until `take` is called."""
+class _WriteBuffer:
+    """A file object for pyarrow to write to, with a buffer that the caller empties repeatedly."""
 
     def __init__(self) -> None:
         self.closed = False
@@ -91,31 +91,31 @@ class _UnsentFile:
         self._position = 0
 
     def write(self, content: bytes) -> int:
-        """Append a copy of the bytes, because pyarrow may reuse their buffer, and return their number."""
+        """Append the bytes, and return their number. They are copied, because pyarrow may reuse their memory."""
         self._chunks.append(bytes(content))
         self._position += len(content)
         return len(content)
 
     def tell(self) -> int:
-        """Return the size of the file so far, including the bytes that have been taken."""
+        """Return the size of the file so far, including bytes that are no longer in the buffer."""
         return self._position
 
-    def take(self) -> bytes:
-        """Return the bytes written since the last call, and remove them from memory."""
+    def pop_bytes(self) -> bytes:
+        """Return the bytes written since the last call, and remove them from the buffer."""
         content = b"".join(self._chunks)
         self._chunks.clear()
         return content
 
     def flush(self) -> None:
-        """Do nothing, as all bytes are in memory."""
+        """Do nothing, because all bytes are in the buffer."""
 
     def close(self) -> None:
-        """Mark the file as complete; its last bytes can still be taken."""
+        """Mark the file as closed. Its last bytes remain in the buffer."""
         self.closed = True
 
 
 def _to_row(json_object: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record of the API as a row of the Parquet file, in which UUIDs are texts and metadata is a JSON text."""
+    """Convert a JSON object of the API to a row, with strings for UUIDs and encoded JSON for the metadata."""
     owner = json_object["declared_by"]
     metadata = json_object["metadata"]
     return {

@@ -1,4 +1,4 @@
-"""Encoding of rankings: short ones at once, long ones as they are sent."""
+"""Encoding of rankings. Long rankings are encoded while they are sent."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -33,18 +33,18 @@ from touchstone.services.selection.parameters import ParameterValues
 from touchstone.services.selection.reason_labels import labeled_points
 from touchstone.services.selection.weights import CriterionWeight
 
-# Rankings with more items than these are streamed.
+# Rankings with more items are streamed.
 MAX_ITEMS_AT_ONCE: Final = 1000
-# Items in a chunk. Encoding one takes one to three milliseconds; other requests get their turn between chunks.
+# The number of items in a chunk. Encoding a chunk takes one to three milliseconds. Other requests can run in between.
 CHUNK: Final = 4000
 EXPLAINED_CHUNK: Final = 50
 
 
 def _ethical_intervals() -> dict[tuple[float, int], tuple[float, float]]:
-    """Return the lowest and the highest possible ethical score, by the score and the number of known attributes.
+    """Return all possible intervals of the ethical score, by the score and the number of known attributes.
 
-    The ethical score is the share of the ten ethical attributes that are true. Attributes that are unknown count as
-    false in it, so that it is also the lowest possible score. It is highest if all of them turn out to be true.
+    The ethical score is the share of the ten ethical attributes that are true. Unknown attributes count as false, so
+    the score is also the lowest possible one. The highest possible score counts all unknown attributes as true.
     """
     intervals = {}
     for known_count in range(len(ETHICAL) + 1):
@@ -57,7 +57,7 @@ def _ethical_intervals() -> dict[tuple[float, int], tuple[float, float]]:
     return intervals
 
 
-# A long ranking looks up millions of intervals, and there are only 66 different ones.
+# A long ranking needs millions of intervals, but only 66 of them are different.
 _ETHICAL_INTERVALS: Final = _ethical_intervals()
 
 
@@ -65,13 +65,13 @@ class ScoredItem(msgspec.Struct, frozen=True, gc=False):
     """A dataset in a ranking (interface, section 2.6).
 
     Attributes:
-        rank: the place in the order, in which no two datasets share one.
+        rank: the position in the ranking, which is unique.
         place: 1 + the number of datasets with a higher score, so that equal scores share a place.
-        tied_with: how many other datasets of the whole ranking have exactly this score.
-        known: of how many of the ten ethical attributes it is known, at the assurance of the request, whether they are
-            true or false.
+        tied_with: the number of other datasets in the whole ranking with exactly the same score.
+        known: the number of the ten ethical attributes that are known to be true or false, at the assurance of the
+            request.
         ethical_interval: the ethical score if all unknown attributes were false, and if all were true.
-        gates: the outcome of each gate for the dataset; UNSET if the request has no gates.
+        gates: the outcome of each gate, or UNSET if the request has no gates.
     """
 
     dataset_id: str
@@ -93,14 +93,14 @@ class ScoredItem(msgspec.Struct, frozen=True, gc=False):
 
 
 class DeclaredStanding(msgspec.Struct, frozen=True, gc=False):
-    """The score of a dataset, and its number of known ethical attributes, if mere declarations counted as evidence."""
+    """The score and the number of known ethical attributes if mere declarations counted as evidence."""
 
     score: float
     known: int
 
 
 class BestCase(msgspec.Struct, frozen=True, gc=False):
-    """The scores of a dataset if everything unknown about it turned out as favourably as possible."""
+    """The scores of a dataset if all unknown attributes had the most favourable values."""
 
     score: float
     criterion_scores: dict[str, float]
@@ -111,12 +111,12 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
 
     Attributes:
         criterion_scores: the value of each criterion.
-        points: what each criterion contributes; the points add up to the score.
-        unknown: the criteria of which nothing is known; their value is 0.
-        points_by_level: which part of the score each level of evidence supports; the parts add up to the score.
-        declared: the score and the known attributes at the assurance `declared`.
-        best_case: the highest score, and the highest values of the criteria, that the unknown attributes allow.
-        sentence: why the dataset has its place, in one sentence; UNSET in what does not depend on a language.
+        points: the contribution of each criterion to the score; they add up to the score.
+        unknown: the criteria without any known attribute; their value is 0.
+        points_by_level: the part of the score that each level of evidence supports; the parts add up to the score.
+        declared: the score and the number of known attributes at the assurance `declared`.
+        best_case: the highest score and criterion values that the unknown attributes allow.
+        sentence: an explanation of the place in one sentence, or UNSET if the ranking has no language.
     """
 
     criterion_scores: dict[str, float]
@@ -128,14 +128,14 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
     sentence: str | UnsetType = UNSET
 
     def rank_facts(self, total_count: int) -> RankFacts:
-        """Return the facts from which the sentence about the place of this dataset in the ranking is written.
+        """Return the facts for the sentence that explains the place of this dataset.
 
-        The sentence mentions unknown criteria only if they have a weight. It counts the known ethical attributes only
-        if the ethical score has a weight and is not itself among the unknown criteria.
+        Unknown criteria are only included if they have a weight. The number of known ethical attributes is only
+        included if the ethical score has a weight and is not unknown itself.
         """
         has_ethical_weight = "ethical_score" in self.points
         is_ethical_score_unknown = "ethical_score" in self.unknown
-        counts_ethical_attributes = has_ethical_weight and not is_ethical_score_unknown
+        includes_known_count = has_ethical_weight and not is_ethical_score_unknown
         weighted_unknown = [criterion for criterion in self.unknown if criterion in self.points]
 
         return RankFacts(
@@ -146,13 +146,13 @@ class ExplainedItem(ScoredItem, frozen=True, gc=False):
             score=self.score,
             points=labeled_points(self.points),
             unknown=[CRITERION_LABELS[criterion] for criterion in weighted_unknown],
-            known=self.known if counts_ethical_attributes else None,
+            known=self.known if includes_known_count else None,
             highest_score=self.best_case.score,
         )
 
 
 class NoteJson(msgspec.Struct, frozen=True):
-    """A note on a weighted criterion that does not distinguish the datasets shown, with its sentence."""
+    """A note on a weighted criterion that does not distinguish the returned datasets, with its sentence."""
 
     code: str
     criterion_name: str
@@ -161,7 +161,7 @@ class NoteJson(msgspec.Struct, frozen=True):
 
 
 class RankingSummary(msgspec.Struct, frozen=True):
-    """What an object with a ranking contains beside the items."""
+    """The members of the JSON object with a ranking, apart from the items."""
 
     total_count: int
     effective_weights: list[CriterionWeight]
@@ -170,7 +170,7 @@ class RankingSummary(msgspec.Struct, frozen=True):
 
 
 class ScoreSummary(RankingSummary, frozen=True):
-    """What the envelope of a score contains beside the items."""
+    """The members of the envelope of a scoring response, apart from the items."""
 
     profile: str | None
     plan: str
@@ -181,8 +181,8 @@ class RankingResult:
     """A window of a ranking over one view of the catalog, ready to be encoded.
 
     Attributes:
-        gates: the gates whose outcome each item reports.
-        locale: the language of the sentences that explain items; None leaves the sentences out.
+        gates: the gates to report the outcome of for each item.
+        locale: the language of the sentences that explain items, or None to leave them out.
     """
 
     view: View
@@ -193,13 +193,10 @@ class RankingResult:
     locale: str | None = None
 
     def items(self, records: RankedRecords) -> list[ScoredItem]:
-        """Return the items of the response for some records of the ranking.
-
-        If the request asks for explanations, each item explains how its score is composed.
-        """
+        """Return the response items for a part of the ranking, with explanations if the request asks for them."""
         positions = records.positions
         columns = self.view.items(positions)
-        # Long rankings have millions of items, so whole columns are zipped, in the order of the fields of ScoredItem.
+        # Long rankings have millions of items, so zip whole columns, in the order of the fields of ScoredItem.
         fields = (
             columns.dataset_id,
             columns.dataset_name,
@@ -225,7 +222,7 @@ class RankingResult:
         return [self._with_sentence(item) for item in explained_items]
 
     def _with_sentence(self, item: ExplainedItem) -> ExplainedItem:
-        """Return an item with the sentence that explains its place; unchanged if the ranking has no language."""
+        """Return an item with the sentence about its place, unless the ranking has no language."""
         if self.locale is None:
             return item
 
@@ -233,7 +230,7 @@ class RankingResult:
         return replace(item, sentence=rank_sentence(facts, self.locale))
 
     def _explanations(self, positions: Ints) -> tuple[Iterable[Any], ...]:
-        """Return the columns that explain the scores of some records, in the order of the fields of ExplainedItem."""
+        """Return the columns that explain the scores of records, in the order of the fields of ExplainedItem."""
         facts = self.view.facts(positions)
         criterion_scores = self.view.criterion_scores(positions)
 
@@ -250,7 +247,7 @@ class RankingResult:
         )
 
     def encode_chunks(self) -> Iterator[bytes | memoryview]:
-        """Yield the items as JSON in chunks that are separated by commas, without the brackets around the array."""
+        """Yield the items of the JSON array in chunks, with separating commas but without the brackets."""
         chunk_size = EXPLAINED_CHUNK if self.options.explain else CHUNK
         is_first_chunk = True
 
@@ -259,29 +256,28 @@ class RankingResult:
                 yield b","
 
             encoded_array = msgspec.json.encode(self.items(records))
-            # A view of the array without its brackets, which does not copy it.
+            # Remove the brackets without copying the array.
             yield memoryview(encoded_array)[1:-1]
 
             is_first_chunk = False
 
 
 def best_cases(facts: Facts, weights: Mapping[str, float]) -> list[BestCase]:
-    """Return the best case of each record, from the known and unknown attributes of the records."""
+    """Return the best case of each record, given the known and unknown attributes of all records."""
     criterion_scores = best_case_criterion_scores(facts)
     scores = score_matrix(criterion_scores.T, weights)
     return list(map(BestCase, scores.tolist(), _by_criterion_name(criterion_scores)))
 
 
 def _by_criterion_name(criterion_scores: Floats) -> list[dict[str, float]]:
-    """Return the criterion scores of each record by the names of the criteria."""
+    """Return the criterion scores of each record by criterion name."""
     return [dict(zip(CRITERION_NAMES, values, strict=True)) for values in criterion_scores.tolist()]
 
 
 async def score_response(result: RankingResult, scoring: ScoringRequest) -> Response:
-    """Return the response to a scoring request: the ranked datasets as an array.
+    """Return the response to a scoring request, which is an array of the ranked datasets.
 
-    If the request asks for an envelope, the array is inside an object that also has the counts, the weights and the
-    notes.
+    If the request asks for an envelope, the array is part of an object with the counts, the weights and the notes.
     """
     total_count = result.ranked.total_count
     plan = result.ranked.plan
@@ -305,7 +301,7 @@ async def score_response(result: RankingResult, scoring: ScoringRequest) -> Resp
 async def recommendations_response(
     result: RankingResult, scoring: ScoringRequest, project: Mapping[str, Any]
 ) -> Response:
-    """Return the response with the recommendations for a project: the project itself, and the ranked datasets."""
+    """Return the response with a project and the datasets that are recommended for it."""
     summary = RankingSummary(
         total_count=result.ranked.total_count,
         effective_weights=scoring.effective_weights(),
@@ -314,17 +310,17 @@ async def recommendations_response(
     )
     headers = {"X-Total-Count": str(summary.total_count)}
 
-    # The items are encoded between these two pieces of the JSON object.
+    # The parts of the JSON object before and after the items.
     prefix = b'{"project":' + msgspec.json.encode(project) + b',"datasets":['
     suffix = b"]," + encode_members(summary)
     return await encode_response(result, prefix, suffix, headers)
 
 
 async def _collect_notes(result: RankingResult) -> list[NoteJson]:
-    """Return a note on each weighted criterion that does not distinguish the datasets of the response.
+    """Return a note on each weighted criterion that does not distinguish the datasets in the response.
 
-    Usually the first few datasets already show that there is nothing to note. Otherwise other requests get their turn
-    before the next ones are examined.
+    Usually the first chunk of datasets already shows that there are no notes. Otherwise, other requests can run before
+    the next chunk is examined.
     """
     collector = NoteCollector(result.view, result.weights)
     positions = result.ranked.positions
@@ -340,14 +336,17 @@ async def _collect_notes(result: RankingResult) -> list[NoteJson]:
 
 
 def _note_json(note: RankingNote, locale: str) -> NoteJson:
-    """Return a note as clients receive it, with its sentence in the language `locale`."""
+    """Convert a note to JSON, with its sentence in the language `locale`."""
     label = CRITERION_LABELS[note.criterion_name][LOCALES.index(locale)]
     sentence = ranking_note_text(note.code, label, locale)
     return NoteJson(note.code, note.criterion_name, note.value, sentence)
 
 
 async def encode_response(result: RankingResult, prefix: bytes, suffix: bytes, headers: Mapping[str, str]) -> Response:
-    """Return a response whose JSON is `prefix`, the items of a ranking, and `suffix`; a long one is streamed."""
+    """Return a response with the items of a ranking between `prefix` and `suffix`.
+
+    A long response is streamed.
+    """
     chunks = _stream(result, prefix, suffix)
     if len(result.ranked.positions) > MAX_ITEMS_AT_ONCE:
         return JsonStream(chunks, headers=headers)
@@ -357,7 +356,7 @@ async def encode_response(result: RankingResult, prefix: bytes, suffix: bytes, h
 
 
 async def _stream(result: RankingResult, prefix: bytes, suffix: bytes) -> AsyncIterator[bytes | memoryview]:
-    """Yield the pieces of a response, and let other requests run before each further chunk is encoded."""
+    """Yield the parts of a response, and let other requests run between chunks."""
     yield prefix
 
     for index, chunk in enumerate(result.encode_chunks()):

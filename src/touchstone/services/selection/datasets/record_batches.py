@@ -1,7 +1,7 @@
-"""Conversion of rows of the table `datasets` to the record batches from which the catalog in memory is built.
+"""Conversion of rows of the table `datasets` to record batches for the in-memory catalog.
 
-Whole columns are converted at once, without a Python object for each row. The result is the same as if
-`to_catalog_row` had converted each row.
+Whole columns are converted at once, without a Python object for each row. The result is the same as if each row were
+converted with `to_catalog_row`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,8 @@ from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS
 from touchstone.services.selection.datasets.label_words import licence_words, optional_words, trainable_words
 from touchstone.services.selection.datasets.packed_flags import unpack_flags
 
-# Users write `metadata`, so a member may be of any JSON type. Of the number of rows, it only matters whether it is one.
+# Metadata is free-form, so members may be of any JSON type. It only matters whether the number of rows is an integer.
+# Booleans count as integers, as in `trainable_words`.
 _SELECT_LABELS: Final = """
     WITH labels AS (
         SELECT json_extract(
@@ -45,18 +46,19 @@ _LABEL_WORDS: Final[Mapping[str, Callable[[object], Words | None]]] = {
     "tags": optional_words,
     "trainable": trainable_words,
 }
-"""For each word column, the function that converts a member of `metadata`, or None if it is missing, to words."""
-_MAX_KNOWN_TEXTS: Final = 20_000
-"""How many texts of a column are remembered with what they stand for, a few megabytes."""
-_NO_PLACE: Final = -1
+"""For each word column, the function that converts the member of `metadata`, or None if it is missing, to words."""
+# The maximum number of decoded values to cache for a column, which take a few megabytes.
+_MAX_CACHED_VALUES: Final = 20_000
+# Marks records without evidence in an array of positions.
+_NO_EVIDENCE: Final = -1
 
 
 class RowConverter:
     """Converts rows of the table to record batches. It must be closed after use."""
 
     def __init__(self, thread_count: int | None = None) -> None:
-        """Prepare to read the members of `metadata` with so many threads, by default one for each processor."""
-        import duckdb  # noqa: PLC0415 - takes long to import, and only a process that reads many rows needs it
+        """Create a converter that parses `metadata` with `thread_count` threads, by default one per processor."""
+        import duckdb  # noqa: PLC0415 - slow to import, and only needed in processes that read many rows
 
         # DuckDB must not download extensions.
         config: dict[str, Any] = {"autoinstall_known_extensions": False}
@@ -72,7 +74,7 @@ class RowConverter:
         self._duckdb.close()
 
     def convert(self, rows: pa.RecordBatch) -> RecordBatch:
-        """Return rows of `store.CATALOG_QUERY` as a record batch."""
+        """Convert rows of `store.CATALOG_QUERY` to a record batch."""
         return RecordBatch(
             columns=_to_columns(rows),
             texts=_to_texts(rows),
@@ -82,18 +84,18 @@ class RowConverter:
         )
 
     def _to_words(self, rows: pa.RecordBatch) -> dict[str, CodedColumn]:
-        """Return the attributes that are lists of words."""
+        """Convert the attributes that are lists of words."""
         return {name: decoder.decode(rows[name]) for name, decoder in self._word_decoders.items()}
 
     def _to_label_words(self, metadata: pa.Array) -> dict[str, CodedColumn]:
-        """Return the word columns that come from the metadata of the records."""
+        """Return the word columns that are derived from the metadata of the records."""
         self._duckdb.register("metadata_rows", pa.table({"metadata": metadata}))
         labels = self._duckdb.sql(_SELECT_LABELS).to_arrow_table()
         return {name: decoder.decode(labels[name].combine_chunks()) for name, decoder in self._label_decoders.items()}
 
 
 def _to_columns(rows: pa.RecordBatch) -> dict[str, NDArray[Any]]:
-    """Return the columns of numbers, flags, ids and times."""
+    """Convert the columns of numbers, flags, ids and times."""
     columns: dict[str, NDArray[Any]] = {}
     for name in NUMBERS:
         numbers = rows[name].cast(pa.float64(), safe=False)
@@ -107,15 +109,15 @@ def _to_columns(rows: pa.RecordBatch) -> dict[str, NDArray[Any]]:
 
 
 def _split_uuids(uuids: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return the high and the low half of each UUID, which consists of 16 bytes, the most significant first."""
+    """Return the high and the low half of each UUID as uint64. The UUIDs are given as 16 big-endian bytes."""
     _, values_buffer = uuids.buffers()
-    # The buffer may be that of a longer array, in which these UUIDs begin at `uuids.offset`.
+    # The buffer may belong to a longer array, in which these UUIDs begin at `uuids.offset`.
     halves = np.frombuffer(values_buffer, ">u8", count=2 * len(uuids), offset=16 * uuids.offset).reshape(-1, 2)
     return halves[:, 0].astype(np.uint64), halves[:, 1].astype(np.uint64)
 
 
 def _to_texts(rows: pa.RecordBatch) -> dict[str, pa.Array]:
-    """Return the columns of texts; a hidden record counts as a private one."""
+    """Return the text columns, with `private` as the visibility of hidden records."""
     texts = {name: rows[name] for name in TEXT_COLUMNS}
 
     is_public = pc.and_(pc.equal(rows["visibility"], "public"), pc.invert(rows["is_hidden"]))
@@ -126,77 +128,79 @@ def _to_texts(rows: pa.RecordBatch) -> dict[str, pa.Array]:
 
 
 def _to_word_list(words: Any) -> Words | None:
-    """Return the words of an attribute; None is "not known", which is not the same as an empty list."""
+    """Convert the words of an attribute, which are None if they are not known."""
     return None if words is None else tuple(words)
 
 
 class _WordListDecoder:
-    """Decodes lists of words of a column from JSON, each distinct text only once."""
+    """Decodes the lists of words in a JSON column, and caches the result for each distinct value."""
 
     def __init__(self, to_words: Callable[[Any], Words | None]) -> None:
-        """Prepare to decode; `to_words` converts a decoded value, or None for null, to words."""
+        """Create a decoder. `to_words` converts a decoded JSON value, which is None for null, to words."""
         self._to_words = to_words
-        self._words_by_text: dict[str, Words | None] = {}
+        self._words_by_json: dict[str, Words | None] = {}
 
-    def decode(self, texts: pa.Array) -> CodedColumn:
-        """Return the list of words of each text."""
-        coded_texts = encode_arrow_values(texts)
-        distinct_texts = coded_texts.values[1:]
-        if len(self._words_by_text) + len(distinct_texts) > _MAX_KNOWN_TEXTS:
-            self._words_by_text.clear()
-        self._add([text for text in distinct_texts if text not in self._words_by_text])
+    def decode(self, json_values: pa.Array) -> CodedColumn:
+        """Return the list of words for each JSON value."""
+        coded_values = encode_arrow_values(json_values)
+        distinct_values = coded_values.values[1:]
+        if len(self._words_by_json) + len(distinct_values) > _MAX_CACHED_VALUES:
+            self._words_by_json.clear()
+        self._decode_new([value for value in distinct_values if value not in self._words_by_json])
 
-        # Different texts may stand for the same words, so the words get codes of their own.
-        words_of_texts = [self._words_by_text[text] for text in distinct_texts]
-        word_lists = encode_values([self._to_words(None), *words_of_texts])
-        return CodedColumn(word_lists.codes[coded_texts.codes], word_lists.values)
+        # Different JSON values may decode to the same words, so the words get separate codes.
+        words_of_values = [self._words_by_json[value] for value in distinct_values]
+        word_lists = encode_values([self._to_words(None), *words_of_values])
+        return CodedColumn(word_lists.codes[coded_values.codes], word_lists.values)
 
-    def _add(self, texts: Sequence[str]) -> None:
-        """Decode texts that have not been decoded yet."""
-        values = msgspec.json.decode("[" + ",".join(texts) + "]")
-        self._words_by_text |= {text: self._to_words(value) for text, value in zip(texts, values, strict=True)}
+    def _decode_new(self, json_values: Sequence[str]) -> None:
+        """Decode and cache JSON values that are not in the cache, with a single call."""
+        decoded_values = msgspec.json.decode("[" + ",".join(json_values) + "]")
+        for json_value, decoded_value in zip(json_values, decoded_values, strict=True):
+            self._words_by_json[json_value] = self._to_words(decoded_value)
 
 
 def _to_owners(owners: pa.Array) -> CodedColumn:
-    """Return the owners of the records."""
+    """Convert the owners of the records, which are given as 16 bytes each, to UUIDs."""
     coded_owners = encode_arrow_values(owners)
-    uuids = [UUID(bytes=octets) for octets in coded_owners.values[1:]]
+    uuids = [UUID(bytes=uuid_bytes) for uuid_bytes in coded_owners.values[1:]]
     return CodedColumn(coded_owners.codes, [None, *uuids])
 
 
 class _EvidenceDecoder:
-    """Decodes the evidence about records from JSON, each distinct text only once."""
+    """Decodes the evidence about records from JSON, and caches the result for each distinct value."""
 
     def __init__(self) -> None:
-        self._forget()
+        self._clear_cache()
 
-    def _forget(self) -> None:
-        """Forget the texts that have been decoded so far."""
+    def _clear_cache(self) -> None:
+        """Drop all values that have been decoded so far."""
+        # The distinct evidence, column by column.
         self._evidence = EvidenceWriter()
-        # For each text the place of its evidence in the columns of the writer, or _NO_PLACE if it states none.
-        self._places: dict[str, int] = {}
+        # The position of each JSON value in these columns, or _NO_EVIDENCE if the value contains no evidence.
+        self._cached_positions: dict[str, int] = {}
 
-    def decode(self, texts: pa.Array) -> EvidenceColumns:
+    def decode(self, json_values: pa.Array) -> EvidenceColumns:
         """Return the evidence about the records that have any."""
-        coded_texts = encode_arrow_values(texts)
-        distinct_texts = coded_texts.values[1:]
-        if len(self._places) + len(distinct_texts) > _MAX_KNOWN_TEXTS:
-            self._forget()
-        self._add([text for text in distinct_texts if text not in self._places])
+        coded_values = encode_arrow_values(json_values)
+        distinct_values = coded_values.values[1:]
+        if len(self._cached_positions) + len(distinct_values) > _MAX_CACHED_VALUES:
+            self._clear_cache()
+        self._decode_new([value for value in distinct_values if value not in self._cached_positions])
 
-        # Code 0, of a record without evidence, precedes the codes of the distinct texts.
-        places_by_code = np.array([_NO_PLACE, *(self._places[text] for text in distinct_texts)])
-        places = places_by_code[coded_texts.codes]
-        positions = np.flatnonzero(places != _NO_PLACE)
-        return self._evidence.snapshot().select(places[positions], positions)
+        # Code 0 belongs to records without evidence. The codes of the distinct values follow.
+        positions_by_code = np.array([_NO_EVIDENCE, *(self._cached_positions[value] for value in distinct_values)])
+        cached_positions = positions_by_code[coded_values.codes]
+        record_positions = np.flatnonzero(cached_positions != _NO_EVIDENCE)
+        return self._evidence.snapshot().select(cached_positions[record_positions], record_positions)
 
-    def _add(self, texts: Sequence[str]) -> None:
-        """Decode texts that have not been decoded yet."""
-        evidence_by_text = msgspec.json.decode("[" + ",".join(texts) + "]", type=list[dict[str, AttributeEvidence]])
-        evidence = encode_evidence(evidence_by_text)
+    def _decode_new(self, json_values: Sequence[str]) -> None:
+        """Decode and cache JSON values that are not in the cache, with a single call."""
+        json_array = "[" + ",".join(json_values) + "]"
+        evidence = encode_evidence(msgspec.json.decode(json_array, type=list[dict[str, AttributeEvidence]]))
 
-        first_place = len(self._evidence.snapshot().positions)
-        self._places |= dict.fromkeys(texts, _NO_PLACE)
-        for place, index in enumerate(evidence.positions.tolist(), start=first_place):
-            self._places[texts[index]] = place
+        next_position = len(self._evidence.snapshot().positions)
+        self._cached_positions |= dict.fromkeys(json_values, _NO_EVIDENCE)
+        for position, index in enumerate(evidence.positions.tolist(), start=next_position):
+            self._cached_positions[json_values[index]] = position
         self._evidence.extend(evidence, first_position=0)

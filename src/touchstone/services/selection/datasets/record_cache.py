@@ -1,4 +1,4 @@
-"""The cache of dataset records as JSON, limited in bytes."""
+"""A size-limited cache of encoded dataset records."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -9,7 +9,10 @@ CACHE_BYTES: Final = 64 * 1024 * 1024
 
 
 class RecordCache:
-    """Encoded records by id, limited in bytes; the oldest entries are evicted first."""
+    """A cache of encoded records by id, with a limit on their total size.
+
+    The records that were added first are evicted first.
+    """
 
     def __init__(self, limit: int = CACHE_BYTES) -> None:
         self.limit = limit
@@ -17,11 +20,11 @@ class RecordCache:
         self._records: dict[int, EncodedRecord] = {}
 
     def get(self, dataset_id: int) -> EncodedRecord | None:
-        """Return the record with this id if it is cached."""
+        """Return the record with an id, or None if it is not cached."""
         return self._records.get(dataset_id)
 
     def put(self, records: Mapping[int, EncodedRecord]) -> None:
-        """Add records, or replace those with the same id, and evict the oldest while the cache is over its limit."""
+        """Add or replace records, and evict the oldest ones while the cache exceeds its limit."""
         self.drop(records)
         for dataset_id, record in records.items():
             self._records[dataset_id] = record
@@ -37,7 +40,7 @@ class RecordCache:
         self.bytes = 0
 
     def drop(self, ids: Iterable[int]) -> None:
-        """Remove the records with these ids, if they are cached."""
+        """Remove the records with these ids from the cache, if present."""
         for dataset_id in ids:
             record = self._records.pop(dataset_id, None)
             if record is not None:

@@ -1,4 +1,4 @@
-"""The limit on the bytes that all records of one user take together."""
+"""The limit on the total size of a user's records."""
 
 from uuid import UUID
 
@@ -8,13 +8,18 @@ from touchstone.services.selection.datasets import record_usage_store
 
 
 async def check_record_quota(connection: Reader, owner: UUID | None, quota_bytes: int) -> None:
-    """Check, within the transaction that has written a record, that the owner's records fit into the quota.
+    """Check that an owner's records do not exceed the quota.
 
-    Records without an owner are not limited. The transaction has locked the catalog, so concurrent writes cannot
-    exceed the limit together.
+    Call this at the end of the transaction that writes a record. The transaction holds the lock of the catalog, so that
+    concurrent writes cannot exceed the quota together.
+
+    Args:
+        connection: the transaction.
+        owner: the owner, or None for records without an owner, which are not limited.
+        quota_bytes: the maximum total size of the owner's records.
 
     Raises:
-        RecordQuotaExceeded: the owner's records take more.
+        RecordQuotaExceeded: the records exceed the quota.
     """
     if owner is None:
         return

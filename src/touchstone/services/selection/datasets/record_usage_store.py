@@ -1,6 +1,6 @@
-"""The size of all records of each owner together, kept beside the records.
+"""Queries on the table with the total size of each owner's records.
 
-Adding up the records for every write would take longer with each record of the owner.
+The totals are stored, because adding up all records of an owner for every write would be slow.
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,18 @@ _ADD_BYTES: Final = sa.text(
 
 
 async def read_bytes(connection: Reader, owner: UUID) -> int:
-    """Return the size in bytes of all records of an owner together."""
+    """Return the total size of an owner's records in bytes."""
     used_bytes = await connection.scalar(sa.select(record_usage.c.bytes).where(record_usage.c.owner == owner))
     return int(used_bytes or 0)
 
 
 async def add_bytes(transaction: Writer, added_bytes: Mapping[UUID | None, int]) -> None:
-    """Add what a transaction has changed to the sizes of some owners; records without an owner are not counted."""
+    """Add size changes to the totals of their owners, except for records without an owner.
+
+    Args:
+        transaction: the transaction that writes the records.
+        added_bytes: the number of added bytes by owner, which may be negative.
+    """
     rows = [
         {"owner": owner, "bytes": byte_count}
         for owner, byte_count in added_bytes.items()

@@ -1,4 +1,4 @@
-"""A cache of recent responses, valid for as long as the catalog does not change."""
+"""A cache of recent responses, which is valid until the catalog changes."""
 
 from typing import Final
 from uuid import UUID
@@ -10,15 +10,16 @@ from touchstone.ranking.catalog.view import View
 CAPACITY_BYTES: Final = 16 * 1024 * 1024
 MAX_RESPONSE_BYTES: Final = 128 * 1024
 
-# The viewer, on whom it depends which records are visible; the language; the query string; and the body.
+# The viewer, who determines which records are visible, the language, the query string and the request body.
 CacheKey = tuple[UUID | None, str, bytes, bytes]
 
 
 class ResponseCache:
-    """Short responses to requests over one state of the catalog, given as its view at the assurance `declared`.
+    """A cache of short responses for one state of the catalog.
 
-    Every write creates a new view, and the first response over a new view empties the cache. The assurance of a request
-    is part of its key, because it stands in the query string or in the body.
+    The state is identified by the view at the assurance `declared`. Every write creates a new view, and the first
+    response for a new view empties the cache. The requested assurance is part of the key, because it is contained in
+    the query string or in the body.
     """
 
     def __init__(self) -> None:
@@ -27,7 +28,7 @@ class ResponseCache:
         self._used_bytes = 0
 
     def get(self, view: View, key: CacheKey) -> Response | None:
-        """Return the cached response to the same request over the same view, or None if there is none."""
+        """Return the cached response to the same request for the same view, or None if there is none."""
         if view is not self._view:
             return None
 
@@ -36,8 +37,7 @@ class ResponseCache:
     def put(self, view: View, key: CacheKey, response: Response) -> Response:
         """Cache a response for later requests with the same key, and return the response.
 
-        Long and streamed responses are not cached. The cache is emptied first if it is full, or if the catalog has
-        changed since (then `view` is a new one).
+        Long and streamed responses are not cached. The cache is emptied first if it is full, or if `view` is new.
         """
         body = getattr(response, "body", None)
         if not isinstance(body, bytes) or len(body) > MAX_RESPONSE_BYTES:

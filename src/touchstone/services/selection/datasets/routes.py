@@ -1,7 +1,7 @@
-"""Routes of dataset records: listing, searching, scoring, and the records themselves.
+"""Routes for listing, searching, scoring, creating, reading, changing and deleting dataset records.
 
-Handlers that answer long lists or rankings return bytes that were encoded elsewhere, because a response model would
-take several times as long as the answer itself.
+Handlers for long lists and rankings return encoded bytes, because validating a response model would take several times
+as long as everything else.
 """
 
 import asyncio
@@ -86,7 +86,7 @@ async def list_datasets(request: Request) -> Response:
     Once the records of an answer have taken 4 MiB, a record that does not fit comes with `metadata_omitted: true` and
     without its `metadata`, which reading the record alone gives.
     """
-    # The parameters are parsed by hand: FastAPI would take longer over sixty of them than the list itself takes.
+    # FastAPI would need more time to parse the sixty parameters than it takes to read the list.
     ctx = RequestContext(request)
     values = LIST_PARAMETERS.parse_query(ctx.query_string)
     query = build_query(values, ctx.viewer)
@@ -95,7 +95,7 @@ async def list_datasets(request: Request) -> Response:
     window = parse_list_window(values, sort_order, page_window)
     assurance = parse_assurance(values) or Assurance.DECLARED
 
-    # Only lists without page numbers are continued with a cursor.
+    # Only lists without page numbers continue with a cursor.
     is_page = page_window.page is not None
     matches = await ctx.catalog.list_ids(query, sort_order, window, assurance, with_last_place=not is_page)
     bodies = await ctx.catalog.records.record_bodies(matches.ids, ctx.viewer, ByteBudget())
@@ -158,7 +158,7 @@ async def search_datasets(request: Request) -> Response:
 )
 async def score_datasets(request: Request) -> Response:
     """Rank by score decreasing, then name, then id; return all records that match unless `limit` says otherwise."""
-    # The request is parsed by hand, and only if its response is not cached: this is the hottest route of the service.
+    # This is the hottest route of the service, so the request is only parsed if its response is not cached.
     ctx = RequestContext(request)
     raw_body = await request.body()
     cache_key = (ctx.viewer, ctx.locale, ctx.query_string, raw_body)
@@ -249,7 +249,7 @@ async def change_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     ctx = RequestContext(request)
     record = await ctx.load_record(dataset_id)
 
-    # The permission is checked before the body, so that other callers are not told what is wrong with it.
+    # Check the permission before the body, so that unauthorized callers get no details about errors in the body.
     check_may_change(record.owner, ctx.caller)
     body = await ctx.body(DatasetChange)
 
@@ -270,7 +270,7 @@ async def delete_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     ctx = RequestContext(request)
     record = await ctx.load_record(dataset_id)
 
-    # The permission is checked again under the lock; a caller who lacks it must not lock the catalog at all.
+    # Unauthorized callers must not even lock the catalog. The permission is checked again under the lock.
     check_may_change(record.owner, ctx.caller)
     await ctx.services.datasets.delete(record.id, ctx.caller, if_match=parse_if_match(request))
 
@@ -284,7 +284,7 @@ async def get_source(request: Request, dataset_id: DatasetKey) -> Response:
     encoded_record = await ctx.load_record(dataset_id)
     record = msgspec.json.decode(encoded_record.body)
 
-    # Opening the file proves that the record may name it and that it can be read.
+    # Open the file to check that the record may refer to it and that it is readable.
     file = await ctx.services.data_files.open(record["file_path"], encoded_record.owner)
     await asyncio.to_thread(file.close)
 
@@ -293,10 +293,10 @@ async def get_source(request: Request, dataset_id: DatasetKey) -> Response:
 
 
 def _total_count_header(total_count: int) -> dict[str, str]:
-    """Return the header that says how many records match in all, whatever part of them is returned."""
+    """Return the header with the number of all matching records."""
     return {"X-Total-Count": str(total_count)}
 
 
 def _record_response(record: EncodedRecord) -> Response:
-    """Return a response with one record and its version."""
+    """Return a response with one record and its entity tag."""
     return JsonResponse(record.body, headers={"ETag": record.etag})

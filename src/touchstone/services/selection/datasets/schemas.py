@@ -1,4 +1,4 @@
-"""Schemas of dataset records, scores and rankings: request bodies, and responses as the OpenAPI document shows them."""
+"""Schemas of dataset records, scores and rankings, for request bodies and for the OpenAPI document."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -33,16 +33,16 @@ MAX_WORDS: Final = 200
 MAX_FILE_PATH: Final = 4096
 MAX_REASON: Final = 1000
 
-# Short names of ethical attributes, as they are called among the scoring criteria.
+# The names of scoring criteria that are short names of ethical attributes.
 SHORT_TAGS: Final[Mapping[str, str]] = {
     "anonymization": "anonymization_applied",
     "transparency": "transparency",
     "informed_consent": "informed_consent",
     "data_quality": "data_quality_documented",
 }
-# The filters that a search takes beside its own criteria; their values are parsed with the table of filters.
+# The filters that a search accepts in addition to its own criteria. Their values are parsed with FILTER_PARAMETERS.
 SEARCH_FILTERS: Final = ("license", "language", "source", "trainable")
-# The members of a record that the service writes; those that an exported record has may be imported again.
+# The members of a record that only the service writes. A bulk import ignores them, so that exports can be imported.
 SERVICE_FIELDS: Final = frozenset(
     {
         "id",
@@ -59,7 +59,7 @@ SERVICE_FIELDS: Final = frozenset(
     }
 )
 _FILTER_SCHEMAS: Final = FILTER_PARAMETERS.json_schema()["properties"]
-# The tags of a search, and the attribute that each stands for.
+# The attribute for each tag of a search.
 TAGS: Final[Mapping[str, str]] = {name: name for name in ETHICAL} | dict(SHORT_TAGS)
 
 Visibility = Literal["public", "private"]
@@ -70,12 +70,12 @@ FilePath = Annotated[str, Field(max_length=MAX_FILE_PATH), AfterValidator(requir
 
 
 def _require_known_year(year: int) -> int:
-    """Return a year unchanged, for pydantic, after checking that a dataset can have it.
+    """Validate the year of a dataset for pydantic, and return it unchanged.
 
-    The first year is 1900. The last one is next year, because announced datasets are dated ahead.
+    The last valid year is next year, because announced datasets have future dates.
 
     Raises:
-        ValueError: the year is earlier or later.
+        PydanticCustomError: the year is too early or too late.
     """
     first_year = BY_NAME["year"].minimum
     last_year = datetime.now(UTC).year + 1
@@ -96,9 +96,9 @@ Year = Annotated[
 
 
 def request_type(attribute: Attribute) -> Any:
-    """Return the type of an attribute in a request body, as pydantic validates it.
+    """Return the annotated type of an attribute in a request body, for validation with pydantic.
 
-    Numbers have the bounds of the attribute. The year also has a bound that moves with the calendar.
+    Numbers have the bounds of the attribute. The upper bound of the year depends on the current date.
     """
     if attribute.name == "year":
         return Year
@@ -110,9 +110,9 @@ def request_type(attribute: Attribute) -> Any:
 
 
 def _attribute_fields() -> dict[str, Any]:
-    """Return the pydantic fields that a request body has for the attributes of a dataset, by name.
+    """Return the pydantic fields for the attributes of a dataset in a request body, by name.
 
-    Every field may be left out. Null clears an attribute, except for the name, which every dataset must have.
+    All fields are optional. Null clears an attribute, except for the name, which is required.
     """
     fields: dict[str, Any] = {
         attribute.name: (request_type(attribute) | None, Field(None, description=attribute.label_en))
@@ -137,7 +137,7 @@ class DatasetChangeBody(RequestModel):
     def provided_attributes(self) -> dict[str, Any]:
         """Return the attributes that the caller has provided, including those that are null.
 
-        The name of the dataset may come as `name`, `dataset_name` or both; in the result it is `dataset_name`.
+        The name of the dataset may be given as `name`, `dataset_name` or both. In the result it is `dataset_name`.
 
         Raises:
             ConflictingValues: both keys of the name are present and have different values.
@@ -201,11 +201,11 @@ class SearchCriteria(RequestModel):
     trainable: Annotated[Any, WithJsonSchema(_FILTER_SCHEMAS["trainable"])] = None
 
     def filters(self) -> dict[str, Any]:
-        """Return the values of the filters, as the table of filters parses them."""
+        """Return the values of the filters, which must still be parsed with FILTER_PARAMETERS."""
         return {name: getattr(self, name) for name in SEARCH_FILTERS}
 
     def tag_attributes(self) -> list[str]:
-        """Return the names of the attributes that the tags stand for; a tag may be a short name of an attribute.
+        """Return the attribute for each tag, which is the name or a short name of an attribute.
 
         Raises:
             UnknownName: a tag does not exist.

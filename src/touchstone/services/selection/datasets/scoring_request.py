@@ -1,7 +1,7 @@
-"""Parsing of scoring requests: filters, weights or a named profile, and the window of the ranking.
+"""Parsing of scoring requests, which contain filters, weights or a profile, and a window.
 
-The body is parsed by hand and not with pydantic: validation would take longer than the ranking itself, and an error in
-a weight has to name the criterion as well as the place.
+The body is not parsed with pydantic, because validation would take longer than the ranking itself, and because an error
+in a weight must contain both its location and the name of the criterion.
 """
 
 from collections.abc import Mapping
@@ -68,19 +68,19 @@ _GATE: Final = Parameter(
 SCORE_PARAMETERS: Final = ParameterTable(SKIP, _LIMIT, _ENVELOPE, _EXPLAIN, ASSURANCE, _GATE)
 RECOMMENDATION_PARAMETERS: Final = ParameterTable(SKIP, _RECOMMENDATION_LIMIT, ASSURANCE, _GATE)
 QUESTION_PARAMETERS: Final = ParameterTable(ASSURANCE, _GATE)
-"""The query parameters of questions about a ranking, such as how stable it is."""
+"""The query parameters of requests that analyse a whole ranking, such as its stability."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankingOptions:
-    """What the query string of a request for a ranking asks for.
+    """The options in the query string of a request for a ranking.
 
     Attributes:
-        skip: how many records to leave out first.
-        limit: how many records to return at most; None stands for all.
-        explain: whether the items say how their scores are composed.
-        is_enveloped: whether the items are inside an object with counts and weights.
-        assurance: the weakest level of evidence that counts, if it is given.
+        skip: the number of records to skip.
+        limit: the maximum number of records to return, or None for all.
+        explain: whether the items explain how their scores are composed.
+        is_enveloped: whether the items are part of an object with counts and weights.
+        assurance: the minimum level of evidence, or None if it is not given.
         only_passing: whether records that do not pass every gate are left out.
     """
 
@@ -97,11 +97,11 @@ class ScoringRequest:
     """The records to rank and the weights of the criteria.
 
     Attributes:
-        filters: the filters that the records have to satisfy.
+        filters: the filters that the records must satisfy.
         weights: the weight of each criterion.
-        profile: the name of these weights, if they have one.
-        assurance: the weakest level of evidence that counts, if it is given.
-        gates: the requirements that the request sets beside its filters.
+        profile: the name of the weight profile, or None if the request contains other weights.
+        assurance: the minimum level of evidence, or None if it is not given.
+        gates: the requirements that are reported for each record, in addition to the filters.
     """
 
     filters: ParameterValues
@@ -117,10 +117,10 @@ class ScoringRequest:
 
 
 def parse_score_options(query_string: bytes) -> RankingOptions:
-    """Return the options in the query string of a scoring request; without a limit, all records are ranked.
+    """Return the options in the query string of a scoring request, which has no limit by default.
 
     Raises:
-        UnknownName, InvalidValue, ConflictingValues: a parameter does not fit.
+        UnknownName, InvalidValue, ConflictingValues: a parameter is not valid.
     """
     values = SCORE_PARAMETERS.parse_query(query_string)
     limit = _LIMIT.integer_in(values) if _LIMIT.name in values else None
@@ -139,7 +139,7 @@ def parse_recommendation_options(query_string: bytes) -> RankingOptions:
     """Return the options in the query string of a request for recommendations, which are always explained.
 
     Raises:
-        UnknownName, InvalidValue, ConflictingValues: a parameter does not fit.
+        UnknownName, InvalidValue, ConflictingValues: a parameter is not valid.
     """
     values = RECOMMENDATION_PARAMETERS.parse_query(query_string)
     return RankingOptions(
@@ -152,10 +152,10 @@ def parse_recommendation_options(query_string: bytes) -> RankingOptions:
 
 
 def parse_question_options(query_string: bytes) -> RankingOptions:
-    """Return the options in the query string of a question about a ranking, which is always about the whole ranking.
+    """Return the options in the query string of a request that analyses a whole ranking.
 
     Raises:
-        UnknownName, InvalidValue, ConflictingValues: a parameter does not fit.
+        UnknownName, InvalidValue, ConflictingValues: a parameter is not valid.
     """
     values = QUESTION_PARAMETERS.parse_query(query_string)
     return RankingOptions(
@@ -168,12 +168,12 @@ def parse_question_options(query_string: bytes) -> RankingOptions:
 
 
 def parse_scoring_request(body: object) -> ScoringRequest:
-    """Return the filters, the weights, the assurance and the gates that the JSON body of a scoring request gives.
+    """Parse the JSON body of a scoring request.
 
-    The weights come from the list `weights`, or from the profile that the body names, or from the default profile.
+    The weights come from `weights`, from the profile in `profile`, or from the default profile.
 
     Raises:
-        Invalid: the body does not fit; subclasses say in which way.
+        Invalid: the body is not valid. Subclasses describe the reason.
     """
     if not isinstance(body, dict):
         raise Invalid(FieldError(("body",), "dict_type"))
@@ -194,7 +194,7 @@ def parse_scoring_request(body: object) -> ScoringRequest:
     if not isinstance(profile, str) or profile not in PROFILES:
         raise unknown_value_error(str(profile), PROFILES, "body", "profile")
 
-    # Weights beside a profile are accepted only if they are those of the profile.
+    # A request may only contain both a profile and weights if the weights are equal.
     profile_weights = PROFILES[profile].weights
     if weights and weights != dict(profile_weights):
         raise ConflictingValues(at=("body", "weights"), other="profile")
@@ -202,10 +202,10 @@ def parse_scoring_request(body: object) -> ScoringRequest:
 
 
 def _parse_filters(body: Mapping[str, Any]) -> ParameterValues:
-    """Return the filters in the body of a scoring request, which may be called `filters`, `criteria` or both.
+    """Return the filters in the body of a scoring request, from the keys `filters` and `criteria`.
 
     Raises:
-        Invalid: one of the two is not a filter object; subclasses say in which way.
+        Invalid: one of the two is not a valid filter object. Subclasses describe the reason.
         ConflictingValues: a filter has different values under the two keys.
     """
     filters = FILTER_PARAMETERS.parse_json(body.get("filters", {}), "body", "filters")

@@ -1,9 +1,8 @@
-"""Digests that identify imported records: their owner, their source and their key in the source, in a single text.
+"""Digests that identify imported records by their owner, their source and their key in the source.
 
-The text begins with a digest of the owner and the source and ends with the key, so that the records of a source are
-neighbours in the index of all digests, in the order of their keys. Digests in the old form, which cover everything
-together, are in random places, so that the database of a large catalog has to write a whole page of the index for each
-new record.
+A digest is a string that begins with a hash of the owner and the source and ends with the key. So the records of a
+source are neighbours in the database index, in the order of their keys. Digests in the old form are a single hash.
+They are scattered over the whole index, so that a large database has to write a separate page for each new record.
 """
 
 import hashlib
@@ -14,28 +13,32 @@ from uuid import UUID
 
 import msgspec
 
-# Makes a digest from the owner, the standard of the document, the name of the source and the key.
+# Returns the digest for an owner, the standard of a document, the name of a source and a key.
 DigestOf: TypeAlias = Callable[[UUID | None, str | None, str | None, str], str]
 
-# Digests in the old form consist of hexadecimal digits, so that none of them begins with this letter.
+# Digests in the old form are hexadecimal, so none of them begins with this letter.
 _PREFIX: Final = "k"
 _SOURCE_DIGEST_LENGTH: Final = 32
-# Longer keys are replaced by their digests, because databases limit the length of a text in an index.
+# Longer keys are replaced by a hash, because databases limit the length of strings in an index.
 _MAX_KEY_LENGTH: Final = 64
 _KEY_SEPARATOR: Final = ":"
 _KEY_DIGEST_SEPARATOR: Final = "#"
-_KNOWN_SOURCES: Final = 1000
-# Longer names of sources are not remembered, so that a client cannot fill the memory with them.
-_MAX_REMEMBERED_LENGTH: Final = 200
+_MAX_CACHED_SOURCES: Final = 1000
+# Longer source names are not cached, so that a client cannot exhaust the memory.
+_MAX_CACHED_NAME_LENGTH: Final = 200
 
 
 def source_digest(owner: UUID | None, standard: str | None, source_name: str | None, key: str) -> str:
-    """Return what identifies the record with a key in a source; `standard` is that of the document, if there is one.
+    """Return the digest that identifies a record.
 
-    The key is a part of the result, unless it is long.
+    Args:
+        owner: the owner of the record, or None.
+        standard: the metadata standard, if the record was imported from a document.
+        source_name: the name of the source.
+        key: the key of the record in the source.
     """
-    is_short = len(standard or "") + len(source_name or "") <= _MAX_REMEMBERED_LENGTH
-    digest_of_source = _remembered_digest_of_source if is_short else _digest_of_source
+    is_short = len(standard or "") + len(source_name or "") <= _MAX_CACHED_NAME_LENGTH
+    digest_of_source = _cached_digest_of_source if is_short else _digest_of_source
     digest = digest_of_source(owner, standard, source_name)
     if len(key) <= _MAX_KEY_LENGTH:
         return f"{digest}{_KEY_SEPARATOR}{key}"
@@ -43,17 +46,23 @@ def source_digest(owner: UUID | None, standard: str | None, source_name: str | N
 
 
 def old_source_digest(owner: UUID | None, standard: str | None, source_name: str | None, key: str) -> str:
-    """Return the digest of the same record in the old form; records that are stored under it keep it."""
+    """Return the digest of a record in the old form, which older records keep."""
     return _digest_of([owner, standard, source_name, key])
 
 
 def digests_of_source(
     metadata: Mapping[str, Any] | None, owner: UUID | None, digest_of: DigestOf = source_digest
 ) -> list[str]:
-    """Return the digests under which a record with some metadata may be stored, or an empty list if they name no key.
+    """Return the digests that may identify a record with a source and a key in its metadata.
 
-    The first digest, which new records get, is that of the owner, the source and the key. A record that was imported
-    from a document has a digest that also covers the standard of the document, the `kind` of its source.
+    The result is empty if the metadata contains no source or no key. The first digest is for new records. The second
+    one is for records that were imported from a document, whose digest also depends on the metadata standard, the
+    `kind` of the source.
+
+    Args:
+        metadata: the metadata of the record.
+        owner: the owner of the record.
+        digest_of: the function that returns a digest in the new or the old form.
     """
     source = (metadata or {}).get("source")
     if not isinstance(source, dict):
@@ -77,13 +86,13 @@ def is_old_source_digest(digest: str) -> bool:
 
 
 def _digest_of_source(owner: UUID | None, standard: str | None, source_name: str | None) -> str:
-    """Return the part of a digest that all records of a source have in common."""
+    """Return the beginning of the digest, which is the same for all records of a source."""
     return _PREFIX + _digest_of([owner, standard, source_name])[:_SOURCE_DIGEST_LENGTH]
 
 
-_remembered_digest_of_source = lru_cache(maxsize=_KNOWN_SOURCES)(_digest_of_source)
+_cached_digest_of_source = lru_cache(maxsize=_MAX_CACHED_SOURCES)(_digest_of_source)
 
 
 def _digest_of(value: object) -> str:
-    """Return the SHA-256 digest of a JSON value in hexadecimal digits."""
+    """Return the hexadecimal SHA-256 digest of a JSON value."""
     return hashlib.sha256(msgspec.json.encode(value)).hexdigest()

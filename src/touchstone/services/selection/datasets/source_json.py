@@ -1,4 +1,4 @@
-"""What the other backends learn about a record: its file, and what a description of a trained model says about it."""
+"""The information about a record that other backends need to train and describe models."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -14,10 +14,14 @@ MAX_PURPOSES: Final = 3
 
 
 def source_json(record: dict[str, Any], stored_record: DatasetRecord, claims: Iterable[ClaimRecord]) -> dict[str, Any]:
-    """Return the source of a record given as JSON: its file, and what its metadata suggests for a training.
+    """Return the data file of a record, and the information that is needed to train and describe models.
 
-    Metadata is free-form, so a target or a sensitive column that is not a text is ignored. `stored_record` is the same
-    record as it is stored, with the evidence about its attributes, and `claims` are those about it.
+    Metadata is free-form, so a target or a sensitive column that is not a string is ignored.
+
+    Args:
+        record: the record as the JSON object that clients receive.
+        stored_record: the same record as stored, with the evidence about its attributes.
+        claims: the claims about the record.
     """
     metadata = record["metadata"] or {}
 
@@ -38,14 +42,14 @@ def source_json(record: dict[str, Any], stored_record: DatasetRecord, claims: It
         "target": target,
         "sensitive_columns": [column for column in sensitive_columns if isinstance(column, str)],
         "licenses": licence_words(stored_record.labels.licence),
-        "levels": _levels(stored_record),
+        "levels": _evidence_levels(stored_record),
         "purposes": _documented_purposes(claims),
         "record": record,
     }
 
 
-def _levels(record: DatasetRecord) -> dict[str, EvidenceLevel]:
-    """Return how well each known flag and number of a record is supported."""
+def _evidence_levels(record: DatasetRecord) -> dict[str, EvidenceLevel]:
+    """Return the level of evidence for each known flag and number of a record."""
     evidence_by_attribute = record.attribute_evidence or {}
 
     levels = {}
@@ -57,7 +61,7 @@ def _levels(record: DatasetRecord) -> dict[str, EvidenceLevel]:
 
 
 def _documented_purposes(claims: Iterable[ClaimRecord]) -> list[dict[str, Any]]:
-    """Return what documents say about the purposes of a dataset, in their own words, the newest claim first."""
+    """Return at most `MAX_PURPOSES` quotes from documents about the purposes of a dataset, newest first."""
     now = datetime.now(UTC)
     level_by_quote = {
         claim.quote: claim.effective_level

@@ -24,7 +24,7 @@ from touchstone.services.selection.datasets.new_records import NewRecords
 from touchstone.services.selection.datasets.packed_flags import PLACE_VALUES, UNKNOWN_DIGIT
 from touchstone.services.selection.datasets.source_digests import is_old_source_digest
 
-# Both databases accept several thousand values in one IN list.
+# Both kinds of database accept more values in one IN list.
 _IDS_PER_QUERY: Final = 1000
 _COLUMNS_OUTSIDE_CATALOG: Final = (
     *FLAGS,
@@ -38,7 +38,7 @@ _COLUMNS_OUTSIDE_CATALOG: Final = (
 
 
 def _pack_flags() -> sa.ColumnElement[int]:
-    """Return an expression for all flags of a row, for `unpack_flags`."""
+    """Return an SQL expression that packs all flags of a row into one integer, for `unpack_flags`."""
     packed_flags: sa.ColumnElement[int] = sa.literal(0, sa.BigInteger)
     for name, place_value in PLACE_VALUES.items():
         digit = sa.func.coalesce(sa.cast(datasets.c[name], sa.Integer), UNKNOWN_DIGIT)
@@ -46,17 +46,20 @@ def _pack_flags() -> sa.ColumnElement[int]:
     return packed_flags
 
 
-# All rows, with the columns from which the catalog in memory is filled, and the flags in one column.
+# All rows, with the columns that the in-memory catalog needs, and all flags in one column.
 CATALOG_QUERY: Final = sa.select(
     *(column for column in datasets.c if column.name not in _COLUMNS_OUTSIDE_CATALOG), _pack_flags().label("flags")
 )
 
 
 def is_visible_to(viewer: UUID | sa.BindParameter[UUID | None] | None) -> sa.ColumnElement[bool]:
-    """Return the SQL condition for records that a viewer may see: the viewer's own, and public ones unless hidden.
+    """Return the SQL condition for records that a viewer may see.
 
-    As the condition is part of the query, somebody else's private record takes as long as a missing one, and the
-    response time does not reveal that it exists. A viewer that is a parameter may be null.
+    These are public records and the records of the viewer. Hidden records are not public. The condition must be part of
+    the query, so that the response time does not reveal whether a private record exists.
+
+    Args:
+        viewer: the viewer, or None for anonymous viewers, or a query parameter that may be null.
     """
     is_public = (datasets.c.visibility == "public") & ~datasets.c.is_hidden
     if viewer is None:
@@ -65,33 +68,33 @@ def is_visible_to(viewer: UUID | sa.BindParameter[UUID | None] | None) -> sa.Col
     return is_public | (datasets.c.owner == viewer)
 
 
-# Readers see who declares a record by the name that this user has chosen.
+# Records contain the name that their owner has chosen.
 _OWNER_PSEUDO: Final = users.c.pseudo.label("owner_pseudo")
 _WITH_OWNERS: Final = datasets.outerjoin(users, users.c.id == datasets.c.owner)
 _DATASETS_WITH_OWNERS: Final = sa.select(datasets, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
 _IS_VISIBLE: Final = is_visible_to(sa.bindparam("viewer", type_=sa.Uuid))
-# Most requests read one record or those of a page. To build the query anew for each of them would take SQLAlchemy a
-# good part of the time that the database needs to answer it, and leave objects that refer to each other as garbage.
+# Most requests read one record or one page of records. The queries are built only once, because building them for each
+# request would take almost as long as running them, and create garbage with reference cycles.
 _VISIBLE_DATASET: Final = _DATASETS_WITH_OWNERS.where(datasets.c.id == sa.bindparam("id"), _IS_VISIBLE)
 _VISIBLE_DATASETS: Final = _DATASETS_WITH_OWNERS.where(
     datasets.c.id.in_(sa.bindparam("ids", expanding=True)),
     _IS_VISIBLE,
     datasets.c.bytes <= sa.bindparam("max_bytes"),
 )
-# What a statement that writes a record returns: the record as it is stored, with the name of its owner. The subquery is
-# text, because SQLAlchemy would make that of an insert read the table `datasets` once more.
+# The columns that statements for writing a record return. The subquery is literal SQL, because SQLAlchemy would add the
+# table `datasets` to its FROM clause in an INSERT statement.
 _PSEUDO_OF_OWNER: Final = sa.literal_column("(SELECT users.pseudo FROM users WHERE users.id = datasets.owner)", sa.Text)
 _WRITTEN_COLUMNS: Final = (*datasets.c, _PSEUDO_OF_OWNER.label(_OWNER_PSEUDO.name))
-# More bytes than any record can take.
+# A limit that no record exceeds.
 ANY_SIZE: Final = 2**62
 
 
 class SourceConflict(Exception):
-    """Another transaction has inserted or deleted a record with the same source in the meantime."""
+    """A concurrent transaction has inserted or deleted a record with the same source."""
 
 
 async def insert_dataset(transaction: Writer, draft: DatasetDraft, version: int) -> DatasetRecord:
-    """Insert a record at a version of the catalog and return it as stored."""
+    """Insert a record at a version of the catalog, and return it as stored."""
     insert = sa.insert(datasets).values(**column_values(draft, version))
     row = await transaction.fetch_returned_row(insert.returning(*_WRITTEN_COLUMNS))
     assert row is not None
@@ -102,7 +105,7 @@ async def insert_dataset(transaction: Writer, draft: DatasetDraft, version: int)
 
 
 async def insert_datasets(transaction: Writer, drafts: Sequence[DatasetDraft], version: int) -> None:
-    """Insert many records with one statement; either all of them have an id, or none has."""
+    """Insert many records with one statement. Either all drafts must have an id, or none of them."""
     rows = [column_values(draft, version) for draft in drafts]
     await transaction.insert_rows(datasets, rows)
 
@@ -116,7 +119,7 @@ async def insert_new_datasets(transaction: Writer, new_records: NewRecords, vers
     """Insert new records at a version of the catalog, and return their ids.
 
     Raises:
-        SourceConflict: a record with the same source has been inserted in the meantime.
+        SourceConflict: a concurrent transaction has inserted a record with the same source.
     """
     ids = await transaction.reserve_ids(datasets, len(new_records.sizes))
     assigned_columns = {"id": ids, "changed_at_version": [version] * len(ids)}
@@ -150,7 +153,7 @@ async def update_datasets(transaction: Writer, drafts: Sequence[DatasetRecord], 
     """Replace the content of many existing records with one statement, and return them as stored."""
     rows = [column_values(draft, version) for draft in drafts]
 
-    # SQLAlchemy reserves the plain names of the columns, so each parameter has a prefix.
+    # SQLAlchemy reserves the names of the columns, so the parameters have a prefix.
     parameters: dict[str, Any] = {name: sa.bindparam(f"new_{name}") for name in rows[0] if name != "id"}
     update = sa.update(datasets).where(datasets.c.id == sa.bindparam("new_id")).values(**parameters)
     parameter_values = [{f"new_{name}": value for name, value in row.items()} for row in rows]
@@ -165,7 +168,7 @@ async def update_datasets(transaction: Writer, drafts: Sequence[DatasetRecord], 
 
 
 async def delete_dataset(transaction: Writer, dataset_id: int, version: int) -> None:
-    """Delete a record and log the deletion for the other processes."""
+    """Delete a record, and record the deletion for other processes."""
     deletion = sa.delete(datasets).where(datasets.c.id == dataset_id)
     row = await transaction.fetch_returned_row(deletion.returning(datasets.c.owner, datasets.c.bytes))
     if row is not None:
@@ -181,13 +184,13 @@ async def visible_dataset(connection: Reader, dataset_id: int, viewer: UUID | No
 
 
 async def read_dataset(connection: Reader, dataset_id: int) -> DatasetRecord | None:
-    """Return one record whoever may see it, or None if it does not exist."""
+    """Return one record regardless of who may see it, or None if it does not exist."""
     row = await connection.first(_DATASETS_WITH_OWNERS.where(datasets.c.id == dataset_id))
     return None if row is None else to_record(row)
 
 
 async def hidden_datasets(connection: Reader, *, offset: int, limit: int) -> tuple[list[DatasetRecord], int]:
-    """Return a page of the records that administrators have hidden, by id, and the number of all of them."""
+    """Return a page of the hidden records, sorted by id, and the number of all hidden records."""
     query = sa.select(*COLUMNS_WITHOUT_METADATA, _OWNER_PSEUDO).select_from(_WITH_OWNERS).where(datasets.c.is_hidden)
     rows = await connection.all(query.order_by(datasets.c.id).offset(offset).limit(limit))
     count = sa.select(sa.func.count()).select_from(datasets).where(datasets.c.is_hidden)
@@ -195,28 +198,28 @@ async def hidden_datasets(connection: Reader, *, offset: int, limit: int) -> tup
 
 
 async def ids_of_records_with_file(connection: Reader, file_name: str, owner: UUID) -> list[int]:
-    """Return the ids of an owner's records that name a data file by a path that ends in this name."""
-    names_file = datasets.c.file_path.endswith(file_name, autoescape=True)
-    query = sa.select(datasets.c.id).where(datasets.c.owner == owner, names_file)
+    """Return the ids of an owner's records whose file path ends with a file name."""
+    has_file = datasets.c.file_path.endswith(file_name, autoescape=True)
+    query = sa.select(datasets.c.id).where(datasets.c.owner == owner, has_file)
     return [row["id"] for row in await connection.all(query.order_by(datasets.c.id))]
 
 
 async def dataset_from_source(connection: Reader, source_digests: Sequence[str]) -> DatasetRecord | None:
-    """Return the record that was imported with one of these sources, or None; the digests contain the owner."""
+    """Return the record with one of the source digests, or None if there is none."""
     query = _DATASETS_WITH_OWNERS.where(datasets.c.source_digest.in_(source_digests))
-    # Should there be two, that under a digest in the present form counts, as in bulk imports.
+    # If there are two, prefer the one with a digest in the new form, which sorts last.
     row = await connection.first(query.order_by(datasets.c.source_digest.desc()))
     return None if row is None else to_record(row)
 
 
 async def datasets_from_sources(connection: Reader, source_digests: Sequence[str]) -> list[DatasetRecord]:
-    """Return the records that were imported with these sources, in no particular order, without owners' names."""
+    """Return the records with these source digests, unordered and without the names of owners."""
     query = sa.select(datasets).where(is_one_of(datasets.c.source_digest, source_digests))
     return to_records(await connection.all(query))
 
 
 async def has_old_source_digests(connection: Reader) -> bool:
-    """Return whether any record is stored under a digest in the old form; these precede all others."""
+    """Return whether any record has a digest in the old form, which sorts before digests in the new form."""
     first_digest = await connection.scalar(sa.select(sa.func.min(datasets.c.source_digest)))
     return first_digest is not None and is_old_source_digest(first_digest)
 
@@ -239,7 +242,7 @@ async def visible_datasets(
 async def visible_datasets_without_metadata(
     connection: Reader, ids: Sequence[int], viewer: UUID | None
 ) -> list[DatasetRecord]:
-    """Return the records with these ids that the viewer may see, in no particular order and without `metadata`."""
+    """Return the records with these ids that the viewer may see, unordered and without `metadata`."""
     records: list[DatasetRecord] = []
     for batch in _batches(ids):
         query = sa.select(*COLUMNS_WITHOUT_METADATA, _OWNER_PSEUDO).select_from(_WITH_OWNERS)
@@ -250,24 +253,24 @@ async def visible_datasets_without_metadata(
 
 
 async def visible_dataset_id(connection: Reader, dataset_id: UUID, viewer: UUID | None) -> int | None:
-    """Return the integer id that belongs to a UUID, or None if the viewer may see no such record."""
+    """Return the integer id of a record, or None if it does not exist or the viewer may not see it."""
     query = sa.select(datasets.c.id).where(datasets.c.dataset_id == dataset_id, is_visible_to(viewer))
     row_id: int | None = await connection.scalar(query)
     return row_id
 
 
 async def visible_ids(connection: Reader, ids: Sequence[int], viewer: UUID | None) -> set[int]:
-    """Return those of the ids that belong to records which the viewer may see."""
-    seen_ids: set[int] = set()
+    """Return the ids in `ids` whose records the viewer may see."""
+    visible: set[int] = set()
     for batch in _batches(ids):
         query = sa.select(datasets.c.id).where(datasets.c.id.in_(batch), is_visible_to(viewer))
-        seen_ids |= {row["id"] for row in await connection.all(query)}
+        visible |= {row["id"] for row in await connection.all(query)}
 
-    return seen_ids
+    return visible
 
 
 async def ids_of_uuids(connection: Reader, uuids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the integer ids of the records with these UUIDs, whoever may see them."""
+    """Return the integer ids of the records with these UUIDs, regardless of who may see them."""
     ids: dict[UUID, int] = {}
     for start in range(0, len(uuids), _IDS_PER_QUERY):
         batch = uuids[start : start + _IDS_PER_QUERY]
@@ -278,7 +281,7 @@ async def ids_of_uuids(connection: Reader, uuids: Sequence[UUID]) -> dict[UUID, 
 
 
 async def content_sizes(connection: Reader, ids: Sequence[int]) -> dict[int, int]:
-    """Return the content size in bytes of each of these records, by id."""
+    """Return the size of the content of each record in bytes, by id."""
     sizes: dict[int, int] = {}
     for batch in _batches(ids):
         query = sa.select(datasets.c.id, datasets.c.bytes).where(datasets.c.id.in_(batch))
@@ -293,7 +296,7 @@ async def count_datasets(connection: Reader) -> int:
 
 
 async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int, tuple[str, dict[str, Any] | None]]:
-    """Return the name and the `metadata` of each of these records, by id, whoever may see the records."""
+    """Return the name and the `metadata` of each record by id, regardless of who may see the records."""
     records: dict[int, tuple[str, dict[str, Any] | None]] = {}
     for batch in _batches(ids):
         columns = (datasets.c.id, datasets.c.dataset_name, datasets.c.metadata)
@@ -304,6 +307,6 @@ async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int
 
 
 def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Yield slices of the ids that are short enough for the IN list of one query."""
+    """Yield slices of `ids` that are short enough for the IN list of a query."""
     for start in range(0, len(ids), _IDS_PER_QUERY):
         yield ids[start : start + _IDS_PER_QUERY]

@@ -1,4 +1,4 @@
-"""The request and the response of suggestions for somebody who is typing."""
+"""Parameters and response of the route for suggestions while typing."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -42,11 +42,11 @@ class SuggestionsView(BaseModel):
 
 
 def parse_suggest_options(values: ParameterValues) -> tuple[str, int]:
-    """Return the text to complete, which may be empty, and how many suggestions are asked for."""
+    """Return the text to complete, which may be empty, and the maximum number of suggestions."""
     text = values.get(_Q.name, "")
     return str(text), _LIMIT.integer_in(values)
 
 
 def suggestions_json(suggestions: Sequence[Suggestion]) -> dict[str, Any]:
-    """Return suggestions as JSON."""
+    """Convert suggestions to JSON."""
     return {"suggestions": [asdict(suggestion) for suggestion in suggestions]}

@@ -68,7 +68,7 @@ async def delete_file(request: Request, file_id: str) -> Response:
 
     # Clear the measurements first, so that the request can simply be repeated if a later step fails.
     file = await ctx.services.uploads.get(file_id, owner)
-    await ctx.services.background_measurer.forget_file(file.stored_name, owner)
+    await ctx.services.background_measurer.clear_measurements(file.stored_name, owner)
     await ctx.services.uploads.delete(file.id, owner)
 
     return Response(status_code=204)

@@ -310,10 +310,10 @@ def _validated_values(dataset: ReadDataset, source: dict[str, Any]) -> dict[str,
     """
     values = {name: value for name, value in dataset.dataset.record.items() if name not in CLAIMED}
     metadata = {**values.pop("metadata", {}), "source": source}
-    texts = {name: values.pop(name, "") for name in _TEXT_FIELDS}
+    text_values = {name: values.pop(name, "") for name in _TEXT_FIELDS}
 
     body: DatasetCreateBody = DatasetCreate.model_validate(
-        {"name": values.get("dataset_name", ""), **texts, **values, "metadata": metadata}
+        {"name": values.get("dataset_name", ""), **text_values, **values, "metadata": metadata}
     )
     fields = body.provided_fields()
     texts_and_metadata = {name: fields[name] for name in (*_TEXT_FIELDS, "metadata")}
@@ -363,11 +363,11 @@ def _with_documents(
     new_values = stated_values(new_entries)
     stored_metadata = draft.metadata or {}
 
-    texts = {name: getattr(draft, name) for name in _TEXT_FIELDS}
+    text_values = {name: getattr(draft, name) for name in _TEXT_FIELDS}
     if old_entries:
-        texts = merge_values(texts, old_values, {name: new_values.get(name) for name in _TEXT_FIELDS})
+        text_values = merge_values(text_values, old_values, {name: new_values.get(name) for name in _TEXT_FIELDS})
     else:
-        texts |= {name: new_values[name] for name in _TEXT_FIELDS}
+        text_values |= {name: new_values[name] for name in _TEXT_FIELDS}
 
     attribute_names = [name for name in ATTRIBUTE_NAMES if name not in CLAIMED]
     attributes = merge_values(
@@ -384,7 +384,7 @@ def _with_documents(
 
     return replace(
         draft,
-        **texts,
+        **text_values,
         attributes={**draft.attributes, **attributes},
         metadata={**known_metadata, **service_metadata, IMPORTED: imported_documents},
     )
@@ -392,7 +392,7 @@ def _with_documents(
 
 def _is_measurement_outdated(current: DatasetRecord, draft: DatasetDraft) -> bool:
     """Return whether a change replaces the data file of a record or its target column."""
-    return DataFile.of(draft) != DataFile.of(current) or target_of(draft) != target_of(current)
+    return DataFile.from_record(draft) != DataFile.from_record(current) or target_of(draft) != target_of(current)
 
 
 async def _store(writer: CatalogWriter, draft: DatasetDraft, changes: ClaimChanges) -> DatasetRecord:
