@@ -226,7 +226,7 @@ async def test_what_a_curator_has_confirmed_stays(selection: Selection, ada: htt
     [record] = (await ada.get("/datasets/")).json()
     assert (record["informed_consent"], record["year"]) == (True, None)
     consent_state = await state(ada, record["id"])
-    assert (consent_state["level"], consent_state["declared"]) == ("reviewed", None)
+    assert (consent_state["level"], consent_state["declared"]) == ("reviewed", True)
 
     changed_record = await ada.patch(f"/datasets/{record['id']}", json={"informed_consent": None})
     assert changed_record.json()["informed_consent"] is None
