@@ -7,7 +7,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from touchstone.client import (
-    Choice,
     Dataset,
     Evidence,
     Job,
@@ -37,7 +36,6 @@ from touchstone.web.views.weighted_criteria import criterion_labels
 _JOB_KINDS: Final[tuple[Kind, ...]] = ("train", "explain")
 _RECENT_JOBS: Final = 50
 _RECENT_COMPARISONS: Final = 5
-_LIST_PAGE: Final = 1000  # how many items of a complete list are read at once, as many as the API allows
 TARGET_RANK: Final = 10  # the page of a dataset says which attributes would bring it to this rank
 _SIMILAR_DATASETS: Final = 1000  # datasets on one page when the score of a single one is searched for
 EMPTY_RANKING: Final = Ranking(datasets=[], total_count=0, effective_weights=[])
@@ -106,28 +104,6 @@ async def find_chosen_dataset(ctx: PageContext, project: Project) -> Dataset | N
     if project.chosen_dataset_id is None:
         return None
     return await find_dataset(ctx, project.chosen_dataset_id)
-
-
-async def list_all_projects(ctx: PageContext) -> list[Project]:
-    """Return all projects of the reader, for a field that selects one of them."""
-    projects: list[Project] = []
-    for number in itertools.count(1):
-        page = await ctx.api.page_projects(page=number, page_size=_LIST_PAGE)
-        projects += page.projects
-        if number >= page.total_pages:
-            break
-    return projects
-
-
-async def list_all_choices(ctx: PageContext, project_id: str) -> list[Choice]:
-    """Return all choices for a project, the newest first."""
-    choices: list[Choice] = []
-    for number in itertools.count(1):
-        page = await ctx.api.page_choices(project_id, page=number, page_size=_LIST_PAGE)
-        choices += page.choices
-        if number >= page.total_pages:
-            break
-    return choices
 
 
 async def list_recent_jobs(ctx: PageContext, project_id: str | None = None) -> list[Job]:

@@ -16,7 +16,6 @@ from touchstone.web.api_queries import (
     fetch_lifts,
     fetch_ranked_dataset,
     fetch_score,
-    list_all_projects,
     load_reader,
     read_rank_state,
 )
@@ -106,7 +105,7 @@ async def dataset_page(ctx: PageContext) -> Response:
         trainable=dataset_view.is_trainable(dataset),
         export_formats=tuple(FORMATS),
         search_engine_description=await fetch_search_engine_description(ctx, dataset),
-        projects=await list_all_projects(ctx),
+        projects=await ctx.api.list_projects(),
     )
 
 

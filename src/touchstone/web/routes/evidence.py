@@ -142,12 +142,15 @@ def _end_of_day(ctx: PageContext, text: str) -> str:
     Raises:
         TouchstoneError: the day is over, or the text is no date.
     """
+    message = ctx.text("claim_until_past")
     try:
-        end = datetime.combine(date.fromisoformat(text), time(23, 59, 59), UTC)
+        last_day = date.fromisoformat(text)
     except ValueError:
-        end = datetime.min.replace(tzinfo=UTC)
+        raise invalid_field(message, "until") from None
+
+    end = datetime.combine(last_day, time(23, 59, 59), UTC)
     if end <= datetime.now(UTC):
-        raise invalid_field(ctx.text("claim_until_past"), "until")
+        raise invalid_field(message, "until")
     return end.isoformat()
 
 

@@ -14,7 +14,7 @@ from touchstone.client.models import Kind
 from touchstone.core.errors import IdempotencyConflict, Invalid
 from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS, MITIGATION_LABELS
 from touchstone.web.addresses import build_address
-from touchstone.web.api_queries import find_dataset_names, list_all_projects, list_recent_jobs
+from touchstone.web.api_queries import find_dataset_names, list_recent_jobs
 from touchstone.web.forms import (
     id_field,
     integer_field,
@@ -136,7 +136,7 @@ async def _render_start_form(
         form=form,
         is_unsaved=ctx.is_post,
         key=idempotency_key,
-        projects=await list_all_projects(ctx),
+        projects=await ctx.api.list_projects(),
         **choices,
     )
 

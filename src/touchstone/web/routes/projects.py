@@ -17,8 +17,6 @@ from touchstone.web.addresses import page_address
 from touchstone.web.api_queries import (
     find_chosen_dataset,
     find_dataset_names,
-    list_all_choices,
-    list_all_projects,
     list_comparisons,
     list_recent_jobs,
     load_background,
@@ -102,7 +100,7 @@ async def new_project_page(ctx: PageContext) -> Response:
         error=form_error,
         form=form,
         chosen=dataset,
-        projects=await list_all_projects(ctx),
+        projects=await ctx.api.list_projects(),
         **_need_variables(ctx, state, criteria),
     )
 
@@ -336,7 +334,7 @@ async def _render_project(
     project = await ctx.api.get_project(project_id)
     recommendations = await ctx.api.get_recommendations(project.id, limit=_RECOMMENDATIONS)
     jobs = await list_recent_jobs(ctx, project.id)
-    choices = await list_all_choices(ctx, project.id)
+    choices = await ctx.api.list_choices(project.id)
     snapshots = await ctx.api.list_snapshots(project.id)
     comparisons = await list_comparisons(ctx, project.id)
     chosen_dataset = await find_chosen_dataset(ctx, project)

@@ -8,7 +8,7 @@ from uuid import UUID
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue, EvidenceLevel
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence.claim_records import ClaimRecord
-from touchstone.services.selection.evidence.resolution import resolve_attribute
+from touchstone.services.selection.evidence.resolution import is_creators_declaration, resolve_attribute
 
 
 class AttributeState(NamedTuple):
@@ -80,11 +80,7 @@ def _creators_value(declared_value: ClaimValue, claims: Sequence[ClaimRecord], o
         claims: the effective claims about the attribute.
         owner: the creator of the record.
     """
-    creators_claims = [
-        claim
-        for claim in claims
-        if claim.level is EvidenceLevel.DECLARED and claim.author is not None and claim.author == owner
-    ]
+    creators_claims = [claim for claim in claims if is_creators_declaration(claim, owner)]
     if not creators_claims:
         return declared_value
     return max(creators_claims, key=lambda claim: claim.created_at).value

@@ -110,8 +110,13 @@ def decide(attribute: str, statements: Sequence[Statement], assurance: Assurance
 
 def _to_statement(claim: ClaimRecord, owner: UUID | None) -> Statement:
     """Convert an effective claim to a statement."""
-    is_creators = claim.level is EvidenceLevel.DECLARED and claim.author is not None and claim.author == owner
+    is_creators = is_creators_declaration(claim, owner)
     return Statement(claim.value, claim.effective_level, claim.created_at, is_creators)
+
+
+def is_creators_declaration(claim: ClaimRecord, owner: UUID | None) -> bool:
+    """Return whether a claim is a declaration by the creator of the record, confirmed or not."""
+    return claim.level is EvidenceLevel.DECLARED and claim.author is not None and claim.author == owner
 
 
 def _prefer_creator(attribute: str, statements: Sequence[Statement]) -> Sequence[Statement]:
