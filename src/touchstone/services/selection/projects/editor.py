@@ -168,7 +168,7 @@ class ProjectEditor:
                 stored_project = await store.lock_project(transaction, project)
                 if stored_project is None:
                     raise ProjectNotFound
-                if _is_ranked_alike(stored_project, known_project):
+                if _has_same_choice_and_need(stored_project, known_project):
                     return await self._write_change(transaction, stored_project, update, ranking, versions)
 
             # Another request has changed the project since it was read, so the rank may be that of another dataset.
@@ -244,7 +244,7 @@ def _choice_of(project: ProjectRecord) -> tuple[int | None, str | None]:
     return project.chosen_dataset_id, project.choice_reason
 
 
-def _is_ranked_alike(project: ProjectRecord, other: ProjectRecord) -> bool:
+def _has_same_choice_and_need(project: ProjectRecord, other: ProjectRecord) -> bool:
     """Return whether two states of a project have the same choice, and rank datasets in the same way."""
     return _choice_of(project) == _choice_of(other) and ProjectNeed.of(project) == ProjectNeed.of(other)
 
