@@ -316,7 +316,7 @@ def _read_records(file: Path, format_name: str | None) -> list[Record]:
     The file may be compressed with gzip. If it cannot be read, the command ends with an error message.
 
     Raises:
-        RecordError: The file does not contain records; the message names the line.
+        RecordError: the file does not contain records; the message names the line.
     """
     file_format = _file_format(file, format_name, tuple(READERS))
     read_records = READERS[file_format]
@@ -356,7 +356,7 @@ def open_text_input(file: Path) -> TextIO:
     """Open a file of records as text; a file with the suffix .gz is decompressed.
 
     Raises:
-        OSError: The file cannot be opened.
+        OSError: the file cannot be opened.
     """
     open_file = gzip.open if file.suffix == GZIP_SUFFIX else open
     # Spreadsheet programs write a byte order mark, which "utf-8-sig" removes.
@@ -369,7 +369,7 @@ def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) ->
     The suffix .gz is ignored, so that `records.csv.gz` is a CSV file.
 
     Raises:
-        typer.BadParameter: The format is not in `formats`, or a Parquet file would have the suffix .gz.
+        typer.BadParameter: the format is not in `formats`, or a Parquet file would have the suffix .gz.
     """
     uncompressed_file = file.with_suffix("") if file.suffix == GZIP_SUFFIX else file
     suffix = uncompressed_file.suffix.removeprefix(".").lower()

@@ -100,7 +100,7 @@ def exit_with_error(message: str, exit_status: ExitStatus) -> NoReturn:
     """Print a one-line message on the error stream, and end the command.
 
     Raises:
-        typer.Exit: Always, with the exit status.
+        typer.Exit: always, with the exit status.
     """
     Console(stderr=True).print(f"touchstone: {message}", markup=False, highlight=False, soft_wrap=True)
     raise typer.Exit(exit_status)

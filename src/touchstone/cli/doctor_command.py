@@ -64,8 +64,8 @@ async def _check_database(settings: Settings, documents_dir: Path | None, *, aud
     Quotes are looked up in the source documents in `documents_dir`, unless it is None.
 
     Raises:
-        SettingsError: There is no database.
-        SchemaError: The database is empty, or its schema is older or newer than this code.
+        SettingsError: there is no database.
+        SchemaError: the database is empty, or its schema is older or newer than this code.
     """
     async with open_database(settings, must_exist=True) as database:
         with startup_errors(settings):

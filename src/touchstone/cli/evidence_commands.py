@@ -162,7 +162,7 @@ def _check_attribute(attribute: str) -> None:
     """Check that there can be claims about an attribute.
 
     Raises:
-        typer.BadParameter: There are no claims about this attribute.
+        typer.BadParameter: there are no claims about this attribute.
     """
     if attribute not in CLAIMED_ATTRIBUTES:
         raise typer.BadParameter(f"{attribute!r} is not one of {', '.join(CLAIMED_ATTRIBUTES)}")
@@ -172,7 +172,7 @@ def _parse_value(attribute: str, text: str) -> ClaimValue:
     """Parse the value that a user claims for an attribute, or return None if the attribute does not apply.
 
     Raises:
-        typer.BadParameter: There are no claims about this attribute, or the value is invalid.
+        typer.BadParameter: there are no claims about this attribute, or the value is invalid.
     """
     _check_attribute(attribute)
     if text == NOT_APPLICABLE:
@@ -216,7 +216,7 @@ def _find_claim(context: CommandContext, dataset: str, id_beginning: str) -> UUI
     """Return the full id of the claim about a dataset whose id has the given beginning.
 
     Raises:
-        typer.BadParameter: No claim has such an id, or several claims have.
+        typer.BadParameter: no claim has such an id, or several claims have.
     """
     claims = context.client.get_evidence(dataset).claims
     lower_case_beginning = id_beginning.lower()
@@ -230,7 +230,7 @@ def _parse_decision(text: str) -> Decision:
     """Return the decision with the given name.
 
     Raises:
-        typer.BadParameter: There is no such decision.
+        typer.BadParameter: there is no such decision.
     """
     match text:
         case "accept" | "confirm" | "reject":

@@ -128,7 +128,7 @@ def _import_batch(client: Touchstone, batch: list[Document], options: dict[str, 
     """Import documents with one request, and repeat it if the service does not write all datasets in time.
 
     Raises:
-        TouchstoneError: The service refused the request for another reason than the documents, or did not respond.
+        TouchstoneError: the service refused the request for another reason than the documents, or did not respond.
     """
     documents = [(document.name, document.content) for document in batch]
     results_by_dataset: dict[tuple[str, str | None], DocumentResult] = {}

@@ -79,7 +79,7 @@ def _show_job(context: CommandContext, job: Job, *, wait: bool) -> None:
     """Show a job to the user; with `wait`, first wait until it is done.
 
     Raises:
-        typer.Exit: The job failed or was cancelled, which the exit status reports to scripts.
+        typer.Exit: the job failed or was cancelled, which the exit status reports to scripts.
     """
     if wait and not job.done:
         job = wait_with_progress(context, job)
@@ -95,7 +95,7 @@ def wait_with_progress(context: CommandContext, job: Job) -> Job:
     Ctrl-C ends the command, but the job continues. A message then tells the user how to resume waiting.
 
     Raises:
-        typer.Exit: The user has pressed Ctrl-C.
+        typer.Exit: the user has pressed Ctrl-C.
     """
     try:
         with progress_bar(f"{job.kind} {job.id}", total=100) as (progress, task_id):

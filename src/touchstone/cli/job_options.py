@@ -73,7 +73,7 @@ def _explanation_request(given_options: dict[str, Any]) -> dict[str, Any]:
     """Return the body of a request for an explanation.
 
     Raises:
-        typer.BadParameter: A value of the option `--values` is not a JSON object.
+        typer.BadParameter: a value of the option `--values` is not a JSON object.
     """
     options = dict(given_options)
     if "values" in options:

@@ -91,7 +91,7 @@ def profile_weights(context: CommandContext, profile_name: str) -> dict[str, flo
     A project stores weights instead of the name of a profile, so that its ranking does not change with the profile.
 
     Raises:
-        typer.BadParameter: The service has no profile of this name.
+        typer.BadParameter: the service has no profile of this name.
     """
     criteria = context.client.get_criteria()
     weights_by_profile = {profile["name"]: profile["weights"] for profile in criteria["profiles"]}

@@ -22,11 +22,11 @@ class Column(Generic[T]):
     """A column of a table, which is wrapped on a narrow terminal unless it contains numbers or keys.
 
     Attributes:
-        title: The heading of the column.
-        read: A function that returns the value in this column for the item of a row.
-        is_number: Whether the values are numbers, which are aligned to the right.
-        is_key: Whether the values are keys, such as ids and states.
-        min_width: The smallest number of characters on a line of a wrapped column.
+        title: the heading of the column.
+        read: a function that returns the value in this column for the item of a row.
+        is_number: whether the values are numbers, which are aligned to the right.
+        is_key: whether the values are keys, such as ids and states.
+        min_width: the smallest number of characters on a line of a wrapped column.
     """
 
     title: str

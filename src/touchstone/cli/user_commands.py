@@ -66,7 +66,7 @@ def _validate_registration(fields: dict[str, str]) -> Registration:
     """Return the fields of a new account in the form that the service requires of a registration.
 
     Raises:
-        typer.BadParameter: A field is invalid, such as an e-mail address that is none.
+        typer.BadParameter: a field is invalid, such as an e-mail address that is none.
     """
     try:
         return Registration.model_validate(fields)
@@ -179,8 +179,8 @@ async def _open_accounts(*, must_exist: bool) -> AsyncIterator[Database]:
     upgraded, because a server may be using it.
 
     Raises:
-        SettingsError: The database cannot be opened, or is missing although it must exist.
-        SchemaError: The database needs `touchstone db upgrade`, or is newer than this code.
+        SettingsError: the database cannot be opened, or is missing although it must exist.
+        SchemaError: the database needs `touchstone db upgrade`, or is newer than this code.
     """
     settings = Settings.load()
     async with open_database(settings, must_exist=must_exist) as database:

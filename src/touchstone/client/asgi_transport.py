@@ -59,7 +59,7 @@ class _RunningApp(httpx2.AsyncByteStream):
         An exception that the application raises before this message is raised here.
 
         Raises:
-            httpx2.RemoteProtocolError: The application ended without a response.
+            httpx2.RemoteProtocolError: the application ended without a response.
         """
         start_message = await self._response_messages.get()
         if start_message is None:

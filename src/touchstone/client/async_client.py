@@ -79,7 +79,7 @@ class AsyncTouchstone:
     nothing are retried after temporary failures. After `login`, an expired access token is renewed automatically.
 
     Attributes:
-        identity: The caller that the client represents, with the tokens of the last sign-in or renewal.
+        identity: the caller that the client represents, with the tokens of the last sign-in or renewal.
     """
 
     def __init__(
@@ -94,11 +94,11 @@ class AsyncTouchstone:
         """Create a client of the server at `base_url`; the first call opens a connection.
 
         Args:
-            base_url: The address of the server, such as `http://127.0.0.1:8000`.
-            token: An access token; without one, calls are anonymous until `login`.
-            locale: The language of error messages, `fr` or `en`.
-            transport: A replacement for the network, such as `InProcess`.
-            timeout: The time limit of a call in seconds.
+            base_url: the address of the server, such as `http://127.0.0.1:8000`.
+            token: an access token; without one, calls are anonymous until `login`.
+            locale: the language of error messages, `fr` or `en`.
+            transport: a replacement for the network, such as `InProcess`.
+            timeout: the time limit of a call in seconds.
         """
         self.identity = Identity(token=token, locale=locale)
         self._http_client = httpx2.AsyncClient(transport=transport, **http_client_options(base_url, timeout))
@@ -228,7 +228,7 @@ class AsyncTouchstone:
         """Export all records that match the filters with a single request, and iterate over them as they arrive.
 
         Raises:
-            TouchstoneError: The service refused the call, or the connection was lost before the last record.
+            TouchstoneError: the service refused the call, or the connection was lost before the last record.
         """
         call = export_calls.stream_export(
             "jsonl", sort_by=sort_by, sort_order=sort_order, assurance=assurance, **filters
@@ -252,7 +252,7 @@ class AsyncTouchstone:
         """Write all records that match the filters to an open file, and return the number of bytes written.
 
         Raises:
-            TouchstoneError: The service refused the call, or the connection was lost before the export was complete.
+            TouchstoneError: the service refused the call, or the connection was lost before the export was complete.
         """
         response = await self.run(export_calls.stream_export(export_format, **filters))
         return await self._write_body(response, file)
@@ -270,9 +270,9 @@ class AsyncTouchstone:
         The records are sent while the caller iterates over the batches, so stopping early leaves out the rest.
 
         Raises:
-            TouchstoneError: The service stopped the import; the batches so far are stored.
-            OSError: The file cannot be read.
-            TypeError: The source is a single record, or a path as a string.
+            TouchstoneError: the service stopped the import; the batches so far are stored.
+            OSError: the file cannot be read.
+            TypeError: the source is a single record, or a path as a string.
         """
         for call in bulk_import_calls(source, lines_per_request):
             result = await self.run(call)
@@ -330,7 +330,7 @@ class AsyncTouchstone:
         iteration begins with the next one.
 
         Raises:
-            TouchstoneError: The service refused the call, or several connections in a row failed.
+            TouchstoneError: the service refused the call, or several connections in a row failed.
         """
         open_stream = functools.partial(job_calls.follow_job, job.kind, job.id)
         async for event in self._follow(open_stream, after):
@@ -340,7 +340,7 @@ class AsyncTouchstone:
         """Iterate over the states of a comparison as they change, until all its trainings have ended.
 
         Raises:
-            TouchstoneError: The service refused the call, or several connections in a row failed.
+            TouchstoneError: the service refused the call, or several connections in a row failed.
         """
         open_stream = functools.partial(comparison_calls.follow_training_comparison, comparison.id)
         async for event in self._follow(open_stream, None):
@@ -371,7 +371,7 @@ class AsyncTouchstone:
         """Write an artifact of a job to an open file in chunks, and return the number of bytes written.
 
         Raises:
-            TouchstoneError: The service refused the call, or the connection was lost before the file was complete.
+            TouchstoneError: the service refused the call, or the connection was lost before the file was complete.
         """
         response = await self.run(job_calls.stream_artifact(job.kind, job.id, name))
         return await self._write_body(response, into, file_name=name)
@@ -380,7 +380,7 @@ class AsyncTouchstone:
         """Write the body of a streamed response to an open file, and return the number of bytes written.
 
         Raises:
-            TouchstoneError: The response is a web page instead of the file, or the connection was lost.
+            TouchstoneError: the response is a web page instead of the file, or the connection was lost.
         """
         byte_count = 0
         async with aclosing(response):
@@ -403,7 +403,7 @@ class AsyncTouchstone:
         """Make a call, with retries after temporary failures, and return the content of its response.
 
         Raises:
-            TouchstoneError: The service refused the call or did not respond.
+            TouchstoneError: the service refused the call or did not respond.
         """
         return await self._perform(send_with_retries(call, self.identity))
 

@@ -25,17 +25,17 @@ class Call(Generic[T]):
     """A request to the API, and a function that reads its response.
 
     Attributes:
-        method, path: The HTTP method, and the path with percent-encoded segments.
-        read: A function that returns the content of a successful response.
-        query: The query parameters. None is left out, and a list becomes a repeated parameter.
-        json, content, files: The body; at most one of them is set.
-        headers: Headers in addition to the headers that identify the caller.
-        public: Whether the call is sent without a token.
-        read_only: Whether the call changes nothing, even if its method is POST, so that it can be retried.
-        unchanged_on_error: Whether an error response means that nothing was changed. The call can then be retried
+        method, path: the HTTP method, and the path with percent-encoded segments.
+        read: a function that returns the content of a successful response.
+        query: the query parameters. None is left out, and a list becomes a repeated parameter.
+        json, content, files: the body; at most one of them is set.
+        headers: headers in addition to the headers that identify the caller.
+        public: whether the call is sent without a token.
+        read_only: whether the call changes nothing, even if its method is POST, so that it can be retried.
+        unchanged_on_error: whether an error response means that nothing was changed. The call can then be retried
             after a temporary error, but not after a broken connection.
-        streamed: Whether the caller reads the response while it arrives, and closes it.
-        min_timeout_seconds: The shortest time limit for the response; the client's own limit applies if it is longer.
+        streamed: whether the caller reads the response while it arrives, and closes it.
+        min_timeout_seconds: the shortest time limit for the response; the client's own limit applies if it is longer.
     """
 
     method: str
@@ -92,7 +92,7 @@ def read_nothing(response: httpx2.Response) -> None:
     """Check that a response has no body, or a JSON body, whose content is ignored.
 
     Raises:
-        TouchstoneError: The body has another form, because a proxy or another service has responded.
+        TouchstoneError: the body has another form, because a proxy or another service has responded.
     """
     if response.content and media_type_of(response) != JSON_MEDIA_TYPE:
         raise unreadable_response(response.status_code, "a body was not expected")
@@ -102,7 +102,7 @@ def read_bytes(response: httpx2.Response) -> bytes:
     """Return the body of a response that is a file, but not a web page, unchanged.
 
     Raises:
-        TouchstoneError: The response is a web page, because a proxy or another service has responded.
+        TouchstoneError: the response is a web page, because a proxy or another service has responded.
     """
     refuse_web_page(response)
     return response.content
@@ -137,7 +137,7 @@ def build_path(*segments: object) -> str:
     """Return the path that consists of the API prefix and these segments, which are percent-encoded.
 
     Raises:
-        TouchstoneError: A segment is empty, `.` or `..`, which would make it the path of another resource.
+        TouchstoneError: a segment is empty, `.` or `..`, which would make it the path of another resource.
     """
     encoded_segments = []
     for segment in segments:

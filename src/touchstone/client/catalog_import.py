@@ -45,7 +45,7 @@ class CatalogImport:
         the record, the result says why, and the import can continue with the next record.
 
         Raises:
-            TouchstoneError: The service refused the call for another reason than the record, or did not respond.
+            TouchstoneError: the service refused the call for another reason than the record, or did not respond.
         """
         known_values = {name: value for name, value in record.items() if value is not None}
         try:

@@ -43,7 +43,7 @@ class ExportedRecords:
         """Return the records that are complete after this chunk, and buffer an incomplete line.
 
         Raises:
-            TouchstoneError: A line is not a record.
+            TouchstoneError: a line is not a record.
         """
         received = self._incomplete_line + chunk
         *complete_lines, self._incomplete_line = received.split(LINE_BREAK)

@@ -112,7 +112,7 @@ def idempotency_header(idempotency_key: str | None) -> dict[str, str]:
     The service starts at most one job for each key.
 
     Raises:
-        ValueError: The key contains characters that a header cannot carry.
+        ValueError: the key contains characters that a header cannot carry.
     """
     if idempotency_key is None:
         return {}

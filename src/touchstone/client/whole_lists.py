@@ -26,7 +26,7 @@ def read_whole_list(
     Like `send_with_retries`, this generator yields the steps for a client to perform.
 
     Raises:
-        TouchstoneError: The service refused a call or did not respond.
+        TouchstoneError: the service refused a call or did not respond.
     """
     items: list[T] = []
     while True:

@@ -59,7 +59,7 @@ _NO_COUNTS: Final[Mapping[str, Any]] = {
 _MAX_MODERATE_NUMBER: Final = "1e150"  # the square of a larger number may not fit into a double
 
 
-Results = dict[int, dict[str, Any]]  # The results of a query for each column, by its index in the file.
+Results = dict[int, dict[str, Any]]  # the results of a query for each column, by its index in the file
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ async def check_resources(resources: tuple[Resource, ...]) -> Mapping[str, BaseE
     """Ping all resources at once.
 
     Returns:
-        The exception raised by each resource by name, or None if it responded within `PING_SECONDS`.
+        the exception raised by each resource by name, or None if it responded within `PING_SECONDS`.
     """
     pings = [asyncio.wait_for(resource.ping(), PING_SECONDS) for resource in resources]
     outcomes = await asyncio.gather(*pings, return_exceptions=True)  # None, or the exception that a ping raised

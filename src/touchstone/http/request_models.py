@@ -81,7 +81,7 @@ class RequestModel(BaseModel):
             PydanticCustomError: a key is unknown. The message suggests similar known keys.
         """
         if not isinstance(value, dict):
-            return value  # Pydantic refuses it afterwards
+            return value  # Pydantic refuses it afterwards.
 
         known_keys = set(cls.model_fields)
         fields = {key: item for key, item in value.items() if key not in cls.ignored}

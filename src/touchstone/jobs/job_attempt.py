@@ -227,7 +227,7 @@ class AttemptRunner:
         """Repeat a write until it succeeds, so that finished work survives an unreachable or full database.
 
         Returns:
-            The result of the write.
+            the result of the write.
 
         Raises:
             ServiceError: the write failed while the process is shutting down.

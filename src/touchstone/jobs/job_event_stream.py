@@ -33,7 +33,7 @@ def parse_last_event_id(header_value: str | None) -> int:
         header_value: the Last-Event-ID header, or None.
 
     Returns:
-        The number, or 0 for all events if the header is absent or is not an id from this service.
+        the number, or 0 for all events if the header is absent or is not an id from this service.
     """
     if not header_value or len(header_value) > MAX_EVENT_ID_DIGITS:
         return 0

@@ -26,7 +26,7 @@ async def renew_leases(
     """Extend the leases of a worker on its jobs to `lease_seconds` from now.
 
     Returns:
-        The attempts of the jobs that the worker still holds, with the states of the jobs, which show whether the owner
+        the attempts of the jobs that the worker still holds, with the states of the jobs, which show whether the owner
         has cancelled a job. Jobs that another worker has taken over are missing.
     """
     async with database.writing(even_if_disk_full=True) as transaction:

@@ -45,7 +45,7 @@ async def move_jobs(
         column_values: the values of additional columns to set.
 
     Returns:
-        The current attempts of the jobs that were moved.
+        the current attempts of the jobs that were moved.
     """
     state_values = _state_column_values(target, utc_now())
     statement = (

@@ -80,8 +80,8 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         """Validate the training options and the choice of datasets.
 
         Raises:
-            LearningError: if the training options are invalid, if there are neither two datasets nor a project, if a
-                dataset is named twice, or if a limit or a target has no effect.
+            LearningError: the training options are invalid, there are neither two datasets nor a project, a
+                dataset is named twice, or a limit or a target has no effect.
         """
         super().__post_init__()
         if not self.dataset_ids:
@@ -132,7 +132,7 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
                 request itself selects features.
 
         Raises:
-            LearningError: if the options contradict each other.
+            LearningError: the options contradict each other.
         """
         request = TrainingRequest(**options.override(self), dataset_id=dataset_id, target=target)
 

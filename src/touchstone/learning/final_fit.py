@@ -19,7 +19,7 @@ from touchstone.learning.splits.folds import Fold
 from touchstone.learning.target import Indices
 from touchstone.learning.trial_fitting import EncodedFold, encode_fold, fit_with_early_stopping
 
-MAX_HELD_OUT_SHARE: Final = 0.2  # The share of the training rows that may be held out to determine the rounds.
+MAX_HELD_OUT_SHARE: Final = 0.2  # the share of the training rows that may be held out to determine the rounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,10 @@ def read_sample_weights(table: Table, target: Target, name: str | None) -> Float
         name: the name of the column of weights, or None for equal weights.
 
     Returns:
-        The weights, or None for equal weights.
+        the weights, or None for equal weights.
 
     Raises:
-        LearningError: if a weight is missing, negative or not a number, or if all weights are 0.
+        LearningError: a weight is missing, negative or not a number, or all weights are 0.
     """
     if name is None:
         return None

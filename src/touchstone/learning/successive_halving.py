@@ -37,7 +37,7 @@ SECOND_SAMPLE: Final = 20_000
 LAST_SAMPLE: Final = 50_000
 SURVIVING_SHARE: Final = 1 / 3
 MIN_SURVIVORS: Final = 3
-MIN_PROCESSOR_SECONDS: Final = 1e-3  # The shortest measurable time.
+MIN_PROCESSOR_SECONDS: Final = 1e-3  # the shortest measurable time
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ def fit_with_early_stopping(
         deadline: the time on the clock of `time.monotonic` at which boosting stops.
 
     Returns:
-        The model, and the trial with the number of rounds in its settings, so that an equivalent model can be fitted
+        the model, and the trial with the number of rounds in its settings, so that an equivalent model can be fitted
         without test rows.
     """
     fit_early = MODEL_FAMILIES[trial.algorithm].fit_early
@@ -209,7 +209,7 @@ def predict_matrix(
         rule: the rule for choosing a class by its probability.
 
     Returns:
-        The predicted class codes or numbers, and the probabilities of shape (rows, classes), which are empty for a
+        the predicted class codes or numbers, and the probabilities of shape (rows, classes), which are empty for a
         regression.
     """
     if class_count == 0:

@@ -51,7 +51,7 @@ def text(key: str, locale: str, **facts: Any) -> str:
     """Return the sentence `key` in `locale`, with its placeholders, such as `{name}`, filled in with `facts`.
 
     Raises:
-        KeyError: There is no such sentence, which is a programming error.
+        KeyError: there is no such sentence, which is a programming error.
     """
     return _fill_placeholders(MESSAGES[key], facts, locale)
 

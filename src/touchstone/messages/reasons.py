@@ -44,7 +44,7 @@ class LabeledPoints:
     """The points of one criterion: what it adds to a score, or to the difference of two scores.
 
     Attributes:
-        label: The name of the criterion in French and in English.
+        label: the name of the criterion in French and in English.
     """
 
     label: Text
@@ -57,12 +57,12 @@ class RankFacts:
 
     Attributes:
         place: 1 plus the number of datasets with a higher score, so that datasets with the same score share a place.
-        tied_with: How many other datasets have the same score.
-        total_count: How many datasets are ranked.
-        points: What each weighted criterion adds to the score.
-        unknown: The labels of the weighted criteria about which nothing is known.
-        known: How many of the ten ethical attributes are known; None if they have no weight in this ranking.
-        highest_score: The score if everything unknown were as favourable as possible; None if it was not determined.
+        tied_with: how many other datasets have the same score.
+        total_count: how many datasets are ranked.
+        points: what each weighted criterion adds to the score.
+        unknown: the labels of the weighted criteria about which nothing is known.
+        known: how many of the ten ethical attributes are known; None if they have no weight in this ranking.
+        highest_score: the score if everything unknown were as favourable as possible; None if it was not determined.
     """
 
     name: str
@@ -93,9 +93,9 @@ class ComparisonFacts:
     """Why one dataset ranks above another.
 
     Attributes:
-        above, below: The names of the two datasets.
-        differences: How many more points the upper dataset has in each criterion; negative where it has fewer.
-        reversal: The smallest change of a single weight that reverses the order; None if there is none.
+        above, below: the names of the two datasets.
+        differences: how many more points the upper dataset has in each criterion; negative where it has fewer.
+        reversal: the smallest change of a single weight that reverses the order; None if there is none.
     """
 
     above: str
@@ -111,13 +111,13 @@ class StabilityFacts:
     """Which ranks one of the first k datasets has when the ranking is repeated with slightly different weights.
 
     Attributes:
-        total_count: How many datasets are ranked.
-        samples: How many times the ranking was repeated, each time with other weights.
-        spread: By which share a weight was raised or lowered at most.
-        share: The share of these samples in which the dataset is among the first k.
-        best_place, worst_place: The extremes of its ranks in the samples, where datasets with the same score share one;
+        total_count: how many datasets are ranked.
+        samples: how many times the ranking was repeated, each time with other weights.
+        spread: by which share a weight was raised or lowered at most.
+        share: the share of these samples in which the dataset is among the first k.
+        best_place, worst_place: the extremes of its ranks in the samples, where datasets with the same score share one;
             None where they are beyond 10 k.
-        overtaken_by: The name of the closest dataset that overtakes it in any sample; None if none does.
+        overtaken_by: the name of the closest dataset that overtakes it in any sample; None if none does.
     """
 
     name: str
@@ -144,11 +144,11 @@ class TargetRankFacts:
     """What would have to be established about a dataset for it to reach a rank.
 
     Attributes:
-        attributes: As few attributes as possible that bring the dataset to `target_rank` if they have these values;
+        attributes: as few attributes as possible that bring the dataset to `target_rank` if they have these values;
             None if no attributes do.
-        reached_rank: The rank to which these attributes bring it, at least as good as `target_rank`; None without them.
-        place: Its rank where datasets with the same score share one.
-        is_ranked: Whether it passes the filters and gates of the ranking; if not, its ranks are those that it would
+        reached_rank: the rank to which these attributes bring it, at least as good as `target_rank`; None without them.
+        place: its rank where datasets with the same score share one.
+        is_ranked: whether it passes the filters and gates of the ranking; if not, its ranks are those that it would
             have among the datasets that pass them.
     """
 

@@ -25,7 +25,7 @@ from touchstone.jobs.execution.protocol import (
     WorkItem,
 )
 
-KILLED: Final = -signal.SIGKILL  # Used as the exit status if the actual status is unknown.
+KILLED: Final = -signal.SIGKILL  # used as the exit status if the actual status is unknown
 CLOSE_TIMEOUT_SECONDS: Final = 5.0
 log = structlog.get_logger("touchstone.jobs")
 

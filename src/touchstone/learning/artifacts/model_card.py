@@ -21,7 +21,7 @@ from touchstone.messages.model_card import MODEL_CARD
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 
 FORMAT: Final = 1
-UNKNOWN_LICENCE: Final = "unknown"  # The value in the catalog.
+UNKNOWN_LICENCE: Final = "unknown"  # the value in the catalog
 COPIED_RESULTS: Final = (
     "metrics",
     "task_choice",

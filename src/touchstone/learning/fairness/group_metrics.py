@@ -23,7 +23,7 @@ from touchstone.learning.task_interface import Json
 SMALL_GROUP_ROWS: Final = 30
 POSITIVE: Final = 1
 
-Estimates = Mapping[str, Estimate]  # By the name of the metric.
+Estimates = Mapping[str, Estimate]  # by the name of the metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class GroupMeasurer:
             columns: the sensitive columns with their groups.
 
         Returns:
-            An entry `{column, columns, groups: [{group, rows, too_small, metrics}], gaps}` per column. With more than
+            an entry `{column, columns, groups: [{group, rows, too_small, metrics}], gaps}` per column. With more than
             two classes, the groups also have `classes`, and the entry has `class_gaps`. The group None contains the
             rows without a value.
         """

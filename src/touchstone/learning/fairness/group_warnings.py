@@ -9,7 +9,7 @@ from touchstone.learning.task_interface import Json
 from touchstone.messages.fairness import FAIRNESS
 from touchstone.messages.labels import GROUP_METRIC_LABELS, MISSING_VALUE
 
-FOUR_FIFTHS: Final = 0.8  # The four-fifths rule of the US agencies for equal employment (1978).
+FOUR_FIFTHS: Final = 0.8  # the four-fifths rule of the US agencies for equal employment (1978)
 RATIO_METRICS: Final = ("selection_rate", "true_positive_rate", "positive_predictive_value")
 MAX_NAMED_GAPS: Final = 5
 
@@ -21,7 +21,7 @@ class NamedGap:
     metric: str
     class_name: str | None
     gap: Json
-    values: Mapping[str | None, float]  # The metric by group.
+    values: Mapping[str | None, float]  # the metric by group
 
     @property
     def is_certain(self) -> bool:

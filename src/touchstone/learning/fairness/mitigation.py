@@ -27,7 +27,7 @@ from touchstone.learning.trial_fitting import encode_fold, has_single_class, pre
 
 VALIDATION_ROWS: Final = 20_000
 MIN_LEARNED_ROWS: Final = 1_000
-REWEIGHING_SHARE: Final = 0.5  # The share of the time remaining after the choice of the models.
+REWEIGHING_SHARE: Final = 0.5  # the share of the time remaining after the choice of the models
 DEFAULT_OBJECTIVE: Final = Objective(metric="balanced_accuracy")
 
 

@@ -37,7 +37,7 @@ def greatest_similarity(
         excluded: the names of columns that are not compared, such as the group column.
 
     Returns:
-        The similarity from 0 to 1. It is 0 if chance may explain it, or if there is no column to compare.
+        the similarity from 0 to 1. It is 0 if chance may explain it, or if there is no column to compare.
     """
     columns = [
         column

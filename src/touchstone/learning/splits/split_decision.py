@@ -29,7 +29,7 @@ from touchstone.learning.splits.time_detection import find_time_columns
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Target
 
-GROUP_COLUMN_REASON: Final = "group_column"  # The reason for excluding the group column from the features.
+GROUP_COLUMN_REASON: Final = "group_column"  # the reason for excluding the group column from the features
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def decide_split(request: TrainingRequest, table: Table, target: Target, feature
     `feature_names` lists the possible features.
 
     Raises:
-        LearningError: if the rows cannot be divided as requested, or if the group column is the only feature.
+        LearningError: the rows cannot be divided as requested, or the group column is the only feature.
     """
     group_columns = find_group_columns(table, target, feature_names)
     time_columns = find_time_columns(table, target.name)
@@ -145,7 +145,7 @@ def _divide_rows(
     `names` lists the features, without the group column. Rows that only differ in the group column are therefore equal.
 
     Raises:
-        LearningError: if the rows cannot be divided in this way.
+        LearningError: the rows cannot be divided in this way.
     """
     equal_rows = find_repeated_rows(table, target, names)
     duplicates = judge_equal_rows(table, target, equal_rows)

@@ -43,8 +43,8 @@ class PackedLevels:
     """The evidence levels of records, with two bits for each attribute in the order of CLAIMED_ATTRIBUTES.
 
     Attributes:
-        positions: The ascending positions of the records with evidence.
-        levels: The levels of each of these records. All attributes of the other records are merely declared.
+        positions: the ascending positions of the records with evidence.
+        levels: the levels of each of these records. All attributes of the other records are merely declared.
     """
 
     positions: NDArray[Any]
@@ -81,10 +81,10 @@ class EvidenceColumns:
     """The evidence about the records of a segment or an index.
 
     Attributes:
-        positions: The ascending positions of the records with evidence.
-        values: The known values of these records by assurance above `declared` and by attribute.
-        shown_levels: The packed levels that support the values shown at `declared`.
-        stricter_levels: The packed levels that support the values at the assurances above `declared`.
+        positions: the ascending positions of the records with evidence.
+        values: the known values of these records by assurance above `declared` and by attribute.
+        shown_levels: the packed levels that support the values shown at `declared`.
+        stricter_levels: the packed levels that support the values at the assurances above `declared`.
     """
 
     positions: Ints

@@ -29,10 +29,10 @@ class PackedTexts:
     """Texts in compressed blocks, accessed by index.
 
     Attributes:
-        data: The concatenated blocks, or the UTF-8 bytes of all texts if they are not compressed.
-        block_offsets: The start of each block in `data`, followed by the end of the last one; empty if the texts are
+        data: the concatenated blocks, or the UTF-8 bytes of all texts if they are not compressed.
+        block_offsets: the start of each block in `data`, followed by the end of the last one; empty if the texts are
             not compressed.
-        offsets: The start of each text in the UTF-8 bytes of all texts, followed by the end of the last one.
+        offsets: the start of each text in the UTF-8 bytes of all texts, followed by the end of the last one.
     """
 
     data: Bytes

@@ -122,18 +122,18 @@ class Segment:
     """Immutable records, stored column by column.
 
     Attributes:
-        size: The number of records.
-        columns: The columns by attribute: numbers as float64 (NaN if not known), flags as int8 (1, 0, or -1 if not
+        size: the number of records.
+        columns: the columns by attribute: numbers as float64 (NaN if not known), flags as int8 (1, 0, or -1 if not
             known), `id` and times as int64, texts, word lists and owners as int32 codes, and the two halves of
             `dataset_id` as uint64. KNOWN_ETHICAL counts known attributes.
-        criteria: The values of the criteria in 0-1, by name.
-        vocabularies: The distinct values that codes refer to, by column.
-        words: The words of each record, or None if the segment cannot be searched for words.
-        word_positions: The positions of the records in `words` if it contains other records as well, or else None.
-        criteria_float32: The criteria as a matrix with one row for each criterion, or an empty matrix if it is not
+        criteria: the values of the criteria in 0-1, by name.
+        vocabularies: the distinct values that codes refer to, by column.
+        words: the words of each record, or None if the segment cannot be searched for words.
+        word_positions: the positions of the records in `words` if it contains other records as well, or else None.
+        criteria_float32: the criteria as a matrix with one row for each criterion, or an empty matrix if it is not
             needed. Multiplying it with the weights rules out most records quickly.
-        evidence: The known values at the assurances above `declared`.
-        assurance: The assurance of the columns and criteria.
+        evidence: the known values at the assurances above `declared`.
+        assurance: the assurance of the columns and criteria.
     """
 
     size: int
@@ -195,9 +195,9 @@ class DecodedColumns(NamedTuple):
     """Records in a form for transfer between segments and indexes.
 
     Attributes:
-        columns: The columns as in a segment, with codes that refer to `values`.
-        values: The value of each code, by column; code 0 means "not known".
-        evidence: The known values at the assurances above `declared`.
+        columns: the columns as in a segment, with codes that refer to `values`.
+        values: the value of each code, by column; code 0 means "not known".
+        evidence: the known values at the assurances above `declared`.
     """
 
     columns: Mapping[str, NDArray[Any]]

@@ -74,9 +74,9 @@ class SpooledTexts:
     """The concatenated texts of all records.
 
     Attributes:
-        data: The UTF-8 bytes of all texts.
-        offsets: The start of each text in `data`, followed by the end of the last one.
-        is_known: Whether each record has a text.
+        data: the UTF-8 bytes of all texts.
+        offsets: the start of each text in `data`, followed by the end of the last one.
+        is_known: whether each record has a text.
     """
 
     data: Bytes
@@ -93,9 +93,9 @@ class AccentedTexts:
     """The folded forms of the texts that are not plain ASCII.
 
     Attributes:
-        indices: The ascending indices of these texts.
-        data: The concatenated UTF-8 bytes of their folded forms.
-        offsets: The start of each folded form in `data`, followed by the end of the last one.
+        indices: the ascending indices of these texts.
+        data: the concatenated UTF-8 bytes of their folded forms.
+        offsets: the start of each folded form in `data`, followed by the end of the last one.
     """
 
     indices: Ints
@@ -128,8 +128,8 @@ class RepeatedTexts:
     """The texts of all records, if many of them are equal.
 
     Attributes:
-        texts: The distinct texts of each batch of records, batch by batch.
-        codes: The index of each record's text among them, counted from 1; 0 means "not known".
+        texts: the distinct texts of each batch of records, batch by batch.
+        codes: the index of each record's text among them, counted from 1; 0 means "not known".
     """
 
     texts: SpooledTexts

@@ -52,12 +52,12 @@ class CodeVocabulary:
     longer than `size`.
 
     Attributes:
-        size: The number of codes, including code 0.
-        values: The value of each code.
-        folded_values: The folded forms of the values, computed on demand.
-        codes: The code of each value.
-        ranking: The ranks of the folded values, computed on demand.
-        searchable_texts: The pool of the folded values of a column of texts, created on demand.
+        size: the number of codes, including code 0.
+        values: the value of each code.
+        folded_values: the folded forms of the values, computed on demand.
+        codes: the code of each value.
+        ranking: the ranks of the folded values, computed on demand.
+        searchable_texts: the pool of the folded values of a column of texts, created on demand.
     """
 
     size: int

@@ -47,17 +47,17 @@ class CollectedRecords:
     """All records that an index is built over, in the order of collection.
 
     Attributes:
-        size: The number of records.
-        columns: The columns by name: numbers as float64, flags as int8, ids, times and halves of UUIDs as integers,
+        size: the number of records.
+        columns: the columns by name: numbers as float64, flags as int8, ids, times and halves of UUIDs as integers,
             IS_VISIBLE as booleans, KNOWN_ETHICAL as counts, and CODED_WORDS and `owner` as codes.
-        criteria: The values of GRADED_CRITERIA by name.
-        grades: The criteria as bytes, with one row for each of GRADED_CRITERIA and one column for each record.
-        texts: The columns of names and LONG_TEXTS by name.
-        repeated_texts: The columns POOLED_COLUMNS and the tags as JSON, by name.
-        accented_names: The folded form of the names that are not plain ASCII.
-        values: The word list or owner of each code, by column; code 0 has the value None.
-        evidence: The known values at the assurances above `declared`.
-        folder: Where temporary files hold large arrays, or None to use memory.
+        criteria: the values of GRADED_CRITERIA by name.
+        grades: the criteria as bytes, with one row for each of GRADED_CRITERIA and one column for each record.
+        texts: the columns of names and LONG_TEXTS by name.
+        repeated_texts: the columns POOLED_COLUMNS and the tags as JSON, by name.
+        accented_names: the folded form of the names that are not plain ASCII.
+        values: the word list or owner of each code, by column; code 0 has the value None.
+        evidence: the known values at the assurances above `declared`.
+        folder: where temporary files hold large arrays, or None to use memory.
     """
 
     size: int

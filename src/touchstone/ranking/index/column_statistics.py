@@ -25,9 +25,9 @@ class Spellings:
     """The words in a column of word lists, as spelled there.
 
     Attributes:
-        texts: The distinct spellings.
-        list_codes: The code of the list, for each word of each distinct list.
-        indices: The index of the spelling in `texts`, for the same words.
+        texts: the distinct spellings.
+        list_codes: the code of the list, for each word of each distinct list.
+        indices: the index of the spelling in `texts`, for the same words.
     """
 
     texts: list[str]

@@ -36,9 +36,9 @@ class JointColumn:
     """Columns over the same records, with the joint code of each record.
 
     Attributes:
-        names: The names of the columns.
-        code_counts: The number of codes of each column.
-        codes: The joint code of each record: the flat index of its combination of codes in a table in C order that has
+        names: the names of the columns.
+        code_counts: the number of codes of each column.
+        codes: the joint code of each record: the flat index of its combination of codes in a table in C order that has
             one axis for each column.
     """
 

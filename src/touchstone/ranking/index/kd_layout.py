@@ -25,9 +25,9 @@ class KdSpace:
     """The coordinates of records for their layout.
 
     Attributes:
-        dimensions: The coordinates as bytes, with one row for each dimension and one column for each record.
-        importance: The weight of differences in each dimension.
-        alphabetical_ranks: The rank of each record by name, which separates records with similar coordinates.
+        dimensions: the coordinates as bytes, with one row for each dimension and one column for each record.
+        importance: the weight of differences in each dimension.
+        alphabetical_ranks: the rank of each record by name, which separates records with similar coordinates.
     """
 
     dimensions: NDArray[np.uint8]

@@ -34,9 +34,9 @@ class Matches:
     """The records of an index that match a query, at least one.
 
     Attributes:
-        index: The index.
-        bitmap: A bitmap of the matching records.
-        count: The number of the matching records.
+        index: the index.
+        bitmap: a bitmap of the matching records.
+        count: the number of the matching records.
     """
 
     index: CatalogIndex

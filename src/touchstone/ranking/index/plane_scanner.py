@@ -50,9 +50,9 @@ class ScanCache:
     """Cached data shared by the scanners of an index at all assurances.
 
     Attributes:
-        planes: The most recently used planes, by assurance and predicate.
-        texts: The decoded distinct texts of columns with predicates on whole values, by column.
-        searches: The substring searches, by column.
+        planes: the most recently used planes, by assurance and predicate.
+        texts: the decoded distinct texts of columns with predicates on whole values, by column.
+        searches: the substring searches, by column.
     """
 
     def __init__(self) -> None:

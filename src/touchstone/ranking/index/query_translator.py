@@ -50,11 +50,11 @@ class PredicatePlan:
     """The conjunction of conditions that evaluates one predicate.
 
     Attributes:
-        clauses: Conditions on planes.
-        code_ranges: The permitted ranges of codes in number columns.
-        name_substring: Bytes that the folded name must contain.
-        needs_scan: Whether the predicate can be evaluated only by reading a whole column.
-        matches_nothing: Whether no record can satisfy the predicate.
+        clauses: conditions on planes.
+        code_ranges: the permitted ranges of codes in number columns.
+        name_substring: bytes that the folded name must contain.
+        needs_scan: whether the predicate can be evaluated only by reading a whole column.
+        matches_nothing: whether no record can satisfy the predicate.
     """
 
     clauses: tuple[Clause, ...] = ()
@@ -72,8 +72,8 @@ class TranslatedQuery(NamedTuple):
     """A query in the form that kernels need.
 
     Attributes:
-        kernel_query: The query itself.
-        max_matches: An upper bound for the number of matches, which decides how the query is evaluated.
+        kernel_query: the query itself.
+        max_matches: an upper bound for the number of matches, which decides how the query is evaluated.
     """
 
     kernel_query: KernelQuery

@@ -39,8 +39,8 @@ class NumberedTexts(Generic[Pool]):
     """The texts of a column with a code for each distinct text, before the order of the index is known.
 
     Attributes:
-        pool: The distinct texts by code.
-        codes: The code of each record in the order of collection, in the smallest sufficient integer type.
+        pool: the distinct texts by code.
+        codes: the code of each record in the order of collection, in the smallest sufficient integer type.
     """
 
     pool: Pool
@@ -52,8 +52,8 @@ class _DistinctTexts:
     """The distinct texts of a column, numbered in the order in which they were collected.
 
     Attributes:
-        first_records: The first record with each distinct text, in ascending order.
-        codes: The code of each record in the order of collection.
+        first_records: the first record with each distinct text, in ascending order.
+        codes: the code of each record in the order of collection.
     """
 
     first_records: Ints

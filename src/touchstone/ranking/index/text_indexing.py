@@ -17,8 +17,8 @@ class TextIndexing:
     It indexes words, compresses long texts, and computes missing ranks.
 
     Attributes:
-        index: The index without word index and with incomplete text columns.
-        columns: The completed columns, or None until `run` has finished.
+        index: the index without word index and with incomplete text columns.
+        columns: the completed columns, or None until `run` has finished.
     """
 
     def __init__(self, index: CatalogIndex, folder: Path | None) -> None:

@@ -33,8 +33,8 @@ class TextOrder:
     """The sorted order of strings, divided into groups of equal strings.
 
     Attributes:
-        order: The indices of the strings, sorted by the strings in ascending order.
-        is_first: For each position in `order`, whether its string is the first of a group of equal strings.
+        order: the indices of the strings, sorted by the strings in ascending order.
+        is_first: for each position in `order`, whether its string is the first of a group of equal strings.
     """
 
     order: NDArray[np.uint32]

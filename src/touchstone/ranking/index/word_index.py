@@ -34,9 +34,9 @@ class WordForms:
     """A mapping from forms of words, such as stems, to the words that have these forms.
 
     Attributes:
-        forms: The distinct forms, sorted.
-        starts: The start of each form's words in `words`, followed by the end of the last ones.
-        words: The numbers of the words, grouped by form.
+        forms: the distinct forms, sorted.
+        starts: the start of each form's words in `words`, followed by the end of the last ones.
+        words: the numbers of the words, grouped by form.
     """
 
     forms: TextPool
@@ -72,14 +72,14 @@ class WordIndex:
     The field names are part of the snapshot format.
 
     Attributes:
-        words: The distinct words, sorted.
-        stems: The words by their stems.
-        spellings: The words by the spellings that typing errors are compared with.
-        by_ending: The indices of all spellings, sorted by the reversed spellings.
-        postings: The records that contain each word and its weight there, packed as `posting_kernels` describes.
-        starts: The start of each word's postings in bytes, followed by the end of the last ones.
-        posting_count: The number of postings.
-        lengths: The sum of the weights of each record's words.
+        words: the distinct words, sorted.
+        stems: the words by their stems.
+        spellings: the words by the spellings that typing errors are compared with.
+        by_ending: the indices of all spellings, sorted by the reversed spellings.
+        postings: the records that contain each word and its weight there, packed as `posting_kernels` describes.
+        starts: the start of each word's postings in bytes, followed by the end of the last ones.
+        posting_count: the number of postings.
+        lengths: the sum of the weights of each record's words.
     """
 
     words: TextPool

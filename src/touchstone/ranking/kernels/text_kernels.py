@@ -31,8 +31,8 @@ class CandidateMarks(NamedTuple):
     """Scratch space for marks of candidates.
 
     Attributes:
-        marks: A boolean for each of BYTES_PER_PASS bytes.
-        words: The same memory as 64-bit words of eight marks each.
+        marks: a boolean for each of BYTES_PER_PASS bytes.
+        words: the same memory as 64-bit words of eight marks each.
     """
 
     marks: NDArray[np.bool_]

@@ -27,12 +27,12 @@ class ComparedTexts(NamedTuple):
     """Texts and their forms for comparison.
 
     Attributes:
-        data: The bytes of all texts.
-        offsets: The start of each text, followed by the end of the last one.
-        byte_map: The replacement of each byte for comparison, for example the lower case of an upper-case letter.
-        substitutes: The index of the substitute that replaces each text for comparison, or 0 if there is none.
-        substitute_data: The bytes of the substitutes, which are compared without `byte_map`.
-        substitute_offsets: The start of each substitute, followed by the end of the last one. The substitute at index 0
+        data: the bytes of all texts.
+        offsets: the start of each text, followed by the end of the last one.
+        byte_map: the replacement of each byte for comparison, for example the lower case of an upper-case letter.
+        substitutes: the index of the substitute that replaces each text for comparison, or 0 if there is none.
+        substitute_data: the bytes of the substitutes, which are compared without `byte_map`.
+        substitute_offsets: the start of each substitute, followed by the end of the last one. The substitute at index 0
             is an empty placeholder.
     """
 

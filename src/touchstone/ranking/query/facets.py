@@ -45,10 +45,10 @@ class Facets:
     under its most frequent spelling. Among equally frequent spellings, the spelling of the vocabulary is preferred.
 
     Attributes:
-        total_count: The number of records.
-        values: The values of each facet with their counts, most frequent first, then in folded order.
-        flags: The counts of each flag.
-        ranges: The range of each number or composite score, or None if no record has a value.
+        total_count: the number of records.
+        values: the values of each facet with their counts, most frequent first, then in folded order.
+        flags: the counts of each flag.
+        ranges: the range of each number or composite score, or None if no record has a value.
     """
 
     total_count: int

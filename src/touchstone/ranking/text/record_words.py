@@ -24,8 +24,8 @@ class WordMatches(NamedTuple):
     """The records that contain a word of a query.
 
     Attributes:
-        positions: The ascending positions of the records.
-        weights: The weight of the word in each record: the sum of the weights of all similar words, each multiplied by
+        positions: the ascending positions of the records.
+        weights: the weight of the word in each record: the sum of the weights of all similar words, each multiplied by
             its similarity.
     """
 
@@ -41,10 +41,10 @@ class DecodedWords(NamedTuple):
     """The words of records in a form for transfer between segments and indexes.
 
     Attributes:
-        words: The words that `numbers` refer to.
-        counts: The number of words of each record.
-        numbers: The numbers of the words of all records, record by record.
-        weights: The weights of these words.
+        words: the words that `numbers` refer to.
+        counts: the number of words of each record.
+        numbers: the numbers of the words of all records, record by record.
+        weights: the weights of these words.
     """
 
     words: Sequence[str]
@@ -60,11 +60,11 @@ class WordLists:
     The arrays can be views of arrays that a writer extends.
 
     Attributes:
-        table: The words.
-        table_size: The number of words in the table that belong to these records.
-        ends: The end of each record's words in the other arrays.
-        numbers: The numbers of the words of all records, record by record.
-        weights: The weights of these words.
+        table: the words.
+        table_size: the number of words in the table that belong to these records.
+        ends: the end of each record's words in the other arrays.
+        numbers: the numbers of the words of all records, record by record.
+        weights: the weights of these words.
     """
 
     table: WordTable
@@ -78,7 +78,7 @@ class RecordWords:
     """The words of the first records of a segment, listed on first use.
 
     Attributes:
-        record_count: The number of these records.
+        record_count: the number of these records.
     """
 
     def __init__(self, writer: "RecordWordsWriter", record_count: int) -> None:

@@ -29,7 +29,7 @@ def add_model(graph: Graph, model: Any, matrix: str) -> str:
     """Add the predictions of a fitted model for the rows of an encoded matrix.
 
     Raises:
-        NotInOnnx: if there is no converter for this class of models.
+        NotInOnnx: there is no converter for this class of models.
     """
     name = type(model).__name__
     if name not in CONVERTERS:

@@ -354,7 +354,7 @@ class LiveCatalog:
             assurance: the minimum level of evidence. Values with weaker evidence count as unknown.
 
         Returns:
-            A view of the catalog, and the window, which contains positions in this view.
+            a view of the catalog, and the window, which contains positions in this view.
         """
         view = self.view.at(assurance)
         is_lookup = _is_lookup(query, skip, limit)

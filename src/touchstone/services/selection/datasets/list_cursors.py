@@ -44,9 +44,9 @@ class _Cursor(msgspec.Struct, frozen=True, array_like=True):
     """The contents of a cursor.
 
     Attributes:
-        key, is_descending: The order of the list.
-        value, id: The sort value and the id of a record that was read.
-        skip: The number of records after it that were read as well.
+        key, is_descending: the order of the list.
+        value, id: the sort value and the id of a record that was read.
+        skip: the number of records after it that were read as well.
     """
 
     key: str

@@ -34,9 +34,9 @@ class NewRecords:
     `from_declared` does all slow conversions in advance, so that the insertion does not block other writers for long.
 
     Attributes:
-        owner: The owner of all records, or None if they have no owner.
-        sizes: The size of each record in bytes, which counts towards the owner's quota.
-        columns: The converted columns of the table, except for columns that are assigned when the records are inserted.
+        owner: the owner of all records, or None if they have no owner.
+        sizes: the size of each record in bytes, which counts towards the owner's quota.
+        columns: the converted columns of the table, except for columns that are assigned when the records are inserted.
     """
 
     owner: UUID | None

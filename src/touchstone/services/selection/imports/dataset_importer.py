@@ -269,7 +269,7 @@ class DocumentImporter:
         The limit does not apply to the service itself.
 
         Returns:
-            The remaining changes, and the removed proposals as skipped parts of the document.
+            the remaining changes, and the removed proposals as skipped parts of the document.
         """
         adds_proposals = any(claim.status is ClaimStatus.PROPOSED for claim in changes.added)
         if self._owner is None or not adds_proposals:

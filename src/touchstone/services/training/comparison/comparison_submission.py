@@ -23,7 +23,7 @@ from touchstone.services.training.comparison.candidates import (
     load_named_datasets,
 )
 
-MAX_CHECKED_TABLES: Final = 20  # Per ranking, because checking a table requires reading it.
+MAX_CHECKED_TABLES: Final = 20  # per ranking, because checking a table requires reading it
 
 
 class _SharedInputs(NamedTuple):
