@@ -226,7 +226,7 @@ def export(
     filters: Filters,
 ) -> None:
     """Write the datasets that match to a CSV, JSON Lines or Parquet file; the suffix .gz compresses the first two."""
-    file_format = _file_format(file, format_name, EXPORT_FORMATS)
+    file_format = _choose_format(file, format_name, EXPORT_FORMATS)
     if file_format == PARQUET:
         _export_parquet(file, context, filters)
     else:
@@ -318,7 +318,7 @@ def _read_records(file: Path, format_name: str | None) -> list[Record]:
     Raises:
         RecordError: the file does not contain records; the message names the line.
     """
-    file_format = _file_format(file, format_name, tuple(READERS))
+    file_format = _choose_format(file, format_name, tuple(READERS))
     read_records = READERS[file_format]
     try:
         if file == STANDARD_STREAM:
@@ -363,21 +363,25 @@ def open_text_input(file: Path) -> TextIO:
     return cast(TextIO, open_file(file, "rt", encoding="utf-8-sig", newline=""))
 
 
-def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) -> str:
-    """Return the format that the user has named, or else the format that the suffix of the file indicates.
+def _choose_format(file: Path, format_option: str | None, formats: Sequence[str]) -> str:
+    """Return the format given by `--format`, or otherwise the one indicated by the suffix of the file.
 
-    The suffix .gz is ignored, so that `records.csv.gz` is a CSV file.
+    A suffix .gz is ignored, so `records.csv.gz` is a CSV file.
 
     Raises:
-        typer.BadParameter: the format is not in `formats`, or a Parquet file would have the suffix .gz.
+        typer.BadParameter: the format is not in `formats`, or it is Parquet and the file has the suffix .gz.
     """
-    uncompressed_file = file.with_suffix("") if file.suffix == GZIP_SUFFIX else file
+    is_compressed = file.suffix == GZIP_SUFFIX
+    uncompressed_file = file.with_suffix("") if is_compressed else file
     suffix = uncompressed_file.suffix.removeprefix(".").lower()
-    file_format = format_name or suffix
+
+    file_format = format_option or suffix
     if file_format not in formats:
         known_formats = ", ".join(formats)
-        raise typer.BadParameter(f"the format is one of {known_formats}: name the file so, or give --format")
-    if file_format == PARQUET and file.suffix == GZIP_SUFFIX:
+        raise typer.BadParameter(
+            f"the format is one of {known_formats}: use one of them as the suffix of the file, or give --format"
+        )
+    if file_format == PARQUET and is_compressed:
         raise typer.BadParameter(f"Parquet files are compressed already: leave out {GZIP_SUFFIX}")
     return file_format
 

@@ -124,17 +124,17 @@ def _print_job(context: CommandContext, job: Job) -> None:
 
 
 def _state_table(job: Job) -> Table:
-    """Return a table with the status of a job, and with its error if it has failed."""
-    error = f"{job.error.message} ({job.error.code})" if job.error else None
-    facts = {
+    """Return a table with the status, the times and any error of a job."""
+    error_text = f"{job.error.message} ({job.error.code})" if job.error else None
+    values_by_label = {
         "Id": job.id,
         "Name": job.name,
         "Status": job.status,
-        "Error": error,
+        "Error": error_text,
         "Started": job.started_at,
         "Finished": job.finished_at,
     }
-    return build_facts_table(facts, title=f"{job.kind} job")
+    return build_facts_table(values_by_label, title=f"{job.kind} job")
 
 
 def _result_tables(job: Job) -> list[Table]:

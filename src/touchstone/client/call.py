@@ -89,7 +89,7 @@ def read_json_with_etag(result_type: type[T]) -> Callable[[httpx2.Response], T]:
 
 
 def read_nothing(response: httpx2.Response) -> None:
-    """Check that a response has no body, or a JSON body, whose content is ignored.
+    """Check that the body of a response is empty or JSON, and ignore its content.
 
     Raises:
         TouchstoneError: the body has another form, because a proxy or another service has responded.
@@ -99,7 +99,7 @@ def read_nothing(response: httpx2.Response) -> None:
 
 
 def read_bytes(response: httpx2.Response) -> bytes:
-    """Return the body of a response that is a file, but not a web page, unchanged.
+    """Return the body of a response, which must not be a web page.
 
     Raises:
         TouchstoneError: the response is a web page, because a proxy or another service has responded.
@@ -109,16 +109,20 @@ def read_bytes(response: httpx2.Response) -> bytes:
 
 
 def refuse_web_page(response: httpx2.Response, *, file_name: str = "") -> None:
-    """Raise TouchstoneError if a response is a web page, although a file of another kind was requested.
+    """Check that a response is not a web page, unless an HTML file was requested.
 
-    Proxies and sign-in pages of networks respond with the status 200, too, and their pages must not be stored as data.
+    Proxies and the sign-in pages of networks also respond with status 200, and their pages must not be stored as data.
 
     Args:
-        response: the response; its body may not have been read yet.
-        file_name: the name of the requested file, whose suffix says whether it is a web page itself.
+        response: the response, whose body need not have been read.
+        file_name: the name of the requested file, or an empty string if it cannot be an HTML file.
+
+    Raises:
+        TouchstoneError: the response is a web page.
     """
     is_html_requested = file_name.lower().endswith(HTML_SUFFIXES)
-    if media_type_of(response) == HTML_MEDIA_TYPE and not is_html_requested:
+    is_web_page = media_type_of(response) == HTML_MEDIA_TYPE
+    if is_web_page and not is_html_requested:
         raise unreadable_response(response.status_code, "it is a web page instead of the requested file")
 
 
@@ -128,13 +132,13 @@ def media_type_of(response: httpx2.Response) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def keep_open(response: httpx2.Response) -> httpx2.Response:
+def keep_streaming(response: httpx2.Response) -> httpx2.Response:
     """Return a streamed response unchanged; the caller reads and closes it."""
     return response
 
 
 def build_path(*segments: object) -> str:
-    """Return the path that consists of the API prefix and these segments, which are percent-encoded.
+    """Return the API path with these segments, percent-encoded.
 
     Raises:
         TouchstoneError: a segment is empty, `.` or `..`, which would make it the path of another resource.

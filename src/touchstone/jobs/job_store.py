@@ -111,7 +111,7 @@ async def cancel_job(database: Database, job_id: UUID) -> None:
     A queued job is cancelled immediately. A running job is marked as being cancelled, and its worker stops it. Any
     other job stays unchanged.
     """
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         await move_jobs(transaction, JobState.CANCELLED, jobs.c.id == job_id, jobs.c.status == JobState.QUEUED)
         await move_jobs(transaction, JobState.CANCELLING, jobs.c.id == job_id)
 
@@ -123,7 +123,7 @@ async def delete_job(database: Database, job_id: UUID) -> None:
         JobNotFinal: the job has not ended.
     """
     statement = sa.delete(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(FINAL_STATES))
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         deletion = await transaction.execute(statement)
         if deletion.rowcount == 0:
             raise JobNotFinal

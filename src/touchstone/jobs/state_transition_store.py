@@ -86,6 +86,11 @@ async def fail_jobs(
     return await move_jobs(transaction, JobState.FAILED, *conditions, error=error, **column_values)
 
 
+async def finish_cancelling_jobs(transaction: Writer, *conditions: sa.ColumnElement[bool]) -> list[AttemptId]:
+    """Mark the matching jobs that are being cancelled as cancelled, and return their attempts (see `move_jobs`)."""
+    return await move_jobs(transaction, JobState.CANCELLED, *conditions, jobs.c.status == JobState.CANCELLING)
+
+
 async def record_new_state(transaction: Writer, attempt_ids: Sequence[AttemptId], state: JobState) -> None:
     """Append an event for a new state to each job, and count the moves in the metrics."""
     JOB_MOVES.labels(state).inc(len(attempt_ids))

@@ -57,16 +57,16 @@ def text(key: str, locale: str, **facts: Any) -> str:
 
 
 def job_error_text(error_code: str, facts: Mapping[str, Any], locale: str) -> str:
-    """Return the sentence that tells a user why a job cannot start or has failed.
+    """Return the sentence that explains why a job cannot start or has failed.
 
-    The placeholders of the sentence, such as `{name}`, are filled in with `facts`. If a column name may be misspelled,
-    the fact `nearest` is the most similar name that exists, and the sentence ends with it as a suggestion.
+    `facts` are the values of the placeholders in the sentence, such as `{name}`. The optional fact `nearest`, a known
+    name similar to an unknown one, is appended as a suggestion.
     """
-    facts_as_text = {placeholder: _join_items(fact) for placeholder, fact in facts.items()}
-    sentence = text(error_code, locale, **facts_as_text)
+    text_by_placeholder = {placeholder: _join_items(fact) for placeholder, fact in facts.items()}
+    sentence = text(error_code, locale, **text_by_placeholder)
 
     if facts.get("nearest"):
-        sentence += text(NAME_SUGGESTION, locale, **facts_as_text)
+        sentence += text(NAME_SUGGESTION, locale, **text_by_placeholder)
     return sentence
 
 
@@ -76,19 +76,19 @@ def comparison_text(key: str, locale: str, **facts: Any) -> str:
 
 
 def ranking_note_text(code: str, criterion: str, locale: str) -> str:
-    """Return the sentence that notes that a criterion, given by its label, does not distinguish the datasets shown."""
+    """Return the note that a criterion does not distinguish the datasets shown. `criterion` is its label."""
     return _fill_placeholders(RANKING_NOTES[code], {"criterion": criterion}, locale)
 
 
 def document_rejection_text(code: str, locale: str) -> str:
-    """Return the sentence that says why a document, or a part of it, is not imported."""
+    """Return the reason why a document or a part of it was not imported."""
     return DOCUMENT_REJECTIONS[code][LOCALES.index(locale)]
 
 
 def report_text(key: str, locale: str, **facts: Any) -> str:
     """Return a sentence of a report, with its placeholders filled in.
 
-    A count that is already formatted for the language is given as text with its number, by `plurals.with_count`.
+    A count that is already formatted for the language must be a `CountedText` (see `plurals.with_count`).
     """
     return _fill_placeholders(REPORT_TEXTS[key], facts, locale)
 

@@ -94,7 +94,7 @@ class ComparisonFacts:
 
     Attributes:
         above, below: the names of the two datasets.
-        differences: how many more points the upper dataset has in each criterion; negative where it has fewer.
+        differences: the points of the upper dataset minus the points of the lower one, for each criterion.
         reversal: the smallest change of a single weight that reverses the order; None if there is none.
     """
 
@@ -244,14 +244,12 @@ def _points_clause(points: Sequence[LabeledPoints], locale: str) -> str:
 def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
     """Return the sentence that explains why one dataset ranks above another.
 
-    It names the criteria in which the upper dataset is better and those in which the lower one is, and ends with the
-    change of a single weight that would reverse their order. If both have the same score, or scores that differ only by
-    a rounding error, it only says that.
+    The sentence lists the advantages of the upper dataset, then its drawbacks, and ends with the change of a single
+    weight that would reverse the order. If both scores are equal, or differ only by a rounding error, it states just
+    that.
     """
     if math.isclose(facts.above_score, facts.below_score, rel_tol=_ROUNDING_ERROR):
-        key = "same_score" if facts.above_score == facts.below_score else "same_score_but_for_rounding"
-        score = format_points(facts.above_score, locale)
-        return phrase(key, locale, above=facts.above, below=facts.below, score=score)
+        return _same_score_sentence(facts, locale)
 
     above_score, below_score = format_distinguishably(facts.above_score, facts.below_score, locale)
     main_clause = phrase(
@@ -264,18 +262,24 @@ def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
     )
     clauses = [main_clause]
 
-    advantages = [criterion for criterion in facts.differences if criterion.points > _ROUNDING_ERROR]
+    advantages = [difference for difference in facts.differences if difference.points > _ROUNDING_ERROR]
     if advantages:
-        differences = _list_differences(advantages, locale)
-        clauses.append(phrase("advantages", locale, differences=differences))
+        clauses.append(phrase("advantages", locale, differences=_list_differences(advantages, locale)))
 
-    drawbacks = [criterion for criterion in facts.differences if criterion.points < -_ROUNDING_ERROR]
+    drawbacks = [difference for difference in facts.differences if difference.points < -_ROUNDING_ERROR]
     if drawbacks:
         differences = _list_differences(drawbacks, locale)
         clauses.append(phrase("drawbacks", locale, below=facts.below, differences=differences))
 
     clauses.append(_reversal_clause(facts.reversal, locale))
     return "".join(clauses) + "."
+
+
+def _same_score_sentence(facts: ComparisonFacts, locale: str) -> str:
+    """Return the sentence about two datasets whose scores are equal or differ only by a rounding error."""
+    key = "same_score" if facts.above_score == facts.below_score else "same_score_but_for_rounding"
+    score = format_points(facts.above_score, locale)
+    return phrase(key, locale, above=facts.above, below=facts.below, score=score)
 
 
 def _list_differences(differences: Sequence[LabeledPoints], locale: str) -> str:
@@ -299,10 +303,7 @@ def _list_differences(differences: Sequence[LabeledPoints], locale: str) -> str:
 
 
 def _reversal_clause(reversal: WeightChange | None, locale: str) -> str:
-    """Return the clause that says which change of a single weight would reverse the order of two datasets.
-
-    If there is no such change, the clause says so.
-    """
+    """Return the clause about the change of a single weight that would reverse the order, or about its absence."""
     if reversal is None:
         return phrase("not_reversible", locale)
 

@@ -10,7 +10,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import normalize_licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.placeholders import is_placeholder
-from touchstone.metadata.readers.builder import DocumentBuilder, parse_year, read_or_reject
+from touchstone.metadata.readers.builder import DocumentBuilder, objects_of, parse_year, read_or_reject
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "ckan"
@@ -27,7 +27,7 @@ def detect(source: SourceDocument) -> bool:
 
 
 def is_error(source: SourceDocument) -> bool:
-    """Return whether a reply says that the request failed."""
+    """Return whether a reply reports that the request failed."""
     return source.members.get("success") is False and "error" in source.members
 
 
@@ -85,7 +85,7 @@ def read_package(source: SourceDocument, package: Mapping[str, Any], place: str)
     add_year(builder, package, place)
     add_accountability(builder, package, place)
     add_documentation(builder, package, place)
-    add_extras(builder, package)
+    add_prose_fields(builder, package)
     if package.get("state") not in (None, "active"):
         builder.add_warning(f"CKAN state: {package['state']}")
 
@@ -106,7 +106,7 @@ def names_of(entries: Any) -> list[str]:
 
 
 def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
-    """Add the licence, and whether everybody gets the data."""
+    """Add the licence, and whether the data are public."""
     licence = builder.set_licence(licence_words(package))
     restriction = find_access_restriction(str(package.get("notes") or ""))
     if package.get("private") is True:
@@ -119,11 +119,12 @@ def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any],
 
 
 def licence_words(package: Mapping[str, Any]) -> list[str]:
-    """Return the best name of the licence: one with an SPDX expression, or else its title."""
+    """Return the best name of the licence, or an empty list: one with an SPDX expression, or otherwise its title."""
     values = [package.get(name) for name in ("license_id", "license_title", "license_url")]
-    stated = [value for value in values if isinstance(value, str) and not is_placeholder(value)]
-    certain = [value for value in stated if normalize_licence(value).spdx is not None]
-    return certain[:1] or stated[1:2] or stated[:1]
+    licence_names = [value for value in values if isinstance(value, str) and not is_placeholder(value)]
+    recognized_names = [name for name in licence_names if normalize_licence(name).spdx is not None]
+    # The title comes second among the fields.
+    return recognized_names[:1] or licence_names[1:2] or licence_names[:1]
 
 
 def add_year(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
@@ -158,25 +159,22 @@ def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], pla
 
 
 def add_documentation(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
-    """Claim external documentation from the address of the dataset's own page."""
+    """Claim that external documentation exists if the package has the URL of a page about the dataset."""
     address = package.get("url")
     if isinstance(address, str) and address.startswith(("http://", "https://")):
         builder.add_claim(Claim("external_documentation_available", True, address, f"{place}/url", field="url"))
 
 
-def add_extras(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
-    """Add the prose in the portal's additional fields and file descriptions for the extractor."""
-    extras = package.get("extras")
-    if isinstance(extras, list):
-        for extra in extras:
-            text = extra.get("value") if isinstance(extra, Mapping) else None
-            has_several_words = isinstance(text, str) and " " in text.strip()
-            if has_several_words:
-                builder.add_prose(("extras", str(extra.get("key"))), text)
+def add_prose_fields(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
+    """Add the portal's additional fields and the descriptions of files as prose for the extractor."""
+    for extra in objects_of(package.get("extras")):
+        text = extra.get("value")
+        has_several_words = isinstance(text, str) and " " in text.strip()
+        if has_several_words:
+            builder.add_prose(("extras", str(extra.get("key"))), text)
 
     resources = package.get("resources")
-    if isinstance(resources, list):
-        for index, resource in enumerate(resources):
-            if isinstance(resource, Mapping):
-                name = str(resource.get("name") or index)
-                builder.add_prose(("resources", name), resource.get("description"))
+    for index, resource in enumerate(resources if isinstance(resources, list) else []):
+        if isinstance(resource, Mapping):
+            name = str(resource.get("name") or index)
+            builder.add_prose(("resources", name), resource.get("description"))

@@ -167,7 +167,7 @@ class RepeatedTextSpool:
         return RepeatedTexts(self._texts.read(), self._codes.read())
 
 
-class AccentSpool:
+class FoldedTextSpool:
     """Collects the folded forms of the texts that are not plain ASCII.
 
     Plain ASCII texts are not folded in advance, because kernels can convert ASCII letters to lower case while they

@@ -112,7 +112,7 @@ def build_columns(
             leaf_words=leaf_words,
             planes=store_arrays(store, planes.planes(plane_rows)),
             criteria=criteria.result(),
-            tables=store_arrays(store, _build_tables(numbers)),
+            tables=store_arrays(store, _build_criterion_tables(numbers)),
             numbers=numbers,
             integers={name: column.result() for name, column in integers.items()},
             texts={
@@ -330,8 +330,12 @@ def _choose_edges(codes: NDArray[Any], distinct_numbers: Floats, quantile_count:
     return sorted(edges)
 
 
-def _build_tables(numbers: Mapping[str, NumberColumn]) -> CriterionTables:
-    """Return lookup tables from the code of a number to each criterion that depends only on this number."""
+def _build_criterion_tables(numbers: Mapping[str, NumberColumn]) -> CriterionTables:
+    """Evaluate the formulas that depend on a single number once for each distinct number.
+
+    The code of a number is its index in the result. The kernels then look values up instead of computing them for each
+    record. A part is a contribution to the technical score.
+    """
     years = numbers["year"].values
     instances = numbers["instances_number"].values
     features = numbers["features_number"].values

@@ -22,7 +22,7 @@ from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, Wo
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, WORD_COLUMNS, count_known_ethical
 from touchstone.ranking.columns.spool import (
     AccentedTexts,
-    AccentSpool,
+    FoldedTextSpool,
     RepeatedTexts,
     RepeatedTextSpool,
     SpooledColumn,
@@ -92,7 +92,7 @@ class RecordCollector:
         self._grades = {name: SpooledColumn(np.uint8, folder) for name in GRADED_CRITERIA}
         self._texts = {name: TextSpool(folder) for name in ("dataset_name", *LONG_TEXTS)}
         self._repeated_texts = {name: RepeatedTextSpool(folder) for name in (*POOLED_COLUMNS, TAGS)}
-        self._accented_names = AccentSpool(folder)
+        self._accented_names = FoldedTextSpool(folder)
         self._codes: dict[str, dict[Hashable, int]] = {name: {None: 0} for name in (*CODED_WORDS, "owner")}
         self._evidence = EvidenceWriter()
 

@@ -131,7 +131,10 @@ class CriterionColumns:
 
 @dataclass(frozen=True, slots=True)
 class CriterionTables:
-    """Lookup tables from the code of a number to a criterion, or part of the technical score, that depends on it."""
+    """The results of formulas of one number, indexed by the code of the number.
+
+    They are criteria, and parts of the technical score (`*_part`).
+    """
 
     year: Floats
     instances: Floats

@@ -173,7 +173,7 @@ async def change_user(
         UserNotFound: there is no such user.
         LastAdministrator: no active administrator would be left, so nothing is changed.
     """
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         if is_active is False:
             # Otherwise two administrators could deactivate each other at the same moment.
             await user_store.lock_administrators(transaction)

@@ -38,7 +38,7 @@ async def rotate_refresh_token(
     Raises:
         InvalidRefreshToken: the token is unknown, expired or reused, or its session has ended.
     """
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         credentials = await _rotate_or_revoke(transaction, token, key, lifetime)
 
     # Raising the error in the transaction would roll back the revocation of the session.

@@ -81,7 +81,7 @@ class Login(RequestModel):
 class LoginForm(Login):
     """The form of a sign-in; the other fields of an OAuth 2 password form are ignored."""
 
-    ignored: ClassVar[frozenset[str]] = frozenset({"grant_type", "scope", "client_id", "client_secret"})
+    ignored_keys: ClassVar[frozenset[str]] = frozenset({"grant_type", "scope", "client_id", "client_secret"})
 
 
 class RefreshToken(RequestModel):

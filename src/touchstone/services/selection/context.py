@@ -161,9 +161,10 @@ class RequestContext:
         return records[0]
 
     async def _find_dataset_id(self, key: str) -> int | None:
-        """Return the integer id for the integer id or UUID in a URL path.
+        """Convert the integer id or UUID in a URL path to an integer id. An integer id is not checked.
 
-        Returns None if the key is not an id, or if no record with this UUID is visible to the caller.
+        Returns:
+            None if the key is not an id, or if no record with this UUID is visible to the caller.
         """
         row_id = parse_row_id(key)
         if row_id is not None:

@@ -287,14 +287,14 @@ class LiveCatalog:
     # Writing
 
     @asynccontextmanager
-    async def writing(self, *, even_if_disk_full: bool = False, is_bulk: bool = False) -> AsyncIterator[CatalogWriter]:
+    async def writing(self, *, may_use_reserve: bool = False, is_bulk: bool = False) -> AsyncIterator[CatalogWriter]:
         """Run the block in a transaction, and apply its changes to the in-memory catalog after the commit.
 
         If the block raises, nothing changes. Writers of this process wait for each other, so that the in-memory catalog
         changes in the same order as the database.
 
         Args:
-            even_if_disk_full: whether the transaction may use the disk space that the database holds in reserve.
+            may_use_reserve: whether the transaction may use the disk space that the database holds in reserve.
             is_bulk: whether this is part of a bulk import. Its records are not cached, because few of them will be read
                 soon.
 
@@ -304,7 +304,7 @@ class LiveCatalog:
         self.check_loaded()
         with nullcontext() if is_bulk else self.single_writes.track():
             async with self._apply_lock:
-                async with self._database.writing(even_if_disk_full=even_if_disk_full) as transaction:
+                async with self._database.writing(may_use_reserve=may_use_reserve) as transaction:
                     version = await change_counters.increment_version(transaction, change_counters.CATALOG)
                     writer = CatalogWriter(transaction, version)
                     yield writer

@@ -68,7 +68,7 @@ class BackgroundMeasurer:
             dataset_ids = await store.ids_of_records_with_file(connection, file_name, owner)
 
         for dataset_id in dataset_ids:
-            async with self._catalog.writing(even_if_disk_full=True) as writer:
+            async with self._catalog.writing(may_use_reserve=True) as writer:
                 record = await store.read_dataset(writer.transaction, dataset_id)
                 # The record may have been changed or deleted since the query.
                 if record is None or not record.file_path.endswith(file_name):

@@ -186,7 +186,7 @@ class DatasetEditor:
             PreconditionFailed: the entity tag of the current version is not in `if_match`.
         """
         viewer = caller.id if caller else None
-        async with self._catalog.writing(even_if_disk_full=True) as writer:
+        async with self._catalog.writing(may_use_reserve=True) as writer:
             record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
             _require_changeable(record, caller, if_match)
             await writer.delete(dataset_id)

@@ -164,7 +164,7 @@ class DatasetCreateBody(DatasetChangeBody):
 class DatasetImportBody(DatasetCreateBody):
     """The fields of an imported record that are not attributes; what the service writes itself is dropped."""
 
-    ignored: ClassVar[frozenset[str]] = SERVICE_FIELDS
+    ignored_keys: ClassVar[frozenset[str]] = SERVICE_FIELDS
 
 
 DatasetCreate: type[DatasetCreateBody] = create_model(

@@ -28,7 +28,7 @@ class _ProjectFields(RequestModel):
     """The fields that a project may have when it is created and when it is changed."""
 
     # The fields that the service sets are accepted and dropped: a client may send back what it has read.
-    ignored: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "chosen_dataset", "created_at", "updated_at"})
+    ignored_keys: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "chosen_dataset", "created_at", "updated_at"})
     description: Text | None = None
     criteria: JsonObject | None = Field(None, description="A filter object, as in scoring.")
     weights: JsonList | None = Field(None, description="A list of Weight.")

@@ -56,7 +56,7 @@ async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonR
     )
 
     # A repeated request is not checked again.
-    existing_id = await comparison_queue_store.find_by_idempotency_key(ctx.database, comparison)
+    existing_id = await comparison_queue_store.find_id_by_idempotency_key(ctx.database, comparison)
     if existing_id is not None:
         return existing_id
 
