@@ -154,7 +154,7 @@ def _dataset_table(dataset: Dataset) -> Table:
 
 
 def _declarer_name(dataset: Dataset) -> str | None:
-    """Return the pseudo or else the id of the creator of a record, or None for a record of the service."""
+    """Return the pseudonym of the creator of a record, the id without one, or None for a record of the service."""
     person = dataset.declared_by
     if person is None:
         return None
@@ -178,7 +178,7 @@ def _metadata_rows(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _source_name(metadata: Mapping[str, Any]) -> Any:
-    """Return the name of the source in metadata, or else its URL, or the source itself if it is a string."""
+    """Return the name of the source in metadata, its URL if it has no name, or the source itself if it is a string."""
     source = metadata.get("source")
     if isinstance(source, dict):
         return source.get("name") or source.get("url")
@@ -249,7 +249,7 @@ def _export_text(file: Path, file_format: str, context: CommandContext, filters:
 
 
 def _export_parquet(file: Path, context: CommandContext, filters: Filters) -> None:
-    """Write the datasets that match to a Parquet file, whose content the service creates."""
+    """Write the datasets that match to a Parquet file. The service creates its content."""
     with open_output(file) as output:
         byte_count = context.client.export_to_file(output, PARQUET, **filters)
 

@@ -30,7 +30,7 @@ ErrorReports = Mapping[type[Exception], Callable[[Any], tuple[str, ExitStatus]]]
 
 
 def server_command(app: typer.Typer, name: str, **groups: OptionGroup) -> Decorator:
-    """Return a decorator that registers a function as a command, which calls a server.
+    """Return a decorator that registers a function as a command that calls a server.
 
     The function receives the value of each option group as the argument with the name of the group. Its argument
     `context` is a `CommandContext` with a client of the server, which is closed when the function ends.

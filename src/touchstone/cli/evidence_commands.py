@@ -37,14 +37,14 @@ def _value_text(claim: Claim) -> str:
 
 
 def _person_text(person: Person | None) -> str:
-    """Return the pseudo or else the id of a person, or `the service` for None."""
+    """Return the pseudonym of a person, the id without one, or `the service` for None."""
     if person is None:
         return "the service"
     return person.pseudo or str(person.id)
 
 
 def _source_text(source: ClaimSource | None) -> str:
-    """Return the name of a source, or else its address or kind."""
+    """Return the name of a source, or its address or kind if it has no name."""
     if source is None:
         return ""
     return source.name or source.url or source.kind or ""

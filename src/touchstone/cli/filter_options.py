@@ -60,7 +60,7 @@ FILTERS: Final = OptionGroup(
 
 
 def parse_gates(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the requirements that were given as `--gate NAME=VALUE`, by name.
+    """Return the requirements that were given as `--gate NAME=VALUE`, keyed by name.
 
     Several values for one name, separated by commas or given by several options, become a list. Both `--gate
     license=MIT,CC-BY-*` and `--gate license=MIT --gate license=CC-BY-*` accept either licence.
@@ -82,7 +82,7 @@ def parse_gates(given_options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parse_gate_value(text: str) -> int | float | str:
-    """Parse the value of a requirement, which is a number or a boolean in JSON, or else the string itself.
+    """Parse the value of a requirement: a number or a boolean in JSON, or otherwise the string itself.
 
     The service expects numbers and booleans as such, but levels of evidence and licences as strings.
     """

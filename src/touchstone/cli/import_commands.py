@@ -27,7 +27,7 @@ IMPORT_OPTIONS: Final = OptionGroup(
         Option(
             "accept",
             bool,
-            "Let claims that are found in prose take effect at once, instead of proposing them.",
+            "Let claims that are found in prose take effect immediately, instead of proposing them.",
             flags="--accept",
         ),
         Option("dry_run", bool, "Report what would be done, and change nothing.", flags="--dry-run"),

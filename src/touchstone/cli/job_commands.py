@@ -111,7 +111,7 @@ def wait_with_progress(context: CommandContext, job: Job) -> Job:
 
 
 def _describe_progress(job: Job) -> str:
-    """Return a description of what a job is doing: its message, or else its phase or its status."""
+    """Return the message of a job, or its phase or status if it has no message."""
     activity: str = job.status
     if job.progress is not None:
         activity = job.progress.message or job.progress.phase or job.status
@@ -160,7 +160,7 @@ def _result_remarks(job: Job) -> list[str]:
 
 
 def _file_tables(job: Job) -> list[Table]:
-    """Return a list with a table of the files that a job has written, which is empty without files."""
+    """Return a list with a table of the files of a job, or an empty list if there are none."""
     if not job.artifacts:
         return []
     return [build_table(ARTIFACT_COLUMNS, job.artifacts, title="Files: touchstone jobs download")]
@@ -174,7 +174,7 @@ def _quality_table(result: Mapping[str, Any]) -> Table:
 
 
 def _model_name(model: Mapping[str, Any]) -> str:
-    """Return the label of a trained model, or else the name of its algorithm."""
+    """Return the label of a trained model, or the name of its algorithm if there is no label."""
     if "label" in model:
         return english_text(model["label"])
     if "algorithm" in model:

@@ -110,7 +110,7 @@ async def _load_accounts() -> tuple[int, list[UserView]]:
 
 @local_command(user, "deactivate")
 def deactivate(email: Email) -> None:
-    """Deactivate an account, and end all its sessions at once."""
+    """Deactivate an account, and end all its sessions immediately."""
     account = asyncio.run(_set_active(email, is_active=False))
     _print_account(account)
 

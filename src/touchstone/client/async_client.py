@@ -58,7 +58,7 @@ AsyncMethod: TypeAlias = Callable[Concatenate["AsyncTouchstone", P], Coroutine[A
 
 
 def async_method(describe_call: Callable[P, Call[T]]) -> AsyncMethod[P, T]:
-    """Convert a function that describes an API call to a method of the client that makes the call.
+    """Convert a function that describes an API call to a client method that makes the call.
 
     The method has the parameters and the docstring of `describe_call`, and returns the content of the response. For
     example, `catalog_calls.get_dataset(dataset_id)` only describes a request, while the method

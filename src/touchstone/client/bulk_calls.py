@@ -60,7 +60,7 @@ class _BatchLine(msgspec.Struct):
 
 
 class _LastLine(msgspec.Struct):
-    """The last line of a response: whether all lines of the request were processed, or else the error."""
+    """The last line of a response: the error, or that all lines of the request were processed."""
 
     done: bool
     code: str = ""
@@ -68,7 +68,7 @@ class _LastLine(msgspec.Struct):
 
 
 def bulk_import_calls(source: BulkSource, lines_per_request: int = LINES_PER_REQUEST) -> Iterator[Call[BulkResult]]:
-    """Yield the calls that import all lines of a source, in the order in which they must be sent.
+    """Yield the calls for importing all lines of a source. They must be sent in this order.
 
     Raises:
         OSError: the file cannot be read.

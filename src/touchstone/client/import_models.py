@@ -53,7 +53,7 @@ class DocumentResult(Struct, frozen=True, kw_only=True):
         key: the identifier of the dataset in its source.
         dataset: the record.
         evidence: the claims in fields of the document.
-        proposals: the claims in its prose, which somebody has to accept.
+        proposals: the claims in its prose, which must be accepted before they take effect.
         unmapped: the fields without a counterpart in a record; `metadata["imported"]` contains their values.
         skipped: the parts of the document that were not used, with reasons.
         error: the reason why the document was rejected.

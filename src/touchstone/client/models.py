@@ -36,13 +36,13 @@ class Tokens(Struct, frozen=True, kw_only=True):
 
 
 class Dataset(Struct, frozen=True, kw_only=True):
-    """A record of the catalog. A yes-or-no attribute is None if nobody has assessed it.
+    """A record of the catalog. A yes-or-no attribute is None if it has not been assessed.
 
     Attributes:
         name, dataset_name: the name of the dataset, under both keys of the interface.
         metadata_omitted: whether a long list left out the metadata of the record; `get_dataset` returns them.
         declared_by: the creator of the record, or None for a record of the service.
-        hidden: whether an administrator has hidden the record from everybody except its creator.
+        hidden: whether an administrator has hidden the record from everyone except its creator.
         missing_values_percentage: the share of missing cells, 0-100.
         ethical_score, technical_score, popularity_score: the composite scores, 0-1.
     """

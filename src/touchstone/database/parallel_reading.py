@@ -1,4 +1,4 @@
-"""Consistent reading of a large PostgreSQL table over several connections at once.
+"""Consistent reading of a large PostgreSQL table over several parallel connections.
 
 PostgreSQL uses one processor for each connection, so several connections are faster. They share a snapshot and
 therefore see the same rows. Each connection reads a range of blocks at a time, so the table is read once from its

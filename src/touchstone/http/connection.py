@@ -91,7 +91,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         now = self.loop.time()
 
         self._idle_since = now
-        self._request_began_at: float | None = now  # the first request is expected at once
+        self._request_began_at: float | None = now  # the first request is expected immediately
         self._has_headers = False
 
         self._counters: SocketCounters | None = None
@@ -192,7 +192,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         is_rate_limited = self._client_key is not None
 
         if is_early_retry and is_rate_limited and not is_within_budget:
-            # The delay is random, so that not all clients are read again at once.
+            # The delay is random, so that not all clients are read again at the same time.
             delay_seconds = random.uniform(*PAUSE_SECONDS)  # noqa: S311
             self._pause_reading(delay_seconds)
         return True
@@ -240,7 +240,7 @@ class ConnectionProtocol(HttpToolsProtocol):
             super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse input that is not valid HTTP, which never reaches the application."""
+        """Refuse input that is not valid HTTP. It never reaches the application."""
         if not self.pipeline and (self.is_idle or not self.cycle.response_started):
             self.transport.write(_NOT_HTTP)
         if self.cycle is not None:

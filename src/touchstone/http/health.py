@@ -31,7 +31,7 @@ class Resource:
 
 
 async def check_resources(resources: tuple[Resource, ...]) -> Mapping[str, BaseException | None]:
-    """Ping all resources at once.
+    """Ping all resources at the same time.
 
     Returns:
         the exception raised by each resource by name, or None if it responded within `PING_SECONDS`.
@@ -42,7 +42,7 @@ async def check_resources(resources: tuple[Resource, ...]) -> Mapping[str, BaseE
 
 
 def health_router(resources: tuple[Resource, ...]) -> APIRouter:
-    """Return the health routes, which tell load balancers whether this process can serve requests.
+    """Return the health routes, where load balancers check whether this process can serve requests.
 
     `/health/live` responds as long as the process runs. `/health/ready` reports the state of each resource, with status
     503 if one of them does not respond, if the catalog is still being loaded, or if the server is stopping.

@@ -61,7 +61,7 @@ class LimitedBody:
         self._window_bytes = 0
 
     def check_declared_length(self, content_length: bytes | None) -> None:
-        """Check the `Content-Length` header, so that a body that is too large is refused before it is read.
+        """Check the `Content-Length` header, to refuse a body that is too large before it is read.
 
         Without this header, the size is only checked while the body is received.
 

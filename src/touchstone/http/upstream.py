@@ -54,7 +54,7 @@ class InProcessBackend:
         return self.app(scope, receive, send)
 
     async def ping(self) -> None:
-        """Check that the backend is ready, but not the resources that it shares with this process."""
+        """Check that the backend is ready, apart from the resources that this process has, too."""
         if self._check_ready is not None:
             self._check_ready()
 

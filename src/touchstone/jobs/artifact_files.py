@@ -107,7 +107,7 @@ class ArtifactStore:
     def _publish(self, attempt_id: AttemptId, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
         """Sync the output files of an attempt to disk, then rename its scratch folder to the final folder.
 
-        The rename publishes all files at once, so that after a crash either all of them exist or none.
+        The rename publishes all files together, so that after a crash either all of them exist or none.
         """
         scratch_folder = self._scratch_folder(attempt_id)
         final_folder = self._final_folder(attempt_id)

@@ -48,7 +48,7 @@ async def get_job(ctx: Context, job_id: str) -> Response:
 
 @job_router.delete("/{job_id}", status_code=204, summary="Delete a job that has ended")
 async def delete_job(ctx: Context, job_id: str) -> Response:
-    """Delete a job that has ended, with its events and all files that it has produced."""
+    """Delete a finished job with its events and output files."""
     job = await ctx.load_job(job_id)
     await job_store.delete_job(ctx.database, job.id)
     await ctx.jobs.artifact_store.delete_job(job.id)

@@ -24,7 +24,7 @@ _SUMMARY_COLUMNS: Final = tuple(jobs.c[name] for name in JobSummaryRecord.__stru
 async def load_owned_job(connection: Reader, job_id: str, owner: UUID, kinds: Sequence[str]) -> JobRecord:
     """Return the owner's job with this id and one of these kinds.
 
-    A job of another owner is reported as missing, so that nobody learns which ids exist.
+    A job of another owner is reported as missing, so that the response does not reveal which ids exist.
 
     Raises:
         JobNotFound: the owner has no such job, or the id is malformed.

@@ -47,7 +47,7 @@ _CONTEXT_LENGTH: Final = 300
 
 
 def find_access_restriction(text: str) -> str | None:
-    """Return the first line or sentence that states a condition for access to the data, or None."""
+    """Return the first line or sentence with a condition for access to the data, or None."""
     searched = remove_comments(text[:MAX_SEARCHED_LENGTH])
     for match in _CONDITION.finditer(searched):
         before = searched[max(0, match.start() - _CONTEXT_LENGTH) : match.start()]

@@ -47,7 +47,7 @@ class Claim:
         note: which rule was applied.
         until: when the claim ceases to count, which only exported documents say.
         is_restated: whether the claim comes from a document that another catalog exported. Such a claim only counts as
-            declared, even if a curator imports it, because anyone can write such a document.
+            declared, even if a curator imports it, because anyone can write an exported document.
     """
 
     attribute: str

@@ -77,7 +77,7 @@ class ForkServer:
 
         try:
             await message_channel.receive_async(control_socket, ServerReady)
-        except BaseException:  # including cancellation, because nobody else would end the process
+        except BaseException:  # including cancellation, because nothing else would end the process
             control_socket.close()
             process.kill()
             await process.wait()

@@ -54,7 +54,7 @@ def run_worker(sock: socket.socket, tasks: TaskSet) -> None:
     limit_this_process(work_item.limits)
     kill_group_when_parent_closes(sock)
 
-    # If the parent is gone, nobody needs the outcome, and there will be no further work items.
+    # If the parent has ended, the outcome is not needed, and there will be no further work items.
     with contextlib.suppress(OSError, ChannelClosed):
         _run_work_item(sock, work_item, descriptors, tasks)
         while work_item.keeps_process:

@@ -155,7 +155,7 @@ class _MarkdownCard:
         return "\n".join(lines)
 
     def flag(self, value: bool | None) -> str:
-        """Return the words for yes, no or not known."""
+        """Return the words for yes, no or unknown."""
         if value is None:
             return self.text("not_known")
         return self.text("yes" if value else "no")

@@ -1,7 +1,7 @@
 """Long texts, compressed in blocks of consecutive texts.
 
 Descriptions make up most of the size of a large catalog. They are read either one at a time, which decompresses a
-single block, or all at once when texts are indexed, which decompresses all blocks into a file.
+single block, or all together when texts are indexed, which decompresses all blocks into a file.
 
 Compression takes long, so the texts of a new index remain uncompressed until they are indexed.
 """

@@ -113,7 +113,7 @@ class TextSpool:
     def append(self, texts: pa.Array) -> None:
         """Append the texts of an Arrow array of the type `large_string`.
 
-        Null means "not known".
+        Null means unknown.
         """
         self._is_known.append(texts.is_valid().to_numpy(zero_copy_only=False))
         self._texts.append(texts.fill_null(""))
@@ -129,7 +129,7 @@ class RepeatedTexts:
 
     Attributes:
         texts: the distinct texts of each batch of records, batch by batch.
-        codes: the index of each record's text among them, counted from 1; 0 means "not known".
+        codes: the index of each record's text among them, counted from 1; 0 means unknown.
     """
 
     texts: SpooledTexts
@@ -147,7 +147,7 @@ class RepeatedTextSpool:
     def append(self, texts: pa.Array) -> None:
         """Append the texts of an Arrow array of the type `large_string`.
 
-        Null means "not known".
+        Null means unknown.
         """
         encoded_texts = texts.dictionary_encode()
         indices = encoded_texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)
@@ -156,7 +156,7 @@ class RepeatedTextSpool:
     def append_codes(self, codes: NDArray[np.int32], distinct_texts: pa.Array) -> None:
         """Append texts, given as one-based indices of distinct texts.
 
-        0 means "not known".
+        0 means unknown.
         """
         self._codes.append(np.where(codes == 0, 0, codes + self._text_count))
         self._texts.append(distinct_texts)

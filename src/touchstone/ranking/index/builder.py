@@ -209,7 +209,7 @@ def _build_stricter_by_assurance(
 def _build_stricter_columns(
     records: OrderedRecords, numbers: Mapping[str, NumberColumn], planes: PlaneWriter
 ) -> StricterColumns:
-    """Build the columns that differ at the assurance of `records`, which is above `declared`.
+    """Build the columns that differ from the level `declared` at the stricter assurance of `records`.
 
     Args:
         records: the records at the assurance.
@@ -268,7 +268,7 @@ def _build_numbers(records: OrderedRecords) -> dict[str, NumberColumn]:
 
 
 def _distinct_numbers(column: str, records: OrderedRecords) -> Floats:
-    """Return NaN, which means "not known", followed by the distinct numbers of a column in ascending order.
+    """Return NaN, which means unknown, followed by the distinct numbers of a column in ascending order.
 
     Numbers that are known only above `declared` are included, because all assurances share the result.
     """
@@ -299,7 +299,7 @@ def _distinct_known_numbers(columns: list[Floats]) -> Floats:
 def _encode_known(numbers: Floats, values: Floats, code_type: Any) -> NDArray[Any]:
     """Return the index in `values` of each number.
 
-    NaN, which means "not known", has code 0.
+    NaN, which means unknown, has code 0.
     """
     known_values = pa.array(values[1:] + 0.0)
     codes = np.empty(len(numbers), code_type)
@@ -396,7 +396,7 @@ def _build_word_column(records: OrderedRecords, column: str) -> CodedColumn:
     word_lists = records.collected.values[column]
     used_codes, codes = _renumber(records.column(column))
 
-    known_lists = [word_lists[code] for code in used_codes[1:].tolist()]  # code 0 is "not known"
+    known_lists = [word_lists[code] for code in used_codes[1:].tolist()]  # code 0 means unknown
     encoded_lists = [msgspec.json.encode(words).decode() for words in known_lists]
     return CodedColumn(TextPool.from_texts(["", *encoded_lists]), codes)
 
@@ -404,7 +404,7 @@ def _build_word_column(records: OrderedRecords, column: str) -> CodedColumn:
 def _renumber(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     """Return the codes that occur and the index of each record's code among them.
 
-    Code 0, which means "not known", is always the first one, even if it does not occur.
+    Code 0, which means unknown, is always the first one, even if it does not occur.
     """
     is_used = np.bincount(codes, minlength=1) > 0
     is_used[0] = True
@@ -419,7 +419,7 @@ def _build_owner_column(records: OrderedRecords) -> OwnerColumn:
     """
     owners = records.collected.values["owner"]
     used_codes, owner_codes = _renumber(records.column("owner"))
-    owner_uuids = [owners[code].hex for code in used_codes[1:].tolist()]  # code 0 is "not known"
+    owner_uuids = [owners[code].hex for code in used_codes[1:].tolist()]  # code 0 means unknown
 
     private_positions = np.flatnonzero(~records.is_public())
     by_owner = np.argsort(owner_codes[private_positions], kind="stable")

@@ -39,7 +39,7 @@ TAGS: Final = "tags"
 """The column of word lists that may differ for almost every record, and is therefore collected as JSON."""
 CODED_WORDS: Final = tuple(name for name in WORD_COLUMNS if name != TAGS)
 IS_VISIBLE: Final = "is_visible"
-"""The column of records that everybody may see, not to be confused with the dataset attribute `is_public`."""
+"""The column of records that everyone may see, not to be confused with the dataset attribute `is_public`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _to_json_texts(word_lists: Iterable[Words]) -> pa.Array:
 
 
 def _column_types() -> dict[str, Any]:
-    """Return the NumPy type of each column of CollectedRecords.columns, by name."""
+    """Return the NumPy types of `CollectedRecords.columns`, keyed by name."""
     return {
         **{name: CLAIM_TYPES[name] for name in (*NUMBERS, *FLAGS)},
         **dict.fromkeys(INTEGER_COLUMNS, np.int64),

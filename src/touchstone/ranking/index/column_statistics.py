@@ -43,7 +43,7 @@ class Spellings:
         index_by_text: dict[str, int] = {}
         list_codes: list[int] = []
         indices: list[int] = []
-        for code in range(1, len(pool)):  # code 0 is "not known"
+        for code in range(1, len(pool)):  # code 0 means unknown
             words = decode_words(pool[code])
             first_spellings = {comparison_key(column, word): word for word in reversed(words)}
             for word in first_spellings.values():

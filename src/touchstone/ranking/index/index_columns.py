@@ -152,7 +152,7 @@ class NumberColumn:
 
     Attributes:
         values: NaN at index 0, followed by the distinct numbers in ascending order.
-        codes: the index in `values` of each record's number; code 0 means "not known".
+        codes: the index in `values` of each record's number; code 0 means unknown.
         edges: the codes, in ascending order, that have a plane of the records with this code or a higher one.
     """
 
@@ -188,7 +188,7 @@ class IntegerColumn:
 class CodedColumn:
     """A column of texts or of word lists as JSON, stored as codes for distinct values.
 
-    Code 0 means "not known".
+    Code 0 means unknown.
     """
 
     pool: TextPool

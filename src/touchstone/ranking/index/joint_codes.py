@@ -74,7 +74,7 @@ class JointColumn:
         return np.bincount(self.codes, minlength=self.joint_code_count)
 
     def counts_by_column(self, joint_counts: Ints) -> dict[str, Ints]:
-        """Return the count of each code by the name of its column, given the count of each joint code."""
+        """Return the counts of the codes of each column, keyed by its name, from the count of each joint code."""
         table = joint_counts.reshape(self.code_counts)
         counts: dict[str, Ints] = {}
         for axis, name in enumerate(self.names):
@@ -89,7 +89,7 @@ def counted_columns(columns: IndexColumns) -> list[CodedValues]:
 
 
 def join_text_columns(columns: IndexColumns) -> list[JointColumn]:
-    """Join the columns of texts and word lists that facets count, so that few passes count all of them."""
+    """Join the columns of texts and word lists that facets count, to count them in few passes."""
     return join(_text_columns(columns))
 
 

@@ -229,7 +229,7 @@ class QueryTranslator:
             return self._plan_codes("citations", lowest_code, highest_code)
 
         if column in NUMBERS:
-            known_values = self._columns.numbers[column].values[1:]  # code 0 is "not known"
+            known_values = self._columns.numbers[column].values[1:]  # code 0 means unknown
             lowest_code = _first_at_least(known_values, low) + 1
             highest_code = _last_at_most(known_values, high) + 1
             return self._plan_codes(column, lowest_code, highest_code)
@@ -237,7 +237,7 @@ class QueryTranslator:
         return _SCAN
 
     def _plan_ethical_score(self, low: float, high: float) -> PredicatePlan:
-        """Plan a range of the ethical score, which is the share of the ten ethical criteria that a record meets.
+        """Plan a range of the ethical score: the share of the ten ethical criteria that a record meets.
 
         For each n from 1 to 10, the index has a plane of the records that meet at least n criteria. A record is in the
         range if it is in the plane of the lower bound but not in the plane above the upper bound.
@@ -287,7 +287,7 @@ class QueryTranslator:
         return PredicatePlan(clauses=tuple(clauses), code_ranges=(code_range,))
 
     def plan_flag(self, predicate: FlagEquals) -> PredicatePlan:
-        """Plan a flag with the plane of its value, at the assurance of the predicate or else of the index."""
+        """Plan a flag with the plane of its value, at the assurance of the predicate or, without one, of the index."""
         rows = self._plane_rows
         if predicate.assurance is not None:
             rows = self._declared_columns.plane_rows(predicate.assurance)

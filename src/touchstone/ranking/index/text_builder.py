@@ -1,7 +1,7 @@
 """Building the text columns of an index.
 
-A text column stores each distinct text once, in a pool, and a code for each record. Code 0 means "not known"; the other
-codes number the distinct texts in the order of their first occurrence. Names are not stored in this way because most of
+A text column stores each distinct text once, in a pool, and a code for each record. Code 0 means unknown; the other
+codes number the distinct texts in the order of their first occurrence. Names have no codes, because most of
 them are unique. The pool of names contains one name for each record, in the order of the index.
 """
 
@@ -119,7 +119,7 @@ def pack_column(column: TextColumn[PackedTexts], folder: Path | None) -> TextCol
     if column.pool.is_compressed:
         return column
 
-    # Skip the first text of the pool: its code 0 means "not known".
+    # Skip the first text of the pool: its code 0 means unknown.
     text_offsets: Ints = column.pool.offsets[1:].astype(np.int64)
     texts = SpooledTexts(column.pool.data, text_offsets, np.ones(len(column.pool) - 1, np.bool_))
     numbered = _pack_long_texts(texts, folder)

@@ -19,7 +19,7 @@ Pool = TypeVar("Pool", TextPool, PackedTexts)
 class TextColumn(Generic[Pool]):
     """A column of texts, stored as codes for distinct texts.
 
-    Code 0 means "not known".
+    Code 0 means unknown.
 
     Attributes:
         pool: the distinct texts by code; long texts are compressed.
@@ -34,7 +34,7 @@ class TextColumn(Generic[Pool]):
     def ranks_at(self, positions: NDArray[Any]) -> NDArray[np.uint32]:
         """Return the rank of the text at each of the given positions.
 
-        Rank 0 means "not known".
+        Rank 0 means unknown.
 
         Raises:
             TextsNotIndexed: the ranks have not been computed yet.
@@ -44,7 +44,7 @@ class TextColumn(Generic[Pool]):
         return np.asarray(self.ranks[self.codes[positions]])
 
     def take(self, positions: NDArray[Any]) -> list[str | None]:
-        """Return the texts at the given positions, None where not known."""
+        """Return the texts at the given positions, None where unknown."""
         codes = self.codes[positions].tolist()
         text_by_code = {code: self.pool[code] if code else None for code in set(codes)}
         return [text_by_code[code] for code in codes]

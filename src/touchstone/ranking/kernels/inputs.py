@@ -19,7 +19,7 @@ class KernelColumns(NamedTuple):
         block_grades: the highest grade of each of GRADED_CRITERIA (row) in each block (column).
         block_flag_bytes: a byte for each block with the bits of FLAG_STATES that any of its records has.
         year_codes, instances_codes, ...: the index of each record's number among the sorted distinct numbers; code 0
-            means "not known".
+            means unknown.
         ethical_score_by_grade: the ethical score of each grade.
         year_score_by_code, instances_part_by_code, ...: a criterion ("score"), or a part of the technical score
             ("part"), for each code of the number that it depends on.

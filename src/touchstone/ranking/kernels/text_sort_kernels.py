@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CHUNK_BYTES: Final = 7
-"""The number of bytes of a text that are compared at once."""
+"""The number of bytes of a text that are compared together."""
 SAME_TEXT: Final = 2**31 - 1
 """The result for the common prefix length of two equal texts."""
 PAST_END: Final = -1

@@ -85,7 +85,7 @@ class ScoredRecords(NamedTuple):
 
 
 def fill_leaf_bounds(columns: KernelColumns, weights: KernelWeights, leaf_bounds: NDArray[np.float64]) -> None:
-    """Write the bound of each leaf, which is a score that none of its records exceeds, into `leaf_bounds`.
+    """Write the bound of each leaf, an upper limit of the scores of its records, into `leaf_bounds`.
 
     A bound is the score of a hypothetical record with the leaf's highest value of every criterion. Its terms are added
     in the same order as in scores, so rounding cannot make it too low.

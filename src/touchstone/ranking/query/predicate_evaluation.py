@@ -29,7 +29,7 @@ from touchstone.ranking.text.query_words import parse_query
 
 
 def range_bounds(predicate: Range) -> tuple[float, float]:
-    """Return the lowest and the highest value that satisfy a range, which are infinite for open sides.
+    """Return the lowest and the highest value that satisfy a range, or infinity for an open side.
 
     Bounds of composite scores are extended by COMPOSITE_TOLERANCE, because their last digits depend on rounding.
     """

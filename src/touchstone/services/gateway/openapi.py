@@ -70,7 +70,7 @@ class PublicDocument:
             return self._cached_document
 
     async def _collect_documents(self) -> dict[str, Document]:
-        """Return the documents of the gateway and of the available backends by name."""
+        """Return the documents of the gateway and of the available backends, keyed by name."""
         fetches = [self._fetch_document(client) for client in self._clients.values()]
         fetched_documents = await asyncio.gather(*fetches)
 

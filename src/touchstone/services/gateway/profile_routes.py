@@ -115,7 +115,7 @@ async def read_sessions(ctx: Context) -> list[SessionView]:
 
 @router.delete("/sessions/{session_id}", status_code=204, summary="Sign out elsewhere")
 async def end_session(session_id: str, ctx: Context) -> None:
-    """End a session; its access tokens become invalid at once."""
+    """End a session; its access tokens become invalid immediately."""
     parsed_id = parse_uuid(session_id)
     if parsed_id is None:
         raise SessionNotFound

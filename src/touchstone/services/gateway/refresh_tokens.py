@@ -16,7 +16,7 @@ from touchstone.services.gateway.random_tokens import digest_token
 from touchstone.services.gateway.session_store import RefreshTokenRecord, SessionRecord
 from touchstone.services.gateway.sessions import SessionCredentials
 
-# A token may be reused within this time, because two browser tabs may refresh at once, or a response may be lost.
+# A token may be reused within this time, because two browser tabs may refresh together, or a response may be lost.
 GRACE_PERIOD: Final = timedelta(seconds=10)
 
 
@@ -26,7 +26,7 @@ async def rotate_refresh_token(
     """Exchange a refresh token for its successor, and return the session with the new token.
 
     If a token is used again, it may have been stolen, so the session ends. However, the same successor is returned
-    again within `GRACE_PERIOD` while the successor is unused, because two browser tabs may refresh at once, or the
+    again within `GRACE_PERIOD` while the successor is unused, because two browser tabs may refresh together, or the
     first response may have been lost.
 
     Args:

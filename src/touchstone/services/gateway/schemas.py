@@ -118,7 +118,7 @@ class UserChange(RequestModel):
 
     is_active: Flag = Field(
         True,
-        description="Without it nobody signs in as this user, and whoever is signed in is out.",
+        description="If false, the user cannot sign in, and all sessions of the user end.",
         json_schema_extra=_hide_default,
     )
     is_curator: Flag = Field(

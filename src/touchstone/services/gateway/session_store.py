@@ -80,7 +80,7 @@ async def read_active_sessions(connection: Reader, user_id: UUID, *, used_since:
 
 
 async def update_session_use(transaction: Writer, session_id: UUID, now: datetime) -> None:
-    """Record that the session has been used, which extends its lifetime."""
+    """Record the use of a session, which extends its lifetime."""
     await transaction.execute(sa.update(sessions).where(sessions.c.id == session_id).values(used_at=now))
 
 

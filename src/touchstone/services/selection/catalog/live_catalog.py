@@ -144,7 +144,7 @@ class LiveCatalog:
     async def load(self) -> None:
         """Load the catalog from the last snapshot or, if there is none, from all rows of the database.
 
-        Records that were deleted or made private since the snapshot are removed at once. If there are many other
+        Records that were deleted or made private since the snapshot are removed immediately. If there are many other
         changes, only the first ones are applied, and `refresh` or `follow` applies the rest.
         """
         self._progress = LoadProgress()
@@ -420,7 +420,7 @@ class LiveCatalog:
         return await self._evaluate(view, lambda: view.facets(query))
 
     async def suggest(self, text: str, viewer: UUID | None, limit: int) -> list[Suggestion]:
-        """Suggest names, domains and tasks that match `text`, from the records that the viewer may see."""
+        """Suggest names, domains and tasks that match `text`, from the viewer's visible records."""
         view = self.view
         return await self._evaluate(view, lambda: view.suggest(text, viewer, limit))
 

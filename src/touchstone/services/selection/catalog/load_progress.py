@@ -26,7 +26,7 @@ class LoadProgress:
 
     Attributes:
         records: the number of records loaded so far.
-        total_records: the number of records when the load began, or 0 if it is not known yet.
+        total_records: the number of records when the load began, or 0 while it is unknown.
     """
 
     def __init__(self) -> None:

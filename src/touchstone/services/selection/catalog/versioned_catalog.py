@@ -94,7 +94,7 @@ class VersionedCatalog:
             current_version = await change_counters.read_version(connection, change_counters.CATALOG)
             removed_ids = await self._read_removed_ids(connection)
 
-            # If there were too many changes to read at once, the last ones ended in the middle of a version.
+            # If there were too many changes to read in one query, the last ones ended in the middle of a version.
             position = max(self._position, ChangePosition.end_of(self.version))
             if position.is_end_of_version:
                 records = await records_changed_after(connection, position.version, FEW_CHANGES)

@@ -32,7 +32,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             its visibility.
         is_hidden: whether the declarations are the export of a hidden record. Such a record is exported as private,
             whatever visibility its owner has set, so a stored record keeps its visibility.
-        attribute_values: the value of each of `core.attributes`, in their order; None means "not known".
+        attribute_values: the value of each of `core.attributes`, in their order; None means unknown.
         metadata: further information, as it was sent.
     """
 
@@ -68,7 +68,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def attributes(self) -> Mapping[str, AttributeValue]:
-        """The value of each attribute by name, or None if it is not known."""
+        """The value of each attribute by name, or None if it is unknown."""
         return dict(zip(ATTRIBUTE_NAMES, self.attribute_values, strict=True))
 
     def source_digests(self, owner: UUID | None, digest_of: DigestOf = source_digest) -> list[str]:

@@ -259,7 +259,7 @@ def _require_changeable(
 
 
 def _check_visibility(draft: DatasetDraft) -> None:
-    """Check that a private record has an owner, without whom nobody could see it.
+    """Check that a private record has an owner, because no other user could see it.
 
     Raises:
         InvalidValue: the record is private and has no owner.

@@ -65,7 +65,7 @@ def encode_records(records: Sequence[DatasetRecord]) -> dict[int, EncodedRecord]
 
 
 def encode_records_without_metadata(records: Sequence[DatasetRecord]) -> dict[int, bytes]:
-    """Return the JSON of records that were read without their `metadata`, by id.
+    """Return the JSON of records that were read without their `metadata`, keyed by id.
 
     The member `metadata_omitted` tells clients to request the record individually if they need its `metadata`.
     """
@@ -77,7 +77,7 @@ def encode_records_without_metadata(records: Sequence[DatasetRecord]) -> dict[in
 
 
 def _composite_scores(records: Sequence[DatasetRecord]) -> list[dict[str, float]]:
-    """Return the composite scores of each record by name, in the order of the records.
+    """Return the composite scores of each record, keyed by name, in the order of the records.
 
     They are computed from the given records, because the in-memory catalog may be newer or older.
     """

@@ -57,7 +57,7 @@ class _Cursor(msgspec.Struct, frozen=True, array_like=True):
 
 
 def parse_list_window(values: ParameterValues, order: SortOrder, page_window: PageWindow) -> ListWindow:
-    """Return the window of a list that a request asks for, from its cursor or else from `page_window`.
+    """Return the requested window of a list, from the cursor of the request or, without one, from `page_window`.
 
     Raises:
         InvalidValue: the cursor is malformed, belongs to another sort order, or is combined with a page.

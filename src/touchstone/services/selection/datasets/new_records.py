@@ -124,7 +124,7 @@ def _content_sizes(records: Sequence[DeclaredRecord], encoded_metadata: Sequence
 
 
 def _attribute_columns(records: Sequence[DeclaredRecord]) -> dict[str, Sequence[Any]]:
-    """Return the values of each attribute in all records, by the name of the attribute."""
+    """Return the values of each attribute in all records, keyed by the name of the attribute."""
     if not records:
         return dict.fromkeys(ATTRIBUTE_NAMES, ())
 
@@ -135,7 +135,7 @@ def _attribute_columns(records: Sequence[DeclaredRecord]) -> dict[str, Sequence[
 def _word_columns(
     columns: Mapping[str, Sequence[Any]], metadata: Sequence[Mapping[str, Any] | None]
 ) -> dict[str, Sequence[tuple[str, ...] | None]]:
-    """Return the columns with lists of words for the in-memory catalog, by name."""
+    """Return the columns with lists of words for the in-memory catalog, keyed by name."""
     words = {name: [None if value is None else tuple(value) for value in columns[name]] for name in WORDS}
     labels = [RecordLabels.from_metadata(members) for members in metadata]
     return {

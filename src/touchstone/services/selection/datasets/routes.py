@@ -199,7 +199,7 @@ async def get_facets(request: Request) -> Response:
 
 @router.get(
     "/suggest",
-    summary="What somebody who is typing may mean",
+    summary="Completions for a search text",
     response_model=SuggestionsView,
     openapi_extra=describe_operation(SUGGEST_PARAMETERS),
 )

@@ -281,7 +281,7 @@ async def ids_of_uuids(connection: Reader, uuids: Sequence[UUID]) -> dict[UUID, 
 
 
 async def content_sizes(connection: Reader, ids: Sequence[int]) -> dict[int, int]:
-    """Return the size of the content of each record in bytes, by id."""
+    """Return the sizes of the contents of records in bytes, keyed by id."""
     sizes: dict[int, int] = {}
     for batch in _batches(ids):
         query = sa.select(datasets.c.id, datasets.c.bytes).where(datasets.c.id.in_(batch))
@@ -296,7 +296,7 @@ async def count_datasets(connection: Reader) -> int:
 
 
 async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int, tuple[str, dict[str, Any] | None]]:
-    """Return the name and the `metadata` of each record by id, regardless of who may see the records."""
+    """Return the names and the `metadata` of records, keyed by id, regardless of who may see them."""
     records: dict[int, tuple[str, dict[str, Any] | None]] = {}
     for batch in _batches(ids):
         columns = (datasets.c.id, datasets.c.dataset_name, datasets.c.metadata)

@@ -59,7 +59,7 @@ class ImportLimits(NamedTuple):
 
     Attributes:
         record_bytes: the maximum total size of the records, in bytes.
-        open_proposals: the maximum number of proposals that nobody has reviewed yet.
+        open_proposals: the maximum number of proposals that have not been reviewed yet.
     """
 
     record_bytes: int

@@ -90,7 +90,7 @@ def draft_claims(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource,
         draft_from_document(
             claim,
             author=author.id,
-            # Nobody has verified that another catalog really made a restated claim.
+            # It has not been verified that another catalog really made a restated claim.
             level=EvidenceLevel.DECLARED if claim.is_restated else author.level,
             status=status,
             source=source,
@@ -158,8 +158,8 @@ def change_claims(
 ) -> ClaimChanges:
     """Compare the claims of a document with the current claims about a record, and return the changes.
 
-    Claims of the previous version that the document no longer makes are withdrawn. Claims that somebody has withdrawn
-    or rejected are not made again. New declarations about edited attributes are withdrawn at once, so that they do not
+    Claims of the previous version that the document no longer makes are withdrawn. Claims that a user has withdrawn or
+    rejected are not made again. New declarations about edited attributes are withdrawn immediately, so that they do not
     replace the edit.
 
     Args:
@@ -204,7 +204,7 @@ def change_claims(
 
 
 def without_dropped_declarations(draft: Draft, changes: ClaimChanges) -> Draft:
-    """Return a record without declarations that repeat values that its document no longer states.
+    """Return a record without declared values that the new version of its document has dropped.
 
     A creator who sends back a record with the values of the document has not edited these values.
     """
@@ -216,7 +216,7 @@ def without_dropped_declarations(draft: Draft, changes: ClaimChanges) -> Draft:
 
 
 def _has_same_value(claim: ClaimRecord, other: ClaimRecord) -> bool:
-    """Return whether two claims state the same value of the same attribute."""
+    """Return whether two claims have the same value of the same attribute."""
     return claim.attribute == other.attribute and is_same_value(claim.value, other.value)
 
 
