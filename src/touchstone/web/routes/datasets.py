@@ -17,10 +17,10 @@ from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import (
     file_field,
+    has_chosen_file,
     integer_field,
     invalid_field,
     list_field,
-    names_file,
     split_at_commas,
     text_field,
 )
@@ -108,7 +108,7 @@ async def _render_form(
         limit=ctx.state.settings.upload_max_bytes,
         outdated=is_outdated,
         accepts_file=accepts_file,
-        file_is_lost=names_file(form, "file"),
+        file_is_lost=has_chosen_file(form, "file"),
     )
 
 

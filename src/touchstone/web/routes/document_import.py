@@ -13,7 +13,7 @@ from starlette.routing import Route
 from touchstone.client import ImportReport, TouchstoneError
 from touchstone.client.import_calls import ImportOptions
 from touchstone.core.errors import Invalid, TooLarge
-from touchstone.web.forms import invalid_field, list_field, names_file, text_field
+from touchstone.web.forms import has_chosen_file, invalid_field, list_field, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 
@@ -143,7 +143,7 @@ async def _render_import(
         is_preview=bool(documents),
         kept_documents=documents if size <= _MAX_KEPT_BYTES else (),
         limit=ctx.state.settings.upload_max_bytes,
-        files_are_lost=error is not None and names_file(form, "files"),
+        files_are_lost=error is not None and has_chosen_file(form, "files"),
     )
 
 

@@ -341,7 +341,7 @@ async def _render_project(
     describer = await load_change_describer(ctx)
 
     # The project's need is shown in the same way as those of the rank page.
-    state = RankState.of_project(project, await ctx.weight_profiles())
+    state = RankState.from_project(project, await ctx.weight_profiles())
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
     background = await load_background(ctx, state, recommendations)
 
