@@ -1,4 +1,4 @@
-"""The sequential palette of the heat map: the shade of a value in 0-1."""
+"""The sequential palette of the heat map, which maps values in 0-1 to shades."""
 
 from typing import Final
 
