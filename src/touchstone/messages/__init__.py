@@ -128,7 +128,7 @@ def _validation_sentence_key(error_type: str, context: Mapping[str, Any]) -> str
 
 
 def _replace_english_conjunction(context: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Replace the English "or" between the accepted values in the context of a validation error by a comma.
+    """Replace the English "or" between the accepted values in an error context by a comma.
 
     Pydantic lists these values as `'a', 'b' or 'c'`, which becomes `'a', 'b', 'c'` to suit sentences in all languages.
     """

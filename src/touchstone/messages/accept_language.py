@@ -30,14 +30,14 @@ def preferred_locale(accept_language: str | None) -> str:
 
 
 def _parse_language_range(language_range: str) -> tuple[str, float]:
-    """Return the language and the weight of one item in an Accept-Language header, such as `fr-CA;q=0.8`."""
+    """Return the language and the weight of one item in the header, such as `fr-CA;q=0.8`."""
     tag, _, parameter = language_range.strip().partition(";")
     language = tag.split("-")[0].strip().lower()
     return language, _parse_weight(parameter)
 
 
 def _parse_weight(parameter: str) -> float:
-    """Return the weight in a parameter such as `q=0.8`, which is 1 by default and 0 if it is not a number."""
+    """Return the weight in a parameter such as `q=0.8`, by default 1, and 0 if it is not a number."""
     name, _, value = parameter.strip().partition("=")
     if name.strip() != "q":
         return 1.0

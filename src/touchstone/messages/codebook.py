@@ -1,4 +1,4 @@
-"""The codebook of the ethical criteria in French and English, with the meaning of each criterion and the rules for it.
+"""The codebook with the meaning and the rules of the ethical criteria, in French and English.
 
 `touchstone.metadata.codebook` combines the texts about each criterion.
 """

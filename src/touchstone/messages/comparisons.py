@@ -1,4 +1,4 @@
-"""Sentences about comparisons of trainings: the dataset with the best model, and the certainty of this result.
+"""Sentences about comparisons of trainings on several datasets, in French and English.
 
 Numbers in their placeholders are already formatted for the language.
 """

@@ -1,4 +1,4 @@
-"""Sentences about the task, the positive class, the threshold and the calibration of a model, in French and English.
+"""Sentences about the task, the decisions and the calibration of a model, in both languages.
 
 Numbers in their placeholders are already formatted for the language.
 """

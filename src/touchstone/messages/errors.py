@@ -1,4 +1,4 @@
-"""The sentences of error responses in French and English, by the code of the error class in `core/errors.py`.
+"""The sentences of error responses in French and English, by the codes in `core/errors.py`.
 
 Placeholders such as `{limit}` are filled in with the facts of the error. The sentences about invalid values are in
 `validation.py`, and the sentences about jobs that cannot start or have failed are in `job_errors.py`.

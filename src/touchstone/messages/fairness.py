@@ -1,4 +1,4 @@
-"""Sentences about the groups of sensitive columns and about the mitigation of unequal treatment, in both languages.
+"""Sentences about sensitive groups and the mitigation of unequal treatment, in both languages.
 
 Numbers in their placeholders are already formatted for the language.
 """

@@ -1,4 +1,4 @@
-"""Format numbers for French and English sentences, such as `1 234,5` in French and `1,234.5` in English.
+"""Format numbers for sentences in French, such as `1 234,5`, and in English, such as `1,234.5`.
 
 Every function formats a number in English, and `_localize` then replaces its symbols for other languages.
 """
@@ -25,7 +25,7 @@ def format_count(count: int, locale: str) -> str:
 
 
 def format_ordinal(position: int, locale: str) -> str:
-    """Format an ordinal number, such as `1st`, `2nd` and `11th` in English, or `1re` and `2e` in French."""
+    """Format an ordinal number, such as `1st` and `11th` in English, or `1re` and `2e` in French."""
     number = format_count(position, locale)
     if locale == "fr":
         return number + ("re" if position == 1 else "e")
@@ -44,12 +44,15 @@ def format_decimal(number: float, locale: str, decimals: int = _DECIMALS) -> str
 
 
 def format_points(points: float, locale: str) -> str:
-    """Round points to at most three decimals, or to three significant digits if they would round to zero."""
+    """Format points with at most three decimals, but with three digits if they would round to zero."""
     return _format_nonzero(points, locale, _DECIMALS)
 
 
 def _format_nonzero(number: float, locale: str, decimals: int) -> str:
-    """Round a number to at most `decimals` decimals, or to three significant digits if it would round to zero."""
+    """Format a number with at most `decimals` decimals, but never as zero unless it is zero.
+
+    Smaller numbers have three significant digits.
+    """
     if number != 0 and float(f"{number:.{decimals}f}") == 0:
         return format_significant(number, locale, _BOUND_DIGITS)
     return format_decimal(number, locale, decimals)
@@ -153,7 +156,7 @@ def _fixed_point(number: float, decimals: int) -> str:
 
 
 def _localize(english: str, locale: str) -> str:
-    """Replace the symbols of a number in English by the symbols of a language, and hyphens by minus signs."""
+    """Replace the symbols of a number in English by the symbols of the given language."""
     text = english.replace("-", _MINUS)
     if locale == "fr":
         # For short strings, replacing twice is faster than translating.

@@ -1,4 +1,4 @@
-"""The texts of the pages about evidence, in French and English: claims, their review, and the required level."""
+"""The texts of the pages about claims, their review and the required level, in both languages."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""The texts of the rank page, in French and English: filters, gates, weights, results and their robustness."""
+"""The texts about filters, gates, weights and results of the rank page, in both languages."""
 
 from collections.abc import Mapping
 from typing import Final

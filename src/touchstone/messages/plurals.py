@@ -8,14 +8,14 @@ _PLURAL_COUNT: Final = 2
 
 
 def is_singular(count: float, locale: str) -> bool:
-    """Return whether a count takes the singular, which is below two in French and exactly one in English."""
+    """Return whether a count takes the singular: below two in French, exactly one in English."""
     if locale == "fr":
         return abs(count) < 2
     return count == 1
 
 
 class CountedText(str):
-    """A formatted value in a sentence, with the count that determines the singular or plural of other words."""
+    """A formatted value in a sentence, with the count that determines singular or plural."""
 
     __slots__ = ("_count", "_locale")
     _count: float
@@ -29,7 +29,7 @@ class CountedText(str):
         return counted_text
 
     def __format__(self, spec: str) -> str:
-        """Return the form in `singular|plural` that agrees with the count; without a bar, format the string itself."""
+        """Return the singular or plural in a spec with a bar, or else format the string itself."""
         if _FORM_SEPARATOR not in spec:
             return super().__format__(spec)
 

@@ -1,4 +1,4 @@
-"""Notes about criteria that do not distinguish the datasets of a ranking, by code, in French and English."""
+"""Notes about criteria that do not distinguish the datasets of a ranking, in both languages."""
 
 from collections.abc import Mapping
 from typing import Final

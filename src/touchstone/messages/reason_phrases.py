@@ -1,4 +1,4 @@
-"""The wording of the sentences in `reasons`, in French and English, and functions that fill in its placeholders.
+"""The phrases of the sentences in `reasons`, in French and English.
 
 Most phrases are clauses of a longer sentence. Phrases that end with a full stop are whole sentences.
 """

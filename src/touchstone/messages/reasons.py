@@ -1,4 +1,4 @@
-"""Sentences that explain a ranking, in French and English. They are the same wherever they are shown.
+"""Sentences that explain a ranking, in French and English.
 
 There is one function for each question that a reader may ask:
 
@@ -114,7 +114,7 @@ class ComparisonFacts:
 
 @dataclass(frozen=True, slots=True)
 class StabilityFacts:
-    """The ranks of one of the first k datasets in samples of the ranking with slightly different weights.
+    """The ranks of one of the first k datasets in samples with slightly different weights.
 
     Attributes:
         name: The name of the dataset.
@@ -233,7 +233,7 @@ def rank_sentence(facts: RankFacts, locale: str) -> str:
 
 
 def _rank_clause(facts: RankFacts, score: str, locale: str) -> str:
-    """Return the clause about the rank and the score of a dataset, and about the number of others that share them."""
+    """Return the clause about the rank and the score of a dataset, and others that share them."""
     place = format_ordinal(facts.place, locale)
     if facts.tied_with == 0:
         return phrase("rank", locale, name=facts.name, place=place, total=facts.total_count, score=score)
@@ -327,7 +327,7 @@ def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
 
 
 def _reversal_clause(reversal: WeightChange | None, locale: str) -> str:
-    """Return the clause about the change of a single weight that would reverse the order of two datasets.
+    """Return the clause about the change of a single weight that would reverse a pair of datasets.
 
     If there is no such change, the clause says so.
     """
@@ -350,7 +350,7 @@ def _reversal_clause(reversal: WeightChange | None, locale: str) -> str:
 
 
 def stability_sentence(facts: StabilityFacts, locale: str) -> str:
-    """Return the sentence about whether a dataset would keep its rank if the weights were slightly different.
+    """Return the sentence about whether a rank is robust against small changes of the weights.
 
     It begins with the verdict, robust or fragile, followed by the counts and ranks that support it. If at most k
     datasets are ranked, each of them is always among the first k, and the sentence says so instead of a verdict.
@@ -372,7 +372,7 @@ def stability_sentence(facts: StabilityFacts, locale: str) -> str:
 
 
 def _share_clauses(facts: StabilityFacts, locale: str) -> list[str]:
-    """Return the clauses about the verdict, and about the number of samples with the dataset among the first k."""
+    """Return the clauses about the verdict and about the samples with the dataset among the first k."""
     spread = "±" + format_percentage(facts.spread, locale)
 
     is_always_among_first = facts.total_count <= facts.k
@@ -421,7 +421,7 @@ def _sampled_ranks_clause(facts: StabilityFacts, locale: str) -> str:
 
 
 def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
-    """Return the sentence about the attributes that would have to be verified to reach the target rank.
+    """Return the sentence about the attributes to verify for reaching the target rank.
 
     If the dataset has already reached the target rank, or no attributes would bring it there, the sentence says so. If
     the dataset is not ranked, the sentence begins with this fact.

@@ -1,4 +1,4 @@
-"""Sentences about the limitations of a report on a project, by code after `limit_`, in French and English."""
+"""Sentences about the limitations of a report, by code after `limit_`, in both languages."""
 
 from collections.abc import Mapping
 from typing import Final

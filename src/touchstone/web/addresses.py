@@ -11,7 +11,10 @@ _FORBIDDEN_CHARACTERS: Final = frozenset("\\\r\n\t\x00")
 
 
 def build_address(path: str, **query: Any) -> str:
-    """Append a query to a path, omitting parameters that are None and repeating parameters that are lists."""
+    """Append a query to a path.
+
+    Parameters that are None are omitted, and parameters that are lists are repeated.
+    """
     parameters = {name: value for name, value in query.items() if value is not None}
     return f"{path}?{urlencode(parameters, doseq=True)}" if parameters else path
 

@@ -78,7 +78,7 @@ async def load_reader(ctx: PageContext, evidence: Evidence) -> Reader:
 
 
 async def load_change_describer(ctx: PageContext) -> ChangeDescriber:
-    """Load the labels of the criteria, and return a describer of changes in the language of the reader."""
+    """Return a describer of changes in the language of the reader, after loading its labels."""
     labels = criterion_labels(await ctx.criteria(), ctx.locale)
     return ChangeDescriber(ctx.localizer, labels)
 
@@ -136,7 +136,7 @@ def dataset_id_of_job(job: Job) -> int | str | None:
 
 
 async def find_dataset_names(ctx: PageContext, jobs: Collection[Job]) -> dict[UUID, str]:
-    """Return the name of the dataset of each job by job id, without jobs whose dataset no longer exists."""
+    """Return the name of the dataset of each job, by job id, without datasets that no longer exist."""
     dataset_id_by_job = {job.id: dataset_id_of_job(job) for job in jobs}
     dataset_ids = {dataset_id for dataset_id in dataset_id_by_job.values() if dataset_id is not None}
     datasets = await asyncio.gather(*(find_dataset(ctx, dataset_id) for dataset_id in dataset_ids))
@@ -168,7 +168,7 @@ async def list_comparisons(ctx: PageContext, project_id: str) -> list[TrainingCo
 
 
 async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
-    """Return the page of the ranking that the state describes, or an empty ranking if all weights are zero.
+    """Return a page of the ranking of a state, or an empty ranking if all weights are zero.
 
     Raises:
         InvalidFilterValue: A filter or a gate of the state does not accept its value.
@@ -186,7 +186,7 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
 
 
 async def fetch_ranked_dataset(ctx: PageContext, state: RankState, lifts: Lifts) -> ScoredDataset | None:
-    """Return a dataset with its score and place in the ranking, or None if it does not match the filters.
+    """Return a dataset with its score and place, or None if it does not match the filters.
 
     Args:
         ctx: The request.
@@ -301,7 +301,7 @@ async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset, evid
 
 
 def _attribute_filters(dataset: Dataset, values: Mapping[str, ClaimValue]) -> dict[str, Any]:
-    """Return filters for the name, words, numbers and flags of a dataset, which few other datasets pass.
+    """Return filters for the attributes of a dataset, which few other datasets pass.
 
     Args:
         dataset: The dataset.

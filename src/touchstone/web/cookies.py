@@ -77,7 +77,7 @@ def authorization_headers(scope: Scope) -> Headers:
 
 
 def read_device(request: Request) -> str | None:
-    """Return the token of a browser that has signed in before, or None if there is none or it is malformed."""
+    """Return the token of a browser that has signed in before, or None if there is no valid token."""
     value = request.cookies.get(DEVICE, "")
     return value if _DEVICE_PATTERN.fullmatch(value) else None
 

@@ -32,7 +32,10 @@ class DeclarerCache:
         return declarers
 
     def store(self, declarers: Mapping[int, Person | None]) -> None:
-        """Store the declarers of datasets; if the cache would become too large, evict all other entries first."""
+        """Store the declarers of datasets.
+
+        If the cache would become too large, all other entries are evicted first.
+        """
         if len(self._entries) + len(declarers) > _MAX_ENTRIES:
             self._entries.clear()
 

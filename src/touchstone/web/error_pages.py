@@ -36,7 +36,10 @@ async def render_error(ctx: PageContext, error: TouchstoneError | ServiceError) 
 
 
 def render_early_error(error: ServiceError, request: Request) -> Response:
-    """Return the error page for a request that was refused before a handler was called, such as too large a form."""
+    """Return the error page for a request that was refused before a handler was called.
+
+    An example is a form that exceeds the size limit.
+    """
     path = request.url.path
     # The addresses below the account page only receive its forms, so the reader returns to the account page.
     page_address = "/app/account" if path.startswith("/app/account/") else path
@@ -55,7 +58,7 @@ async def handle_http_exception(request: Request, exception: Exception) -> Respo
 
 
 async def handle_service_error(request: Request, exception: Exception) -> Response:
-    """Return the error page for an error that did not come from the API, such as a missing static file."""
+    """Return the error page for an error outside of the API, such as a missing static file."""
     assert isinstance(exception, ServiceError)
     ctx = PageContext(request)
     return ctx.write_cookies(await render_error(ctx, _as_client_error(exception, ctx.locale)))
@@ -69,5 +72,5 @@ async def handle_unexpected_error(request: Request, _: Exception) -> Response:
 
 
 def _as_client_error(error: ServiceError, locale: str) -> TouchstoneError:
-    """Convert an error of the service to a client error with a localized message, as if the API had returned it."""
+    """Convert an error of the service to a localized client error, as if it came from the API."""
     return TouchstoneError(error.status, error.code, render_detail(error, locale))

@@ -16,13 +16,13 @@ _LARGEST_EXACT_INTEGER: Final = 2**53
 
 
 def text_field(form: FormData, name: str) -> str:
-    """Return the value of a field without surrounding blanks, or an empty string if the field is missing."""
+    """Return the value of a field without surrounding blanks, or an empty string if it is missing."""
     value = form.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
 def password_field(form: FormData, name: str) -> str:
-    """Return the value of a password field exactly as it was typed, or an empty string if the field is missing."""
+    """Return the value of a password field exactly as typed, or an empty string if it is missing."""
     value = form.get(name)
     return value if isinstance(value, str) else ""
 

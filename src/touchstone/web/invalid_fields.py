@@ -53,7 +53,9 @@ def _show_message(form: str, field_names: Sequence[str], message: str) -> str:
 
 
 def _find_form(html: str, path: str, form_name: str) -> tuple[int, int]:
-    """Return the start and the end of the submitted form in the page, or of the whole page if it has no such form.
+    """Return the start and the end of the submitted form in the page.
+
+    If the page has no such form, they are the start and the end of the page.
 
     Args:
         html: The page.
@@ -82,7 +84,7 @@ def _find_field(form: str, field_name: str) -> re.Match[str] | None:
 
 
 def _mark_field(form: str, field_name: str, message_id: str) -> str:
-    """Mark a field of a form as invalid, and refer to the message with the id `message_id` as its description.
+    """Mark a field of a form as invalid, with the message `message_id` as its description.
 
     For example, `aria-invalid="true" aria-describedby="problem-year"` is inserted into `<input name="year">`. If a hint
     already describes the field, screen readers announce the message before the hint.

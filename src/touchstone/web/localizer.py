@@ -83,7 +83,7 @@ class Localizer:
         return python_text.translate(self._symbols)
 
     def place(self, place: int, tied_with: int) -> str:
-        """Format a place in a ranking, with an equals sign if other datasets have the same score, as in `5 =`."""
+        """Format a place in a ranking, with an equals sign if other datasets share it, as in `5 =`."""
         return f"{self.number(place)}\u00a0=" if tied_with else self.number(place)
 
     def table_value(self, value: Any) -> str:
@@ -119,7 +119,7 @@ class Localizer:
         return str(format_datetime(timestamp, "medium", locale=self._babel_locale))
 
     def duration(self, start: datetime | None, end: datetime | None) -> str:
-        """Format the time between two timestamps in its largest unit, or return a dash if one of them is None."""
+        """Format the time between two timestamps in its largest unit, or return a dash if one is None."""
         if start is None or end is None:
             return _DASH
 
@@ -130,7 +130,10 @@ class Localizer:
         return self._format_in_largest_unit(elapsed, threshold=_DURATION_THRESHOLD)
 
     def estimated_duration(self, seconds: float) -> str:
-        """Format an estimated duration in its largest unit, rounded to five seconds and at least five seconds."""
+        """Format an estimated duration in its largest unit.
+
+        It is rounded to a multiple of five seconds, but never to zero.
+        """
         step_count = max(1, round(seconds / _ESTIMATE_STEP_SECONDS))
         duration = timedelta(seconds=step_count * _ESTIMATE_STEP_SECONDS)
         return self._format_in_largest_unit(duration, threshold=_ESTIMATE_THRESHOLD)

@@ -1,4 +1,4 @@
-"""The context of a request to a page: the submitted form, the API client of the reader, and the response helpers."""
+"""The context of a request to a page, with the API client of the reader and response helpers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -252,7 +252,10 @@ class PageContext:
         return response
 
     def redirect(self, path: str, **query: Any) -> Response:
-        """Redirect the browser to another page, which shows the flash message in the parameter `done`, if any."""
+        """Redirect the browser to another page.
+
+        The page shows the flash message with the key in the parameter `done`, if there is one.
+        """
         return RedirectResponse(build_address(path, **query), status_code=_SEE_OTHER)
 
     def sign_out(self) -> None:
@@ -291,7 +294,7 @@ class PageContext:
 
 
 def _error_page_status(error: TouchstoneError, status: int | None) -> int:
-    """Return the HTTP status of a page with an error: `status` if it is given, or else the status of the error."""
+    """Return the HTTP status of a page with an error, which is the given status or else its own."""
     if error.code == _RETURNED_FORM:
         return _OK
     return status or error.status

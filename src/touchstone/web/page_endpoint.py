@@ -1,4 +1,7 @@
-"""The endpoint around every page handler, which checks for forged requests and handles sign-in, errors and cookies."""
+"""The endpoint around every page handler.
+
+It refuses forged requests, and handles sign-in, errors and cookies.
+"""
 
 from collections.abc import Awaitable, Callable
 

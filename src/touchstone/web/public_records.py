@@ -23,6 +23,6 @@ class PublicRecords:
         return msgspec.convert(response.value, Dataset) if response.status == _OK else None
 
     async def describe(self, dataset_id: int) -> Mapping[str, Any]:
-        """Return the schema.org description of a public record, or an empty mapping if there is no such record."""
+        """Return the schema.org description of a public record, or an empty mapping if it is gone."""
         response = await self._selection.get(f"/datasets/{dataset_id}/export", caller=None, query="format=jsonld")
         return response.value if response.status == _OK else {}

@@ -1,4 +1,4 @@
-"""The filters of the rank page, with their names, inputs and permitted values, and the parsing of entered values."""
+"""The filters of the rank page, and the parsing of their entered values."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
@@ -70,7 +70,7 @@ _ALIASES: Final[Mapping[str, str]] = {
 
 
 def canonical_filter_name(name: str) -> str:
-    """Replace an alternative name of a filter by the name that the form uses, and return other names unchanged."""
+    """Replace an alternative name of a filter by the name that the form uses."""
     return _ALIASES.get(name, name)
 
 
@@ -139,7 +139,10 @@ def parse_bound(name: str, text: str) -> int | float:
 
 
 def filters_from_criteria(criteria: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Convert the stored filters of a project to entered values, in the order of the form, without unknown filters."""
+    """Convert the stored filters of a project to entered values by name, in the order of the form.
+
+    Unknown filters and filters without a value are left out.
+    """
     entered_values_by_name: dict[str, tuple[str, ...]] = {}
     for stored_name, value in criteria.items():
         name = canonical_filter_name(stored_name)
@@ -150,7 +153,7 @@ def filters_from_criteria(criteria: Mapping[str, Any]) -> dict[str, tuple[str, .
 
 
 def _to_entered_values(name: str, value: Any) -> tuple[str, ...]:
-    """Convert the stored value of a filter to the strings that a reader would enter; none for an empty value."""
+    """Convert the stored value of a filter to the strings that a reader would enter."""
     if value is None or value == "":
         return ()
     if isinstance(value, bool):

@@ -50,7 +50,7 @@ def _list_gates() -> dict[str, GateInput]:
 
 
 def _list_aliases() -> dict[str, str]:
-    """Return the alternative names of gates that the API accepts and projects may contain, with the form's names."""
+    """Return the names of gates in the form, by the alternative names that the API accepts."""
     aliases = {"split": "is_split", "is_anonymized": "anonymization_applied"}
     for name, attribute in RANGE_GATES.items():
         aliases |= {f"{attribute}_{bound}": f"{name}_{bound}" for bound in ("min", "max")}
@@ -62,7 +62,7 @@ _ALIASES: Final[Mapping[str, str]] = _list_aliases()
 
 
 def canonical_gate_name(name: str) -> str:
-    """Replace an alternative name of a gate by the name that the form uses, and return other names unchanged."""
+    """Replace an alternative name of a gate by the name that the form uses."""
     return _ALIASES.get(name, name)
 
 
@@ -115,7 +115,7 @@ def gates_from_project(stored_gates: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _to_entered_value(value: Any) -> str:
-    """Convert the stored value of a gate to the string that a reader would enter, or an empty string for None."""
+    """Convert the stored value of a gate to the string that a reader would enter."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -119,7 +119,9 @@ class RankState:
 
     @classmethod
     def from_project(cls, project: Project, weight_profiles: WeightProfiles) -> "RankState":
-        """Create the state that ranks datasets by the filters, gates, weights and level of evidence of a project.
+        """Create the state that ranks datasets by the need of a project.
+
+        The need consists of filters, gates, weights and a level of evidence.
 
         A project without weights uses the default profile. A project without a level of evidence uses `declared`, as
         in the API.
@@ -151,7 +153,10 @@ class RankState:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Return the share of each criterion in the score, which add up to 1, or {} if all weights are zero."""
+        """Return the share of each criterion in the score, or {} if all weights are zero.
+
+        The shares add up to 1.
+        """
         total_weight = sum(self.weights.values())
         if not total_weight:
             return {}
@@ -261,7 +266,7 @@ class RankState:
         return [(name, value) for name in FILTERS for value in self.filters.get(name, ())]
 
     def _gate_pairs(self) -> list[tuple[str, str]]:
-        """Return one parameter for each gate, and one more if only datasets that pass every gate are shown."""
+        """Return the parameters for the gates, and for showing only datasets that pass all of them."""
         pairs = [(GATE_PREFIX + name, self.gates[name]) for name in GATES if name in self.gates]
         if self.passing_only:
             pairs.append(_ONLY_PASSING)
@@ -326,7 +331,10 @@ class RankState:
 
     @property
     def gate_mode(self) -> Literal["pass", "all"]:
-        """Return the gate mode of the API: `pass` ranks only datasets that pass every gate, `all` ranks all."""
+        """Return the gate mode of the API.
+
+        `pass` ranks only the datasets that pass every gate, and `all` ranks all datasets.
+        """
         return "pass" if self.passing_only else "all"
 
     def weight_body(self) -> dict[str, float]:
@@ -343,7 +351,7 @@ def known_parameters(weight_profiles: WeightProfiles) -> tuple[str, ...]:
 
 
 def unknown_parameters(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[str, ...]:
-    """Return the names of parameters with a value that a state does not have, such as misspelt filters.
+    """Return the names of parameters that a state does not have, such as misspelt filters.
 
     Tracking parameters are left out, because other sites add them to links.
     """

@@ -161,7 +161,7 @@ def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
 
 
 def _contains_technical_limit(message: str) -> bool:
-    """Return whether a message contains a limit that readers do not know, such as the largest 64-bit integer."""
+    """Return whether a message contains a technical limit, such as the largest 64-bit integer."""
     numbers = [int(digits) for digits in _LONG_NUMBER.findall(message)]
     return any(abs(number) >= _LARGEST_SAFE_INTEGER for number in numbers)
 

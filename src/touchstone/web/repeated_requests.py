@@ -1,4 +1,4 @@
-"""Convert the requests of earlier jobs to form fields, so that readers can repeat a job with changes.
+"""Convert the requests of earlier jobs to form fields, so that readers can repeat the jobs.
 
 This is the inverse of reading the forms. Some options of an explanation can only be set through the API. The form has a
 single hidden field for all of them, so that none is lost.
@@ -96,7 +96,7 @@ def explanation_fields(request: JsonObject) -> Fields:
 
 
 def _other_options(request: JsonObject) -> JsonObject:
-    """Return the options of an explanation that only the API can set and that differ from their defaults.
+    """Return the options of an explanation that only the API can set, without default values.
 
     They include rows that are given by their values instead of by their numbers.
     """
@@ -108,7 +108,7 @@ def _other_options(request: JsonObject) -> JsonObject:
 
 
 def _percentage(share: float) -> int | float:
-    """Convert a share in 0-1 to a percentage, without floating-point errors such as 28.999999999999996."""
+    """Convert a share in 0-1 to a percentage, without floating-point errors."""
     percentage = round(100 * share, 9)
     return int(percentage) if percentage.is_integer() else percentage
 

@@ -1,4 +1,4 @@
-"""Response headers that restrict what pages may do in a browser, and that control the caching of static files."""
+"""Response headers for the security of pages and the caching of static files."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Responses to requests without a valid session, which lead to the sign-in page without losing a submitted form."""
+"""Responses to requests without a valid session, which do not lose a submitted form."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ SIGN_IN: Final = "/app/sign-in"
 
 
 async def require_sign_in(ctx: PageContext) -> Response:
-    """Send a reader without a valid session to the sign-in page, which leads back to the requested page.
+    """Send a reader without a valid session to the sign-in page, and from there back to the page.
 
     A redirect would lose a submitted form. The response to a form is therefore the sign-in page itself, which holds the
     form in a hidden field. After signing in, the reader sees the form again on its page.

@@ -1,4 +1,4 @@
-"""The positions of the sliders, from 0 to 100, and their conversion from and to the weights of the API, from 0 to 1."""
+"""Slider positions in 0-100, and their conversion from and to the weights of the API in 0-1."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -47,7 +47,7 @@ class WeightProfiles:
 
 
 def _profile_positions(profile: Mapping[str, Any], criteria: Iterable[str]) -> dict[str, float]:
-    """Return the slider positions of a profile from its description by the API, in the order of the criteria."""
+    """Return the slider positions of a profile in the order of the criteria, without zeros."""
     weights = {entry["criterion_name"]: entry["weight"] for entry in profile["weights"]}
     return {name: _round_position(weights[name] * SLIDER_MAX) for name in criteria if weights.get(name)}
 
@@ -103,7 +103,7 @@ def parse_position(text: str) -> float:
 
 
 def _round_position(position: float) -> float:
-    """Round a position to six significant digits, as in addresses, without rounding a positive one to 0."""
+    """Round a position to six significant digits, as in addresses, but never to 0 if it is positive."""
     if position <= 0:
         return 0.0
     return max(float(f"{position:g}"), _SMALLEST_POSITION)

@@ -16,5 +16,5 @@ def content_digest(name: str) -> str:
 
 
 def static_address(name: str) -> str:
-    """Return the address of a static file, which contains a digest so that cached copies are never outdated."""
+    """Return the address of a static file with a digest, so that cached copies are never outdated."""
     return f"{PREFIX}{name}?v={content_digest(name)}"

@@ -70,7 +70,7 @@ def read_dataset_options(form: FormData) -> dict[str, JsonObject]:
 
 
 def read_other_options(ctx: PageContext, form: FormData) -> JsonObject:
-    """Read the options of an earlier explanation that have no form fields, from a hidden field with a JSON object.
+    """Read the options without form fields from the hidden field that repeats an explanation.
 
     Raises:
         TouchstoneError: The hidden field does not hold a JSON object.
@@ -138,7 +138,7 @@ def _read_budget(ctx: PageContext, form: FormData) -> JsonObject:
 
 
 def _read_threshold(ctx: PageContext, form: FormData) -> JsonObject | None:
-    """Read the rule for choosing the decision threshold of the model, or return None if the form has none.
+    """Read the rule for choosing the decision threshold, or return None if the form has none.
 
     The rule is either a metric to optimize, or the costs of a false positive (`fp`) and a false negative (`fn`).
 

@@ -47,7 +47,10 @@ async def comparison_page(ctx: PageContext) -> Response:
 
 
 async def _fetch_comparison(ctx: PageContext, state: RankState) -> Comparison | None:
-    """Return the comparison of the pinned datasets, or None if there are fewer than two or all weights are zero."""
+    """Return the comparison of the pinned datasets, or None if they cannot be compared.
+
+    A comparison needs at least two datasets and a weight above zero.
+    """
     has_enough_datasets = len(state.pins) >= _MIN_COMPARED
     if not has_enough_datasets or not state.weights:
         return None

@@ -1,4 +1,4 @@
-"""The page of a dataset, with its score, the evidence for its attributes, and its measured data file."""
+"""The page of a dataset, with its score, its evidence and its measured data file."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -111,7 +111,10 @@ async def dataset_page(ctx: PageContext) -> Response:
 
 
 async def dataset_page_by_uuid(ctx: PageContext) -> Response:
-    """Redirect to the page of the dataset with the given UUID, because records refer to one another by UUID."""
+    """Redirect from the UUID of a dataset to its page.
+
+    Records refer to one another by UUID.
+    """
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     return ctx.redirect(_DATASET.format(dataset_id=dataset.id))
 

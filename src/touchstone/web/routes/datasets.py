@@ -57,7 +57,7 @@ async def new_dataset_page(ctx: PageContext) -> Response:
 
 
 async def edit_dataset_page(ctx: PageContext) -> Response:
-    """Show the form that changes a record; on POST, save the changes and redirect to the page of the record.
+    """Show the form that changes a record; on POST, save the changes and redirect to its page.
 
     Only the author of a record and administrators see the form. It contains the version of the record, so that saving
     fails if somebody else has changed the record since then. The form is then shown again with what was entered.
@@ -93,7 +93,7 @@ async def delete_dataset(ctx: PageContext) -> Response:
 async def _render_form(
     ctx: PageContext, form: FormData, error: TouchstoneError | None = None, dataset: Dataset | None = None
 ) -> Response:
-    """Return the page with the form for a new record, or for changing `dataset`, filled in with `form`.
+    """Return the page with the form for a new record, or for changing `dataset`.
 
     Only the author may add a file to a record, because a record cannot use the uploads of another user.
     """
@@ -188,7 +188,7 @@ def _read_attributes(ctx: PageContext, form: FormData) -> dict[str, Any]:
 
 
 def _read_suggestions(form: FormData) -> dict[str, Any]:
-    """Read the suggestions for trainings on the dataset from the form: the target and the sensitive columns."""
+    """Read the target and the sensitive columns that the form suggests for trainings."""
     suggestions: dict[str, Any] = {
         "target": text_field(form, "target"),
         "sensitive_columns": split_at_commas(text_field(form, "sensitive")),

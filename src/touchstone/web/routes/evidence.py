@@ -29,7 +29,7 @@ _NOT_APPLICABLE: Final = "not_applicable"
 
 
 async def new_claim_page(ctx: PageContext) -> Response:
-    """Show the form for a claim about one attribute; on POST, save the claim and redirect to the dataset.
+    """Show the form for a claim about an attribute; on POST, save it and redirect to the dataset.
 
     The page also shows the rule of the codebook. If the reader has not created the record, the claim is only a
     proposal, and the form says so.
@@ -110,7 +110,7 @@ def _read_value(ctx: PageContext, attribute: str, form: FormData) -> ClaimValue:
 
 
 def _read_details(ctx: PageContext, form: FormData) -> ClaimDetails:
-    """Read the evidence for a claim: the quote, its place and source, the scope and the last day of validity.
+    """Read the quote, its place and source, the scope and the last day of validity of a claim.
 
     Empty fields are left out.
 

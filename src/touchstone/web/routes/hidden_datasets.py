@@ -1,4 +1,4 @@
-"""The list of hidden records for administrators, and the action that hides a record or shows it again."""
+"""The list of hidden records for administrators, and the action that hides or shows a record."""
 
 from functools import partial
 from typing import Final

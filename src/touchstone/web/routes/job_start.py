@@ -96,7 +96,7 @@ async def start_page(ctx: PageContext, start_form: StartForm) -> Response:
 
 
 async def _initial_form(ctx: PageContext, start_form: StartForm) -> FormData:
-    """Return the prefilled form, with the fields in the address or the request of the job that it names."""
+    """Return the prefilled form, with the fields in the address or the request of an earlier job."""
     form = FormData(dict(ctx.query_pairs))
     job_id = text_field(form, "like")
     if not job_id:

@@ -1,4 +1,4 @@
-"""The pages of jobs: the list, the progress, the results with charts and files, and the what-if form."""
+"""The pages of jobs, with their progress, results, charts and files, and the what-if form."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -90,7 +90,10 @@ async def chart_picture(ctx: PageContext) -> Response:
 
 
 async def job_artifact(ctx: PageContext) -> Response:
-    """Forward a file that a job has written as a download, so that a browser never shows it as a page of this site."""
+    """Forward a file that a job has written.
+
+    It is sent as a download, so that a browser never shows it as a page of this site.
+    """
     name = ctx.path_params["name"]
     artifact = await ctx.api.run(stream_artifact(_job_kind(ctx), ctx.path_params["job_id"], name))
     media_type = artifact.headers.get("content-type", "application/octet-stream")
@@ -136,7 +139,7 @@ async def _find_dataset_of_job(ctx: PageContext, job: Job) -> Dataset | None:
 
 
 def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
-    """Return the template variables for the result of a training: its scores, its scores by group, and its files."""
+    """Return the template variables for the scores and the files of a training."""
     result = job.result or {}
     return {
         "headline": training_headline.headline(result, ctx.localizer),
@@ -173,7 +176,7 @@ async def _explanation_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
 
 
 async def _what_if_variables(ctx: PageContext, job: Job, row: job_view.JsonObject | None) -> dict[str, Any]:
-    """Return the template variables for the what-if form, and for its result if the reader has submitted it.
+    """Return the template variables for the what-if form, and for its result after it was submitted.
 
     The form shows what the model would predict if values of an explained row were different. It has a field for each
     column that the model uses, in the variable `features`. If no row was explained, the page has no form.

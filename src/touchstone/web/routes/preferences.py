@@ -16,7 +16,7 @@ from touchstone.web.page_endpoint import page_endpoint
 
 
 async def save_preferences(ctx: PageContext) -> Response:
-    """Store the language or the theme that the reader has selected, and return to the page with the switch.
+    """Store the language or the theme that the reader has selected, and return to the page.
 
     Both are stored in the browser. The language of a signed-in reader is also stored in the account, so that it applies
     in other browsers as well.

@@ -25,7 +25,7 @@ _REPORT_SECURITY_POLICY: Final = (
 
 
 async def snapshot_page(ctx: PageContext) -> Response:
-    """Show a snapshot of the recommendations for a project, with the changes since then and their reasons."""
+    """Show a snapshot of the recommendations for a project, with the changes since then."""
     project = await ctx.api.get_project(ctx.path_params["project_id"])
     snapshot_id = ctx.path_params["snapshot_id"]
     snapshot = await ctx.api.get_snapshot(project.id, snapshot_id)

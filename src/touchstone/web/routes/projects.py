@@ -230,7 +230,7 @@ async def take_snapshot(ctx: PageContext) -> Response:
 
 
 async def compare_models(ctx: PageContext) -> Response:
-    """Train models on the best-ranked tables of a project to compare them, and redirect to the project."""
+    """Train models on the best-ranked tables of a project, and redirect to the project."""
     form = await ctx.form()
     project_id = ctx.path_params["project_id"]
 
@@ -271,7 +271,7 @@ async def delete_project(ctx: PageContext) -> Response:
 
 
 async def _dataset_to_choose(ctx: PageContext) -> Dataset | None:
-    """Return the dataset in the address that the project is to choose, or None if the address names none."""
+    """Return the dataset in the address that the project is to choose, or None if there is none."""
     dataset_id = ctx.request.query_params.get("choose", "")
     if not is_integer(dataset_id):
         return None

@@ -163,7 +163,9 @@ async def rank_page(ctx: PageContext) -> Response:
 
 
 async def live_ranking(ctx: PageContext) -> Response:
-    """Return the new ranking for the script of the rank page, after the reader has moved a slider or set a filter.
+    """Return the new ranking for the script of the rank page.
+
+    The script requests it after the reader has moved a slider or set a filter.
 
     If only the contents of the rows change, the response is a small JSON patch. Otherwise it is the HTML of the ranking
     and of the requested side panels (`weights`, `filters`). The header `x-address` contains the address of the ranking,
@@ -184,7 +186,7 @@ async def live_ranking(ctx: PageContext) -> Response:
 
 
 def _render_update(ctx: PageContext, page: RankPage, panels: Sequence[str]) -> Response:
-    """Return a ranking as a patch if the browser shows the same layout, or otherwise as HTML with the given panels."""
+    """Return a ranking as a patch if the browser shows the same layout, or otherwise as HTML."""
     shown_layout = ctx.request.query_params.get("layout")
     if page.layout_digest and page.layout_digest == shown_layout:
         patch = ranking_patch(page.state, page.ranking, ctx.localizer)
@@ -196,7 +198,7 @@ def _render_update(ctx: PageContext, page: RankPage, panels: Sequence[str]) -> R
 
 
 async def filter_values_page(ctx: PageContext) -> Response:
-    """Show all values of a list filter for searching and choosing; the filter form shows only the most frequent ones.
+    """Show all values of a list filter; the filter form shows only the most frequent values.
 
     The page is a form that leads back to the ranking, with hidden fields for the rest of its state. Each value is shown
     with the number of datasets that have it and pass all other filters.
@@ -230,7 +232,7 @@ def _read_value_search(ctx: PageContext, name: str) -> ValueSearch:
 
 
 async def suggestions(ctx: PageContext) -> Response:
-    """Return names, domains and tasks that complete the text in the search field, for the script of the page."""
+    """Return names, domains and tasks that complete the text in the search field."""
     text = ctx.request.query_params.get("q", "").strip()[:_MAX_SEARCH_LENGTH]
     entries = (await ctx.api.suggest(text)).suggestions if text else []
 
@@ -384,7 +386,10 @@ def _filters_named_by(error: TouchstoneError, state: RankState) -> tuple[str, ..
 
 
 async def _existing_pins(ctx: PageContext, page: RankPage) -> tuple[int, ...]:
-    """Return the pinned datasets that still exist; only those that are not in the ranking have to be requested."""
+    """Return the pinned datasets that still exist.
+
+    Datasets in the ranking exist, so only the others have to be requested.
+    """
     pins = page.state.pins
     ranked_ids = page.ranking.ids
     other_pins = [pin for pin in pins if pin not in ranked_ids]
@@ -402,7 +407,10 @@ async def _fetch_facets(ctx: PageContext, state: RankState, invalid_filters: tup
 
 
 async def _fetch_facets_leniently(ctx: PageContext, state: RankState) -> Mapping[str, Any]:
-    """Return the number of records for each choice, counted in the whole catalog if the API refuses a filter."""
+    """Return the number of records for each choice, even if the API refuses a filter.
+
+    In that case, they are counted in the whole catalog.
+    """
     try:
         return await _fetch_facets(ctx, state, state.invalid_filters)
     except TouchstoneError as error:

@@ -95,7 +95,7 @@ def ranking_csv(ranking: Ranking) -> bytes:
 
 
 def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[Any]:
-    """Return the fields of a dataset in the CSV file, except the outcomes of gates; unknown values are empty."""
+    """Return the CSV fields of a dataset, except the outcomes of gates; unknown values are empty."""
     values = dict(dataset.criterion_scores or {})
     for unknown_name in dataset.unknown or ():
         values.pop(unknown_name, None)

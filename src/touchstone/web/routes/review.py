@@ -73,7 +73,7 @@ async def claim_page(ctx: PageContext) -> Response:
 
 
 async def decide_claim(ctx: PageContext) -> Response:
-    """Save the decision on a claim, and redirect to the next claim in the queue or back to the dataset.
+    """Save the decision on a claim, and redirect to the next claim in the queue or to the dataset.
 
     If somebody else has decided on the claim in the meantime, the claim is shown again with an error.
     """
@@ -127,7 +127,7 @@ async def _render_review(
     error: TouchstoneError | None = None,
     place: QueuePlace | None = None,
 ) -> Response:
-    """Return the page on which a reader decides on a claim, with other claims about the same attribute.
+    """Return the page for deciding on a claim, with other claims about the same attribute.
 
     Args:
         ctx: The request.

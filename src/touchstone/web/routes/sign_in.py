@@ -33,7 +33,7 @@ async def sign_in_page(ctx: PageContext) -> Response:
 
 
 async def register_page(ctx: PageContext) -> Response:
-    """Show the registration form; on POST, create the account, sign in and continue to the requested page."""
+    """Show the registration form; on POST, create the account and continue to the requested page."""
     if not ctx.is_post:
         return _show_entrance(ctx, "register.html")
 
@@ -95,7 +95,7 @@ async def sign_out(ctx: PageContext) -> Response:
 
 
 def _show_entrance(ctx: PageContext, template: str) -> Response:
-    """Return the sign-in or registration page, or redirect a reader who is already signed in to the next page."""
+    """Return the sign-in or registration page, or redirect a reader who is already signed in."""
     next_page = local_address(ctx.request.query_params.get("next"))
     if ctx.session is not None:
         return ctx.redirect(next_page)

@@ -50,7 +50,7 @@ def _describe_choice(choice: Choice, describer: ChangeDescriber) -> ChoiceEntry:
 
 
 def _describe_rank(ranking: ChoiceRanking, localizer: Localizer) -> str:
-    """Return a sentence with the rank and the score of a dataset, or one saying that it did not match the filters."""
+    """Describe the rank and the score of a dataset, or say that it did not match the filters."""
     if ranking.rank is None:
         return localizer.text("history_unranked")
 
@@ -63,7 +63,7 @@ def _describe_rank(ranking: ChoiceRanking, localizer: Localizer) -> str:
 
 
 def _describe_need(ranking: ChoiceRanking, describer: ChangeDescriber) -> str:
-    """Describe the need of a ranking in words: the required level of evidence, the weights, and any gates."""
+    """Describe the required level of evidence, the weights and any gates of a ranking."""
     localizer = describer.localizer
     assurance = localizer.text(f"assurance_{ranking.assurance.value}")
     shares = _describe_shares(ranking.weights, describer)

@@ -50,7 +50,7 @@ class CriterionCell:
 
     @property
     def title(self) -> str:
-        """Return the tooltip, which shows how the points are computed and how high the value may still rise."""
+        """Return the tooltip with the calculation of the points and the highest possible value."""
         if self.is_unknown:
             return self.points_text
 
@@ -86,7 +86,7 @@ class CriterionCell:
 
     @property
     def unknown_width(self) -> str:
-        """Return the SVG attribute `width` of the hatched bar from the value to the highest possible value."""
+        """Return the SVG attribute `width` of the hatched bar between the value and the highest value."""
         return css_percentage(max(0.0, self.best_value - self.value))
 
     @property
@@ -96,7 +96,7 @@ class CriterionCell:
 
     @property
     def unknown_tenths(self) -> int:
-        """Return the possible rise of the value in tenths, which the heat map shows as a hatched part of the cell.
+        """Return the possible rise of the value in tenths, for the hatched part of a heat map cell.
 
         It is at least 1 if the value can rise. It is 0 if the value is unknown, because the whole cell is hatched then.
         """
@@ -118,7 +118,7 @@ class CriterionCell:
 def criterion_cells(
     dataset: ScoredDataset, used_criteria: Sequence[WeightedCriterion], localizer: Localizer
 ) -> tuple[CriterionCell, ...]:
-    """Return the cells of a dataset, one for each criterion with a weight, in the order of the criteria.
+    """Return one cell of a dataset for each criterion with a weight, in the order of the criteria.
 
     A criterion that is unknown for the dataset also has a cell, because it counts as 0 in the score.
     """

@@ -1,4 +1,4 @@
-"""The comparison of pinned datasets, with their attributes, their criteria and the best value of each criterion."""
+"""The comparison of pinned datasets by their scores, criteria and attributes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -109,7 +109,7 @@ def _criterion_rows(
 
 
 def _best_positions(cells: Sequence[CriterionCell | None]) -> frozenset[int]:
-    """Return the positions of the cells with the highest known value, which the page marks as the best.
+    """Return the positions of the cells with the highest known value.
 
     If all known values are equal, no cell is marked.
     """

@@ -1,4 +1,4 @@
-"""The contents of the dataset page: declared and measured attributes, and columns with their distributions."""
+"""The declared and measured attributes and the columns of a dataset, for the dataset page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -95,7 +95,7 @@ def is_trainable(dataset: Dataset) -> bool:
 
 
 def measured_attributes(dataset: Dataset, evidence: Evidence) -> tuple[MeasuredAttribute, ...]:
-    """Return the attributes that the service can measure, such as the number of rows, with their declared values.
+    """Return the attributes that the service can measure, such as the number of rows.
 
     Readers see where the two values differ. Only claims of the creator count as declared, and not values that the
     service has filled in.
@@ -162,7 +162,7 @@ def suggestion(dataset: Dataset, key: str) -> Any:
 
 
 def suggested_target(dataset: Dataset) -> str | None:
-    """Return the column that the training form preselects as the target, or None if the dataset has no columns.
+    """Return the column that the training form preselects as the target, or None without columns.
 
     The target is the column that a model predicts. The first rule that applies decides:
 

@@ -1,4 +1,4 @@
-"""The evidence for the attributes of a dataset, formatted for display, and the permissions of the reader."""
+"""The evidence for the attributes of a dataset, and the permissions of the reader."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,10 @@ class Reader:
 
     @classmethod
     def from_user(cls, user: User, declared_by: Person | None) -> "Reader":
-        """Return the permissions of a user for a record that `declared_by` has created; administrators are curators."""
+        """Return the permissions of a user for a record that `declared_by` has created.
+
+        Administrators have the permissions of curators.
+        """
         is_creator = declared_by is not None and declared_by.id == user.id
         return cls(user.id, is_curator=user.is_curator or user.is_superuser, is_creator=is_creator)
 
@@ -193,7 +196,7 @@ class QuoteInContext:
 
 
 def quote_in_context(quote: str | None, texts: Sequence[str | None]) -> QuoteInContext | None:
-    """Return a quote with its context in the first text that contains it, or None if no text contains it."""
+    """Return a quote with its context in the first text that contains it, or None if there is none."""
     if not quote:
         return None
 

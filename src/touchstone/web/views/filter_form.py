@@ -1,4 +1,4 @@
-"""The filter form of the rank page: its fields, the chosen values, and the number of records for each choice."""
+"""The filter form of the rank page, with the number of records for each choice."""
 
 import math
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class WordsField:
 
     @property
     def visible_choices(self) -> tuple[FilterChoice, ...]:
-        """Return the choices that are shown without unfolding the list: the chosen and the most frequent ones."""
+        """Return the chosen and the most frequent values, which are shown without unfolding the list."""
         chosen = [choice for choice in self.choices if choice.is_chosen]
         others = [choice for choice in self.choices if not choice.is_chosen]
         other_count = max(0, _MAX_VISIBLE_CHOICES - len(chosen))
@@ -210,7 +210,9 @@ def filter_groups(state: RankState, facets: Mapping[str, Any], localizer: Locali
 
 
 def list_values(search: ValueSearch, state: RankState, facets: Mapping[str, Any], localizer: Localizer) -> ValueList:
-    """Return one page of the values of a filter that contain all words of a search, ignoring case and accents.
+    """Return one page of the values of a filter that contain all words of a search.
+
+    The search ignores case and accents.
 
     Args:
         search: The filter, the words and the page; a number beyond the last page selects the last page.

@@ -144,7 +144,7 @@ def gate_label(name: str, localizer: Localizer) -> str:
 
 
 def gate_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]:
-    """Return one chip for each active gate, which is a small link above the ranking that removes the gate."""
+    """Return one chip for each active gate, which is a link above the ranking that removes the gate."""
     chips = []
     for name, entered_value in state.gates.items():
         state_without_gate = state.without_gate(name)
@@ -159,6 +159,6 @@ def gate_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]
 
 
 def invalid_gate_message(name: str, localizer: Localizer) -> str:
-    """Return the message below the field of a gate with an invalid value, which says what to enter instead."""
+    """Return the message below the field of a gate with an invalid value."""
     key = "rank_not_a_number" if GATES[name] is GateInput.NUMBER else "rank_not_a_choice"
     return localizer.text(key, name=_field_label(_field_name(name), localizer))

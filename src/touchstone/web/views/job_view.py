@@ -1,4 +1,4 @@
-"""The contents of the job pages: progress, the measured quality of a model, and the results of an explanation."""
+"""The progress of jobs, the quality of trained models and the results of explanations."""
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
@@ -51,7 +51,7 @@ class ChartTitle:
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
-    """A file that a job has produced, with its size and its description, which is empty for unknown files."""
+    """A file that a job has produced, with its description; empty for unknown files."""
 
     name: str
     bytes: int | None
@@ -163,7 +163,7 @@ def format_clock(seconds: int) -> str:
 
 
 def _estimate_remaining_seconds(job: Job, elapsed_seconds: float) -> float | None:
-    """Estimate the remaining seconds of the model search of a training, or return None if that is not possible.
+    """Estimate the remaining seconds of a model search, or return None if that is not possible.
 
     A search tries several models, and the trials take similar times. The estimate multiplies their average time by the
     number of remaining trials, and never exceeds the time limit of the search. Other phases of a job allow no estimate.
@@ -239,7 +239,7 @@ def chart_titles(job: Job, localizer: Localizer) -> tuple[ChartTitle, ...]:
 
 
 def chart_spec(job: Job, name: str, locale: str) -> JsonObject | None:
-    """Return the Vega-Lite specification of a chart in the given language, or None if the job has no such chart.
+    """Return the Vega-Lite specification of a chart, or None if the job has no such chart.
 
     The result of a job has a specification for each language, or a single one if the chart contains no words.
     """
@@ -270,7 +270,7 @@ def group_tables(result: JsonObject, localizer: Localizer) -> tuple[GroupTable, 
 
 
 def _group_table(entry: JsonObject, localizer: Localizer) -> GroupTable:
-    """Return the table that compares the groups of people in one sensitive column, such as women and men.
+    """Return the table that compares the groups in a sensitive column, such as women and men.
 
     It has a row for each group, and a column for each metric that was measured for at least one group.
     """
@@ -332,7 +332,7 @@ def shown_decimals(explained_row: JsonObject) -> int:
 def _strongest_contributions(
     points_by_column: Mapping[str, float], uncertain_columns: Collection[str]
 ) -> list[tuple[str, float]]:
-    """Return the columns with the strongest effect on a prediction and their contributions, strongest first.
+    """Return the columns with the strongest contributions to a prediction, strongest first.
 
     The chart has room for a limited number of columns. The contributions of all other columns are added up under the
     name `…`, and so are the contributions of `uncertain_columns`, which may be due to chance.
@@ -356,7 +356,7 @@ def _contribution_strength(contribution: tuple[str, float]) -> float:
 
 
 def influential_columns(result: JsonObject) -> tuple[JsonObject, ...]:
-    """Return the columns with an influence on the model as a whole: an importance or a mean SHAP value."""
+    """Return the columns with an importance or a mean SHAP value for the model as a whole."""
     entries: Sequence[JsonObject] = result.get("global") or ()
 
     columns = []

@@ -36,7 +36,7 @@ class MitigationTable:
 
 
 def mitigation_table(result: JsonObject, localizer: Localizer) -> MitigationTable | None:
-    """Return the effect of the mitigation on quality and on gaps between groups, or None if there was no mitigation."""
+    """Return the effect of the mitigation on quality and on gaps, or None if there was none."""
     mitigation = result.get("mitigation")
     if not mitigation:
         return None
@@ -67,7 +67,7 @@ def _point_estimate(metrics: JsonObject, metric: str) -> float | None:
 
 
 def _gap_rows(mitigation: JsonObject, localizer: Localizer) -> Iterator[EffectRow]:
-    """Yield the largest gap between groups for each sensitive column and metric, before and after the mitigation."""
+    """Yield the largest gap between groups for each metric and column, before and after."""
     entries_before = mitigation["before"]["group_metrics"]
     entries_after = mitigation["after"]["group_metrics"]
     for before, after in zip(entries_before, entries_after, strict=True):

@@ -1,4 +1,4 @@
-"""The pairs of compared datasets: their differences in each criterion, and the slider that reverses their order.
+"""The differences between two compared datasets, and the slider that reverses their order.
 
 The comparison page compares up to five datasets. In every pair, the dataset `above` has the better rank.
 """
@@ -161,7 +161,7 @@ class _PairBuilder:
         return f"+{text}" if points > 0 else text
 
     def _build_reversal_link(self, pair: DatasetPair) -> ReversalLink | None:
-        """Build the link that reverses the order of a pair by moving one slider, or return None if no slider can."""
+        """Build the link that moves a slider to reverse a pair, or return None if no slider can."""
         if pair.reversal is None:
             return None
 
@@ -182,7 +182,7 @@ class _PairBuilder:
 
 
 def reversing_position(reversal: Reversal, difference: CriterionDifference) -> float | None:
-    """Return the nearest whole slider position that reverses the order of a pair, or None if it is above 100.
+    """Return the nearest whole slider position that reverses a pair, or None if it is above 100.
 
     At the exact reversing weight, both scores are equal, so the position is the next one beyond this weight. It is
     higher if the dataset `below` is better in this criterion. Otherwise it is lower, but at least 0.

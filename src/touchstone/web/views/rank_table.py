@@ -1,4 +1,4 @@
-"""The table of the ranking, with a row for each dataset and a cell for each criterion with a weight.
+"""The table of the ranking, with a row for each dataset and a cell for each weighted criterion.
 
 The rows contain their values as the page shows them, so that templates and live updates show the same strings.
 """
@@ -90,12 +90,12 @@ class RankedRow:
 
     @property
     def place(self) -> str:
-        """Return the formatted place, with an equals sign if other datasets have the same score, as in `5 =`."""
+        """Return the formatted place, with an equals sign if other datasets share it, as in `5 =`."""
         return self.localizer.place(self.dataset.place or self.dataset.rank, self.dataset.tied_with)
 
     @property
     def tie(self) -> str:
-        """Return the number of other datasets with the same score in words, or an empty string if there is none."""
+        """Return the number of other datasets with the same score in words, or an empty string for 0."""
         tied_count = self.dataset.tied_with
         return self.localizer.counted("tied_with", tied_count) if tied_count else ""
 
@@ -110,7 +110,7 @@ class RankedRow:
         return self.score_range.text
 
     def limit_text(self, view: str) -> str:
-        """Return the highest possible score for a view: in words beside bars, and with a sign in narrow columns."""
+        """Return the highest possible score in words, or with a sign for narrow columns."""
         has_room_for_words = view == "bars"
         return self.score_range.limit if has_room_for_words else self.score_range.sign
 
@@ -121,7 +121,7 @@ class RankedRow:
 
     @property
     def facts(self) -> tuple[TableFact, ...]:
-        """Return the numbers of the table view: the composite scores, and the numbers of instances and features."""
+        """Return the composite scores and the numbers of instances and features, for the table view."""
         composite_facts = [self._composite_fact(name) for name in COMPOSITES]
         numbers = (self.dataset.instances_number, self.dataset.features_number)
         number_facts = [TableFact(self.localizer.number(number)) for number in numbers]
@@ -259,7 +259,7 @@ def _rank_changes(
 
 
 def describe_result(table: RankTable, state: RankState, localizer: Localizer) -> str:
-    """Return the sentence that announces a new ranking to screen readers, with its size and its first dataset."""
+    """Return the announcement of a new ranking for screen readers."""
     if not state.weights:
         return localizer.text("weights_none")
     if not table.rows:
@@ -271,7 +271,7 @@ def describe_result(table: RankTable, state: RankState, localizer: Localizer) ->
 
 
 def _describe_rank_change(previous_row_number: int | None, row_number: int, localizer: Localizer) -> RankChange:
-    """Describe the movement of a dataset between two rows of the page. Without a previous row, it is new."""
+    """Describe the movement of a dataset between two rows; it is new without a previous row."""
     if previous_row_number is None:
         return RankChange(kind="new", text=localizer.text("moved_new"))
 

@@ -1,4 +1,4 @@
-"""The evidence that a ranking shows: known criteria, declarers, and datasets that rank lower for lack of evidence."""
+"""The known criteria, the declarers and the effect of missing evidence in a ranking."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ def describe_known_criteria(dataset: ScoredDataset, localizer: Localizer) -> str
 
 
 def _describe_counts(known_count: int, lowest_count: int, highest_count: int, localizer: Localizer) -> str:
-    """Describe the number of known ethical criteria, and the lowest and highest possible number of met criteria."""
+    """Describe the numbers of known and of met ethical criteria."""
     if not known_count:
         return localizer.text("known_none")
     if lowest_count == highest_count:

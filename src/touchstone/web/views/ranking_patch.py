@@ -97,7 +97,7 @@ def _heat_map_cells(row: RankedRow, _: Localizer) -> JsonArray:
 
 
 def _bar_segments(row: RankedRow, _: Localizer) -> JsonArray:
-    """Return the hatched part of the bar, which ends at the highest possible score, followed by its segments.
+    """Return the hatched part of a bar up to the highest possible score, followed by the segments.
 
     The hatched part has a position and a width. Each segment has a position, a width, an unknown flag and points.
     """
@@ -122,7 +122,7 @@ def _table_cells(row: RankedRow, localizer: Localizer) -> JsonArray:
 
 
 def _heat_map_columns(used_criteria: Sequence[WeightedCriterion]) -> JsonArray:
-    """Return the CSS classes of the heat map, and the format of each column, which depend on the column widths."""
+    """Return the CSS classes of the heat map and of its columns, which depend on the widths."""
     columns: JsonArray = [heat_map_classes(used_criteria)]
     for criterion in used_criteria:
         columns.append((criterion.number, criterion.has_vertical_numbers, criterion.hides_percentage))

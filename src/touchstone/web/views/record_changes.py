@@ -1,4 +1,4 @@
-"""Changes of records and projects, formatted for a table with the label, the old value and the new value of a field."""
+"""The changed fields of records and projects, with their old and new values, for display."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -159,7 +159,7 @@ class ChangeDescriber:
         return self.format_value(item)
 
     def _format_level(self, evidence: Any) -> str:
-        """Return the label of the level of an attribute's evidence, or the word for "nothing" if there is none."""
+        """Return the label of a level of evidence, or the word for "nothing" if there is none."""
         level = evidence.get("level") if isinstance(evidence, Mapping) else None
         if level not in set(EvidenceLevel):
             return self.localizer.text("change_nothing")

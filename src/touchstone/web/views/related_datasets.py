@@ -22,7 +22,7 @@ class RelatedDataset:
 
 
 def warnings_about(dataset: Dataset) -> tuple[str, ...]:
-    """Return the warnings in the metadata of a record, such as that the dataset is no longer recommended."""
+    """Return the warnings in the metadata of a record, for example against its further use."""
     entries = _list_member(dataset, "warnings")
     warnings = [entry[:MAX_TEXT_LENGTH] for entry in entries if isinstance(entry, str) and entry.strip()]
     return tuple(warnings[:MAX_WARNINGS])
@@ -39,14 +39,14 @@ def collection_name(dataset: Dataset) -> str | None:
 
 
 def variants_of(dataset: Dataset) -> tuple[RelatedDataset, ...]:
-    """Return the other variants of the same dataset in the metadata of a record, without malformed entries."""
+    """Return the other variants of a dataset in its metadata, without malformed entries."""
     variants = [_parse_variant(entry) for entry in _list_member(dataset, "variants")]
     valid_variants = [variant for variant in variants if variant is not None]
     return tuple(valid_variants[:MAX_VARIANTS])
 
 
 def _parse_variant(entry: Any) -> RelatedDataset | None:
-    """Return the variant in an entry of the metadata, or None if the entry has no name or no valid UUID."""
+    """Return the variant in an entry of the metadata, or None if the entry is malformed."""
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
         return None
     try:

@@ -32,7 +32,7 @@ class RowRobustness:
 
 
 def robustness_by_id(stability: Stability | None, localizer: Localizer) -> Mapping[int, RowRobustness]:
-    """Return the robustness of the first ranks by dataset id, or an empty mapping if it was not computed."""
+    """Return the robustness of the first ranks by dataset id, or {} if it was not computed."""
     if stability is None:
         return {}
     return {dataset.id: _row_robustness(dataset, stability, localizer) for dataset in stability.datasets}

@@ -17,7 +17,7 @@ SCORE_DIGITS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ScoreRange:
-    """The score of a dataset, and the highest score that it would have if unknown values turned out favourably.
+    """The score of a dataset, and its score if all unknown values turned out favourably.
 
     Attributes:
         score: The score; None without a dataset, or if all criteria with a weight are unknown.
@@ -45,13 +45,13 @@ class ScoreRange:
 
     @property
     def limit(self) -> str:
-        """Return the highest score in words, as in "at most 0.830", or an empty string if it looks like the score."""
+        """Return the highest score in words, as in "at most 0.830", or "" if it looks like the score."""
         highest = self.highest_text
         return self.localizer.text("at_most", value=highest) if highest else ""
 
     @property
     def sign(self) -> str:
-        """Return the highest score with a sign, as in "≤ 0.830", or an empty string if it looks like the score."""
+        """Return the highest score with a sign, as in "≤ 0.830", or "" if it looks like the score."""
         highest = self.highest_text
         return f"≤\u00a0{highest}" if highest else ""
 

@@ -1,4 +1,4 @@
-"""The schema.org description of a public dataset in JSON-LD, which its page contains for search engines."""
+"""The schema.org description of a public dataset in JSON-LD, for search engines."""
 
 import json
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def page_address(ctx: PageContext) -> str:
 
 
 def to_script(members: Mapping[str, Any], address: str) -> Markup | None:
-    """Return the description of a dataset as JSON for a `<script>` element, or None if it is too long for a page.
+    """Return the description of a dataset as JSON for a `<script>` element, or None if it is too long.
 
     Args:
         members: The schema.org description of the dataset.

@@ -31,7 +31,10 @@ class ReplayRow:
 
 
 def replay_rows(replay: Replay, describer: ChangeDescriber) -> tuple[ReplayRow, ...]:
-    """Return the rows of a replay, in the order of present ranks, followed by datasets that are no longer ranked."""
+    """Return the rows of a replay in the order of present ranks.
+
+    Datasets that are no longer ranked come last.
+    """
     return tuple(_replay_row(item, describer) for item in replay.items)
 
 
@@ -70,5 +73,5 @@ def _format_place(place: int | None, tied_with: int | None, localizer: Localizer
 
 
 def _format_transition(before: str, after: str) -> str:
-    """Return the old and the new value with an arrow between them, or a single value if both look the same."""
+    """Return two values with an arrow between them, or a single value if both look the same."""
     return after if before == after else f"{before} → {after}"

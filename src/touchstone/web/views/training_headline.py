@@ -1,4 +1,4 @@
-"""The most important facts about the result of a training: its score, and whether the score can be trusted."""
+"""The score of a training, its comparison with a baseline, and notes about the evaluation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ def headline(result: JsonObject, localizer: Localizer) -> Headline | None:
 
 
 def _verdict(is_better: bool | None, localizer: Localizer, *, has_chosen_threshold: bool) -> str:
-    """Describe whether a model is better than the baseline, or return an empty string if that is unknown.
+    """Describe whether a model is better than the baseline, or return "" if that is unknown.
 
     If the decision threshold was chosen for another goal, such as low costs, a useful model may be no better than the
     baseline for this metric. The description then mentions the threshold.
@@ -90,7 +90,7 @@ def _verdict(is_better: bool | None, localizer: Localizer, *, has_chosen_thresho
 
 
 def evaluation_notes(result: JsonObject, localizer: Localizer) -> tuple[str, ...]:
-    """Return the sentences about the evaluation of the model, and a note if the training ran out of time."""
+    """Return the notes about the evaluation of the model, and about a time limit that was reached."""
     texts = texts_at(result, _EXPLANATION_PATHS)
     notes = [text[localizer.locale] for text in texts if localizer.locale in text]
     if result.get("stopped_by") == "time":

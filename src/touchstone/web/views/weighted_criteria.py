@@ -1,4 +1,4 @@
-"""The criteria with their weights, for the sliders, the bar of shares and the columns of the heat map."""
+"""The weighted criteria, for the sliders, the bar of shares and the columns of the heat map."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -168,7 +168,7 @@ def describe_shares(used_criteria: Sequence[WeightedCriterion], localizer: Local
 
 
 def heat_map_classes(used_criteria: Sequence[WeightedCriterion]) -> str:
-    """Return the CSS classes of the heat map, which depend on the widths and the labels of its columns.
+    """Return the CSS classes of the heat map for the widths and the labels of its columns.
 
     A class such as `under-17` means that the narrowest column has less than 17 % of the score. The class `short-labels`
     means that all labels are short. The style sheet uses them to decide whether to slant the labels.
@@ -186,7 +186,7 @@ def heat_map_classes(used_criteria: Sequence[WeightedCriterion]) -> str:
 
 
 def _narrow_column_class(share: float) -> str | None:
-    """Return the CSS class with the smallest limit above the share, or None if the share exceeds all limits."""
+    """Return the CSS class with the smallest limit above the share, or None if there is none."""
     for css_class, limit in _NARROW_COLUMN_CLASSES.items():
         if share < limit:
             return css_class

@@ -38,7 +38,7 @@ class PredictionChange:
 
 @dataclass(frozen=True, slots=True)
 class WhatIfResult:
-    """The result of the what-if form: the effect of the changes, or the reasons why there is no prediction.
+    """The effect of the changes in the what-if form, or the reasons why there is no prediction.
 
     Attributes:
         failure: The reason why the prediction failed; empty if it did not fail.
@@ -144,7 +144,7 @@ class WhatIfRows:
 
 
 def _describe_threshold(response: Mapping[str, Any], localizer: Localizer) -> str:
-    """Describe the decision threshold of the positive class, or return "" if there is no positive class.
+    """Describe the decision threshold of the positive class, or return "" if there is none.
 
     The threshold may differ from 0.5. Without this sentence, the predicted class might then seem to contradict the
     probabilities.
