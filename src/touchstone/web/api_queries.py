@@ -171,7 +171,7 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
     """Return a page of the ranking of a state, or an empty ranking if all weights are zero.
 
     Raises:
-        InvalidFilterValue: A filter or a gate of the state does not accept its value.
+        InvalidFilterValue: A filter or a gate of the state has an invalid value.
         TouchstoneError: The API refuses the request.
     """
     if not state.weights:

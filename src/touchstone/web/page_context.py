@@ -87,7 +87,7 @@ class PageContext:
         self.page_address = page_address or request_address(request)
         self.api = self._create_client()
 
-        # The cookies of the response depend on these.
+        # These change while the request is handled, and determine the cookies of the response.
         self._user: User | None = None
         self._is_signed_out = False
         self._renewed_session: cookies.SessionTokens | None = None
@@ -288,7 +288,7 @@ class PageContext:
         if self._account_language is not None:
             cookies.write_preference(response, self.request, cookies.LANGUAGE, self._account_language)
 
-        # Somebody else at this computer could read stored pages after the reader has signed out.
+        # Without this header, somebody else at this computer could read the page after the reader has signed out.
         response.headers.setdefault("cache-control", "no-store")
         return response
 

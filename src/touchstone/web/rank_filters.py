@@ -9,8 +9,8 @@ from touchstone.core.attributes import ATTRIBUTES, Kind
 
 SEARCH: Final = "q"
 """The filter for a search by words, which has a separate field above the ranking."""
-LABELS: Final = ("language", "license", "source")
-"""The filters for the language, licence and source in the metadata of a record."""
+METADATA_FIELDS: Final = ("language", "license", "source")
+"""The fields in the metadata of a record that have a filter and a gate."""
 COMPOSITES: Final = ("ethical_score", "technical_score", "popularity_score")
 _LARGEST_NUMBER: Final = 10**15
 
@@ -42,8 +42,8 @@ def _list_filters() -> dict[str, FilterInput]:
             # The kinds of the other attributes have the same names as their inputs.
             filters[attribute.name] = FilterInput(attribute.kind)
 
-    for label in LABELS:
-        filters[label] = FilterInput.WORDS
+    for name in METADATA_FIELDS:
+        filters[name] = FilterInput.WORDS
     filters["trainable"] = FilterInput.FLAG
     filters["file_type"] = FilterInput.WORDS
     filters["visibility"] = FilterInput.TEXT

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance
-from touchstone.web.rank_filters import LABELS, InvalidFilterValue, parse_bound
+from touchstone.web.rank_filters import METADATA_FIELDS, InvalidFilterValue, parse_bound
 
 GATE_PREFIX: Final = "gate."
 """The prefix of gates in addresses, which distinguishes them from filters with the same names."""
-WORD_GATES: Final = (*LABELS, "domain", "task")
+WORD_GATES: Final = (*METADATA_FIELDS, "domain", "task")
 RANGE_GATES: Final[Mapping[str, str]] = {
     "year": "year",
     "instances": "instances_number",

@@ -165,11 +165,10 @@ async def rank_page(ctx: PageContext) -> Response:
 async def live_ranking(ctx: PageContext) -> Response:
     """Return the new ranking for the script of the rank page.
 
-    The script requests it after the reader has moved a slider or set a filter.
-
-    If only the contents of the rows change, the response is a small JSON patch. Otherwise it is the HTML of the ranking
-    and of the requested side panels (`weights`, `filters`). The header `x-address` contains the address of the ranking,
-    and `x-profile` the name of its weight profile.
+    The script requests it after the reader has moved a slider or set a filter. If only the contents of the rows change,
+    the response is a small JSON patch. Otherwise it is the HTML of the ranking and of the requested side panels
+    (`weights`, `filters`). The header `x-address` contains the address of the ranking, and `x-profile` contains the
+    name of its weight profile.
     """
     requested_panels = ctx.request.query_params.getlist("panel")
     panels = [panel for panel in _PANELS if panel in requested_panels]
@@ -302,25 +301,31 @@ async def _describe_ignored_parameters(ctx: PageContext) -> tuple[str, ...]:
     """
     weight_profiles = await ctx.weight_profiles()
     known_names = known_parameters(weight_profiles)
+    unknown_names = unknown_parameters(ctx.query_pairs, weight_profiles)
+    settings = invalid_settings(ctx.query_pairs, weight_profiles)
 
-    sentences = []
-    for name in unknown_parameters(ctx.query_pairs, weight_profiles):
-        if name not in _OTHER_PARAMETERS:
-            # A gate and a filter may differ only in the prefix, so names of the other kind are no suggestions.
-            is_gate = name.startswith(GATE_PREFIX)
-            candidates = (known_name for known_name in known_names if known_name.startswith(GATE_PREFIX) == is_gate)
-            facts = suggestion_facts(name, candidates)
-            key = "parameter_ignored_near" if facts["is_near"] else "parameter_ignored"
-            sentences.append(ctx.text(key, name=facts["name"], known=facts["known"]))
-    sentences += [
-        _describe_invalid_setting(setting, ctx.localizer)
-        for setting in invalid_settings(ctx.query_pairs, weight_profiles)
+    sentences = [
+        _describe_unknown_parameter(name, known_names, ctx.localizer)
+        for name in unknown_names
+        if name not in _OTHER_PARAMETERS
     ]
+    sentences += [_describe_invalid_setting(setting, ctx.localizer) for setting in settings]
 
     other_count = len(sentences) - _MAX_IGNORED_PARAMETERS
     if other_count > 0:
         sentences[_MAX_IGNORED_PARAMETERS:] = [ctx.text("parameters_ignored_more", count=other_count)]
     return tuple(sentences)
+
+
+def _describe_unknown_parameter(name: str, known_names: Iterable[str], localizer: Localizer) -> str:
+    """Return the sentence about an unknown parameter, which suggests known names."""
+    # A gate and a filter may differ only in the prefix, so names of the other kind are no suggestions.
+    is_gate = name.startswith(GATE_PREFIX)
+    candidates = (known_name for known_name in known_names if known_name.startswith(GATE_PREFIX) == is_gate)
+    facts = suggestion_facts(name, candidates)
+
+    key = "parameter_ignored_near" if facts["is_near"] else "parameter_ignored"
+    return localizer.text(key, name=facts["name"], known=facts["known"])
 
 
 def _describe_invalid_setting(setting: InvalidSetting, localizer: Localizer) -> str:

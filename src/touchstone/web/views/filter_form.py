@@ -8,7 +8,7 @@ from typing import Any, Final
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, Kind
 from touchstone.core.text import fold
 from touchstone.web.localizer import Localizer
-from touchstone.web.rank_filters import CHOICES, COMPOSITES, FILTERS, LABELS, SEARCH, FilterInput
+from touchstone.web.rank_filters import CHOICES, COMPOSITES, FILTERS, METADATA_FIELDS, SEARCH, FilterInput
 from touchstone.web.rank_state import RankState
 
 _MAX_VISIBLE_CHOICES: Final = 8  # values of a list that are shown without unfolding it
@@ -196,7 +196,7 @@ _QUALITY_FLAGS: Final = tuple(
     attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.FLAG and not attribute.ethical
 )
 _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "subject": ("dataset_name", "objective", "domain", "task", *LABELS, "file_type", "visibility"),
+    "subject": ("dataset_name", "objective", "domain", "task", *METADATA_FIELDS, "file_type", "visibility"),
     "size": ("year", "instances_number", "features_number", "citations"),
     "quality": ("technical_score", "popularity_score", "trainable", "missing_values_percentage", *_QUALITY_FLAGS),
     "ethics": ("ethical_score", *ETHICAL),

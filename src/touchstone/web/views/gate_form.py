@@ -10,7 +10,7 @@ from typing import Final
 from touchstone.core.attributes import ETHICAL, FLAGS
 from touchstone.core.evidence import Assurance
 from touchstone.web.localizer import Localizer
-from touchstone.web.rank_filters import LABELS, parse_bound
+from touchstone.web.rank_filters import METADATA_FIELDS, parse_bound
 from touchstone.web.rank_gates import GATE_PREFIX, GATES, RANGE_GATES, WORD_GATES, GateInput, is_valid_gate, split_words
 from touchstone.web.rank_state import RankState
 from touchstone.web.views.filter_form import FilterChip, RangeField, TextField
@@ -112,7 +112,7 @@ def _gate_options(name: str, chosen_value: str, localizer: Localizer) -> tuple[G
 
 def _field_label(name: str, localizer: Localizer) -> str:
     """Return the label of a form field, which is usually the label of the attribute."""
-    if name in LABELS or name == "trainable":
+    if name in METADATA_FIELDS or name == "trainable":
         return localizer.text(f"rank_{name}")
     return localizer.attribute(RANGE_GATES.get(name, name))
 

@@ -8,7 +8,7 @@ from touchstone.client import FieldChange
 from touchstone.core.attributes import BY_NAME
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.web.localizer import Localizer
-from touchstone.web.rank_filters import LABELS
+from touchstone.web.rank_filters import METADATA_FIELDS
 from touchstone.web.rank_gates import RANGE_GATES
 
 _EVIDENCE_PREFIX: Final = "evidence."
@@ -118,7 +118,7 @@ class ChangeDescriber:
         if name in self.criterion_labels:
             return self.criterion_labels[name]
 
-        is_filter = name in (*LABELS, "trainable")
+        is_filter = name in (*METADATA_FIELDS, "trainable")
         return self.localizer.text(f"rank_{name}") if is_filter else name
 
     def _format_named_value(self, name: str, value: Any) -> str:
