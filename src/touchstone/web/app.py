@@ -72,12 +72,12 @@ class WebApp:
 
         The client calls `api` within this process, without a network connection. It sends the same requests as any
         other client, so the pages can do nothing that the API does not offer to everybody. The only exception is
-        `public_records`, because the API requires every caller to sign in.
+        `public_records`, which the pages also show to readers who have not signed in.
 
         Args:
             settings: The settings of the service.
             api: The public API as an ASGI application.
-            public_records: The records that readers may see without signing in; None if they must always sign in.
+            public_records: The records that readers may see without signing in; None if they always have to sign in.
         """
         client = AsyncTouchstone("http://touchstone", transport=InProcess(api), timeout=_API_TIMEOUT_SECONDS)
 

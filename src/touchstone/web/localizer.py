@@ -27,8 +27,8 @@ _UNIT_FACTOR: Final = 1000
 _MIN_SIZE_WITHOUT_DECIMAL: Final = 100
 _SHORT_SECONDS: Final = 10  # shorter durations are shown with tenths
 _ESTIMATE_STEP_SECONDS: Final = 5
-# A duration is given in the largest unit of which it has at least this many: hours from 72 minutes on, and in estimates
-# from 90 minutes on.
+# The number of units that a duration must contain to be given in this unit. Hours are used from 72 minutes on, and in
+# estimates from 90 minutes on.
 _DURATION_THRESHOLD: Final = 1.2
 _ESTIMATE_THRESHOLD: Final = 1.5
 
@@ -145,7 +145,7 @@ class Localizer:
     def bytes(self, count: int | None) -> str:
         """Format a file size, such as `1.4 MB` or `350 kB`, or return a dash for None.
 
-        A unit is 1000 times the next smaller one, and the largest unit is chosen in which the size is at least 1. Sizes
+        Each unit is 1000 times the previous one, and the size is given in the largest unit that fits into it. Sizes
         below 100 have one decimal, except in bytes.
         """
         if count is None:

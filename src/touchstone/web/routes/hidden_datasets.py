@@ -28,8 +28,8 @@ async def hidden_datasets_page(ctx: PageContext) -> Response:
 async def hide_dataset(ctx: PageContext) -> Response:
     """Hide a record from everybody but its author, or show it again.
 
-    After hiding a record, redirect to the list of hidden records, because its page is no longer visible to
-    administrators.
+    After hiding a record, redirect to the list of hidden records, because even administrators can no longer see its
+    page.
     """
     form = await ctx.form()
     dataset_id = ctx.path_params["dataset_id"]

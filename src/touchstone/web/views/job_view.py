@@ -51,7 +51,13 @@ class ChartTitle:
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
-    """A file that a job has produced, with its description; empty for unknown files."""
+    """A file that a job has produced.
+
+    Attributes:
+        name: The name of the file.
+        bytes: The size in bytes; None if it is unknown.
+        content: A description of the content; empty for unknown files.
+    """
 
     name: str
     bytes: int | None

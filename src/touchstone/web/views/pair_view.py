@@ -42,7 +42,7 @@ class DifferenceRow:
 
 @dataclass(frozen=True, slots=True)
 class ReversalLink:
-    """A link to the rank page with one slider moved so far that the order of a pair is just reversed.
+    """A link to the rank page that moves one slider so that the order of a pair is reversed.
 
     Attributes:
         label: The text of the link.

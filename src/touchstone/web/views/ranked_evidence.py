@@ -38,8 +38,8 @@ class RankingBackground:
 def describe_known_criteria(dataset: ScoredDataset, localizer: Localizer) -> str:
     """Describe how many ethical criteria of a dataset are known, and how many are or may be met.
 
-    Criteria that were declared with too little evidence to count as known are also counted. The description is empty if
-    the API has not returned these numbers.
+    If further criteria were declared with too little evidence to count as known, their number is added. The description
+    is empty if the API has not returned these numbers.
     """
     known_count = dataset.known
     interval = dataset.ethical_interval

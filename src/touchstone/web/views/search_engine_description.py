@@ -23,7 +23,7 @@ _HTML_ESCAPES: Final = str.maketrans(
 async def fetch_search_engine_description(ctx: PageContext, dataset: Dataset) -> Markup | None:
     """Return the description of a dataset for a `<script>` element, or None if the page has none.
 
-    Private and hidden datasets have no description, and neither have datasets with a very long one.
+    Private and hidden datasets have no description. A very long description is left out as well.
     """
     if dataset.visibility != "public" or dataset.hidden:
         return None
