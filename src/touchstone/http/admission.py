@@ -1,9 +1,9 @@
 """Admission control, which decides whether a request runs now, waits for its turn, or is refused.
 
 All requests share one event loop, so running many at the same time would only slow down each of them. They are
-therefore admitted by their expected cost, in seconds of event loop time. Long requests run one at a time, and short ones
-run beside them. Waiting requests start in the order of start-time fair queueing (Goyal, Vin and Cheng, 1996), so that a
-caller with many requests delays mostly itself.
+therefore admitted by their expected cost, in seconds of event loop time. Long requests run one at a time, and short
+ones run beside them. Waiting requests start in the order of start-time fair queueing (Goyal, Vin and Cheng, 1996), so
+that a caller with many requests delays mostly itself.
 """
 
 import asyncio

@@ -6,9 +6,9 @@ import numpy as np
 
 from touchstone.messages.reasons import (
     ComparisonFacts,
-    EstablishedValue,
     StabilityFacts,
     TargetRankFacts,
+    VerifiedValue,
     WeightChange,
     comparison_sentence,
     stability_sentence,
@@ -61,14 +61,14 @@ def describe_lifts(name: str, report: LiftReport, target_rank: int | None, local
     return target_rank_sentence(facts, locale)
 
 
-def _established_values(report: LiftReport) -> list[EstablishedValue] | None:
+def _established_values(report: LiftReport) -> list[VerifiedValue] | None:
     """Return the smallest set of attributes that reaches the target, or None if no set does."""
     if report.smallest_set is None:
         return None
 
     best_values = {lift.attribute: lift.value for lift in report.lifts}
     return [
-        EstablishedValue(ATTRIBUTE_LABELS[attribute], best_values[attribute])
+        VerifiedValue(ATTRIBUTE_LABELS[attribute], best_values[attribute])
         for attribute in report.smallest_set.attributes
     ]
 

@@ -2,10 +2,10 @@
 
 from touchstone.messages.reasons import (
     ComparisonFacts,
-    EstablishedValue,
     RankRangeFacts,
     StabilityFacts,
     TargetRankFacts,
+    VerifiedValue,
     WeightChange,
 )
 from touchstone.ranking.criteria import CRITERION_LABELS
@@ -58,9 +58,7 @@ def lifts_facts(prospects: ReportedProspects) -> TargetRankFacts:
     attributes = None
     if prospects.smallest_set is not None:
         # Together, attributes may raise a score that none of them raises alone by as much as a number can show.
-        attributes = [
-            EstablishedValue(ATTRIBUTE_LABELS[name], bool(best_value(name))) for name in prospects.smallest_set
-        ]
+        attributes = [VerifiedValue(ATTRIBUTE_LABELS[name], bool(best_value(name))) for name in prospects.smallest_set]
 
     return TargetRankFacts(
         name=prospects.name,
