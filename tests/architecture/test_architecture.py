@@ -53,7 +53,6 @@ FRENCH_LETTERS = re.compile(r"[éèêàçùôîûœÉÀ]")
 NOT_YET_REWRITTEN: tuple[str, ...] = ()
 # Packages to which the rule about the entries of docstrings does not apply yet.
 WITH_CAPITALIZED_ENTRIES = (
-    "web/",
     "services/selection/",
     "ranking/catalog/",
     "ranking/reasons/",

@@ -15,10 +15,10 @@ class EffectRow:
     """A metric or a gap between groups, before and after the mitigation.
 
     Attributes:
-        column: The sensitive column of a gap; empty for a metric of the whole model.
-        label: The name of the metric or the gap for readers.
-        before: The value without the mitigation.
-        after: The value with the mitigation.
+        column: the sensitive column of a gap; empty for a metric of the whole model.
+        label: the name of the metric or the gap for readers.
+        before: the value without the mitigation.
+        after: the value with the mitigation.
     """
 
     column: str
