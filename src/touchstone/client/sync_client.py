@@ -450,7 +450,7 @@ class Touchstone:
         return response
 
     def _renew_tokens(self, expired_token: str | None) -> bool:
-        """Exchange the refresh token for new tokens, and return whether the caller now has a new access token.
+        """Exchange the refresh token for new tokens. Return True if there is a new access token.
 
         A refresh token can be used only once. If several threads notice the expired access token at the same time, one
         of them renews it, and the others wait for the result.

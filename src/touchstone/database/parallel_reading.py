@@ -86,7 +86,7 @@ def open_divided_table(
 
     Args:
         url: the URL of the database.
-        table: the table.
+        table: the table to read, which is divided into ranges of blocks.
         reader_count: the maximum number of connections. A small table needs fewer.
         blocks_per_range: the number of blocks read by one query.
 
@@ -103,7 +103,7 @@ def open_divided_table(
                 exporter.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 exporter.read_only = True
                 row = exporter.execute(_DESCRIBE_TABLE, [table.name]).fetchone()
-                assert row is not None
+                assert row is not None, "the query returns one row for every table"
                 snapshot, block_count = row
 
                 if exporter.info.server_version >= _MIN_SERVER_VERSION:

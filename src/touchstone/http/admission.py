@@ -411,7 +411,11 @@ class Ticket:
             self.used_seconds += clock() - started_at
 
     def decide(self, *, is_admitted: bool) -> bool:
-        """Tell a waiting request whether it is admitted, and return whether it was still waiting."""
+        """Admit or refuse a waiting request.
+
+        Returns:
+            False if the request was no longer waiting, so that the decision has no effect.
+        """
         if self.decision is None or self.decision.done():
             return False
 

@@ -39,7 +39,7 @@ class Pace:
         self._required_bytes = 0
 
     def record_progress(self, now: float, *, moved_bytes: int, outstanding_bytes: int) -> bool:
-        """Record the progress of a transfer, and return whether it is too slow.
+        """Record the progress of a transfer.
 
         The bytes for each window of `RATE_SECONDS` have one deadline, so that a fast client may pause for a short time.
 
@@ -47,6 +47,9 @@ class Pace:
             now: the event loop time.
             moved_bytes: the total number of bytes transferred so far.
             outstanding_bytes: the number of bytes that have yet to be transferred.
+
+        Returns:
+            True if the transfer is too slow.
         """
         if outstanding_bytes <= 0:
             self._deadline = None
@@ -70,7 +73,7 @@ class RefusalBudget:
     _used_at: float = 0.0
 
     def charge(self, now: float, seconds: float) -> bool:
-        """Deduct the time for a refusal from the budget, and return whether the budget still allows it."""
+        """Deduct the time for a refusal from the budget. Return False if the budget is exceeded."""
         refilled_seconds = self.share * (now - self._used_at)
         self._used_seconds = max(0.0, self._used_seconds - refilled_seconds) + seconds
         self._used_at = now
@@ -171,7 +174,7 @@ class ConnectionLimits:
         _decrement(self._open, key or "")
 
     def add_slow(self, key: str | None) -> bool:
-        """Count a connection as slow, and return whether it may stay open."""
+        """Count a connection as slow. Return False if the client has too many slow connections."""
         if key is None or not self.max_slow_per_address:
             return True
 

@@ -186,12 +186,7 @@ class _RequestBody:
 
     @contextmanager
     def extending_deadline(self, deadline: asyncio.Timeout, seconds: float) -> Iterator[None]:
-        """Restart a deadline whenever a chunk of the body arrives during the `with` block.
-
-        Args:
-            deadline: the deadline.
-            seconds: the time until the deadline after each chunk.
-        """
+        """Move a deadline to `seconds` from now whenever a chunk of the body arrives during the `with` block."""
         self._deadline = deadline
         self._extension_seconds = seconds
         try:

@@ -77,7 +77,8 @@ async def load_artifacts(connection: Reader, job_ids: Iterable[UUID]) -> dict[UU
         return {}
 
     query = sa.select(job_artifacts).where(job_artifacts.c.job_id.in_(artifacts_by_job)).order_by(job_artifacts.c.name)
-    for row in await connection.all(query):
+    rows = await connection.all(query)
+    for row in rows:
         artifacts_by_job[row["job_id"]].append(ArtifactRecord.from_row(row))
     return artifacts_by_job
 

@@ -30,7 +30,7 @@ async def rotate_refresh_token(
     first response may have been lost.
 
     Args:
-        database: the database.
+        database: the database that contains the session.
         token: the refresh token.
         key: the key for deriving the successor.
         lifetime: the time after which the successor expires if it is not used.

@@ -85,7 +85,7 @@ async def update_session_use(transaction: Writer, session_id: UUID, now: datetim
 
 
 async def revoke_session(transaction: Writer, user_id: UUID, session_id: UUID, now: datetime) -> bool:
-    """Revoke a session of the user, and return whether it was active."""
+    """Revoke a session of the user. Return False if it was not active."""
     update = sa.update(sessions).where(
         sessions.c.id == session_id, sessions.c.user_id == user_id, sessions.c.revoked_at.is_(None)
     )

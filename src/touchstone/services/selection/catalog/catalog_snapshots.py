@@ -91,8 +91,8 @@ class CatalogSnapshots:
         return None
 
     async def verify(self, snapshot: MappedSnapshot) -> bool:
-        """Read the whole snapshot, and return whether it is intact. Remove a damaged file."""
-        assert self.path is not None
+        """Read the whole snapshot to find damage, and remove a damaged file. Return True if the snapshot is intact."""
+        assert self.path is not None, "a mapped snapshot has a file"
         try:
             await asyncio.to_thread(snapshot.verify)
         except SnapshotError as error:
@@ -128,7 +128,7 @@ class CatalogSnapshots:
 
     async def register_written_file(self) -> None:
         """Register a snapshot file written by this process, or log a warning if that fails."""
-        assert self.path is not None
+        assert self.path is not None, "a written snapshot has a file"
         try:
             await self.register_file(self.path)
         except (SnapshotError, ServiceError) as error:

@@ -1,8 +1,8 @@
 """Cursors and links for reading a list in parts.
 
 A cursor contains the sort value and the id of the last record that was read, and the list continues after this record.
-No record is repeated or skipped when others are added or deleted in the meantime, and finding the next part takes the
-same time at any point of the list.
+No record is repeated or skipped if others are added or deleted between two requests, and finding the next part takes
+the same time at any point of the list.
 """
 
 import math
@@ -108,12 +108,12 @@ def _sort_value(cursor: _Cursor) -> str | float | int | None:
     return cursor.value
 
 
-def _encode_cursor(order: SortOrder, place: ListPlace, skip: int = 0) -> str:
+def _encode_cursor(order: SortOrder, last_record: ListPlace, skip: int = 0) -> str:
     """Return a cursor that continues a list after a record and `skip` further ones."""
-    value = place.value
+    value = last_record.value
     if SORT_KEYS[order.key] == "dataset_id":
         value = str(UUID(int=value))
-    cursor = _Cursor(order.key, order.is_descending, value, place.id, skip)
+    cursor = _Cursor(order.key, order.is_descending, value, last_record.id, skip)
     return urlsafe_b64encode(msgspec.json.encode(cursor)).decode()
 
 

@@ -38,7 +38,7 @@ async def take_lease(transaction: Writer, dataset_id: int, now: datetime, until:
 
 
 async def set_lease_end(transaction: Writer, dataset_id: int, until: datetime) -> bool:
-    """Change the end of a lease, and return whether the measurement is still pending."""
+    """Change the end of a lease. Return False if the measurement is no longer pending."""
     return await _set_lease(transaction, pending_measurements.c.dataset_id == dataset_id, until)
 
 
