@@ -1,4 +1,4 @@
-"""Columns that are collected piece by piece and then read as a whole, in temporary files or in memory.
+"""Columns that are collected chunk by chunk and then read as a whole, in temporary files or in memory.
 
 Memory-mapped files do not count as memory of the process. The operating system caches as much of them as possible, and
 deletes them when they are no longer used.
@@ -21,26 +21,26 @@ from touchstone.ranking.columns.text_pool import Bytes, TextPool
 
 
 class SpooledColumn:
-    """A column that is written piece by piece and then read once."""
+    """A column that is written chunk by chunk and then read once."""
 
     def __init__(self, dtype: Any, folder: Path | None) -> None:
         """Begin a column in a temporary file in `folder`, or in memory if it is None."""
         self._dtype = np.dtype(dtype)
         self._file: BinaryIO | None = TemporaryFile(dir=folder) if folder else None  # noqa: SIM115 (closed by `read`)
-        self._pieces: list[NDArray[Any]] = []
+        self._chunks: list[NDArray[Any]] = []
 
     def append(self, values: NDArray[Any]) -> None:
         """Append values to the column."""
         if self._file is None:
-            self._pieces.append(np.array(values, self._dtype))
+            self._chunks.append(np.array(values, self._dtype))
         else:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
 
     def read(self) -> NDArray[Any]:
         """Finish the column and return its values."""
         if self._file is None:
-            pieces, self._pieces = self._pieces, []
-            return np.concatenate(pieces) if pieces else np.empty(0, self._dtype)
+            chunks, self._chunks = self._chunks, []
+            return np.concatenate(chunks) if chunks else np.empty(0, self._dtype)
 
         with self._file as file:
             file.flush()

@@ -305,9 +305,9 @@ def _encode_known(numbers: Floats, values: Floats, code_type: Any) -> NDArray[An
     codes = np.empty(len(numbers), code_type)
     for start in range(0, len(numbers), _NUMBERS_PER_CHUNK):
         # Arrow distinguishes -0.0 from 0.0, but the catalog does not. Adding 0.0 turns -0.0 into 0.0.
-        piece = pa.array(numbers[start : start + _NUMBERS_PER_CHUNK] + 0.0)
-        indices = pc.index_in(piece, value_set=known_values).fill_null(-1)
-        codes[start : start + len(piece)] = indices.to_numpy() + 1
+        chunk = pa.array(numbers[start : start + _NUMBERS_PER_CHUNK] + 0.0)
+        indices = pc.index_in(chunk, value_set=known_values).fill_null(-1)
+        codes[start : start + len(chunk)] = indices.to_numpy() + 1
     return codes
 
 
@@ -367,8 +367,8 @@ def _sort_ids(records: OrderedRecords) -> NDArray[np.uint32]:
 
 def _build_integer_column(records: OrderedRecords, column: str) -> IntegerColumn:
     """Build a column of ids or times."""
-    encoded = _encode_integers(records.collected.columns[column])
-    return replace(encoded, stored=encoded.stored[records.order])
+    integer_column = _encode_integers(records.collected.columns[column])
+    return replace(integer_column, stored=integer_column.stored[records.order])
 
 
 def _encode_integers(integers: Ints) -> IntegerColumn:

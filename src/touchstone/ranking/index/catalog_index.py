@@ -137,7 +137,7 @@ class CatalogIndex:
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
         """Return a text attribute of the records at the given positions, None where unknown."""
         if column == "dataset_name":
-            return [*self.columns.names.pool.take(positions)]
+            return list(self.columns.names.pool.take(positions))
         if column == "visibility":
             return ["public" if is_public else "private" for is_public in self.is_public(positions).tolist()]
         return self.columns.text_column(column).take(positions)

@@ -20,7 +20,7 @@ from touchstone.ranking.query.facets import FACET_WORDS
 
 JOINT_CODE_TYPE: Final = np.uint16
 MAX_JOINT_CODES: Final = 1 << 16  # the number of values of the type; an array of their counts fits into a CPU cache
-_RECORDS_AT_A_TIME: Final = 1 << 18
+_RECORDS_PER_CHUNK: Final = 1 << 18
 
 
 class CodedValues(NamedTuple):
@@ -58,9 +58,9 @@ class JointColumn:
             return cls(names, code_counts, columns[0].codes)
 
         joint_codes = np.empty(len(columns[0].codes), JOINT_CODE_TYPE)
-        for start in range(0, len(joint_codes), _RECORDS_AT_A_TIME):
-            piece = slice(start, start + _RECORDS_AT_A_TIME)
-            joint_codes[piece] = np.ravel_multi_index([column.codes[piece] for column in columns], code_counts)
+        for start in range(0, len(joint_codes), _RECORDS_PER_CHUNK):
+            chunk = slice(start, start + _RECORDS_PER_CHUNK)
+            joint_codes[chunk] = np.ravel_multi_index([column.codes[chunk] for column in columns], code_counts)
         return cls(names, code_counts, joint_codes)
 
     @property

@@ -34,7 +34,7 @@ class Matches:
     """The records of an index that match a query, at least one.
 
     Attributes:
-        index: the index.
+        index: the index that contains all records.
         bitmap: a bitmap of the matching records.
         count: the number of the matching records.
     """

@@ -7,6 +7,7 @@ planes that were scanned for this query.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -129,7 +130,7 @@ class QueryTranslator:
         if any(plan.matches_nothing for plan in plans):
             return None
 
-        clauses = [clause for plan in plans for clause in plan.clauses]
+        clauses = list(chain.from_iterable(plan.clauses for plan in plans))
         max_candidates = min(self._max_matches(clauses, ()), int(alive_counts.sum(dtype=np.int64)))
         scans_names = finds_all and max_candidates > self._columns.size // _SCAN_NAMES_FROM_SHARE
         name_substring = self._substring_for_kernels(query, plans, scans_names=scans_names)
@@ -146,14 +147,15 @@ class QueryTranslator:
         # The planes scanned for this query are numbered after the planes of the index.
         index_plane_count = len(self._plane_totals)
         clauses += [Clause((index_plane_count + number,)) for number in range(len(scanned_planes))]
-        code_ranges = [code_range for plan in plans for code_range in plan.code_ranges]
+        code_ranges = list(chain.from_iterable(plan.code_ranges for plan in plans))
+        clause_planes = list(chain.from_iterable(clause.planes for clause in clauses))
 
         signatures, leaf_count = self._columns.names.signatures, self._columns.leaf_count
         kernel_query = KernelQuery(
             alive=alive,
             alive_counts=alive_counts,
             clause_starts=np.cumsum([0, *(len(clause.planes) for clause in clauses)]),
-            clause_planes=np.array([plane for clause in clauses for plane in clause.planes], np.int64),
+            clause_planes=np.array(clause_planes, np.int64),
             clause_is_negated=np.array([clause.is_negated for clause in clauses], np.bool_),
             extra_planes=_stack([plane.bitmap for plane in scanned_planes], np.uint64),
             extra_plane_counts=_stack([plane.counts for plane in scanned_planes], np.uint16),

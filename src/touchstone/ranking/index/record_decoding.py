@@ -32,7 +32,7 @@ def decode_records(index: CatalogIndex, positions: Ints, folder: Path | None) ->
     """Yield the records at the given positions in batches.
 
     Args:
-        index: the index.
+        index: the index that contains the records.
         positions: the positions in ascending order.
         folder: where temporary files hold decompressed long texts, or None to use memory.
 

@@ -25,7 +25,7 @@ class TextIndexing:
         """Prepare the indexing.
 
         Args:
-            index: the index.
+            index: an index without text ranks and words.
             folder: where temporary files hold large arrays, or None to use memory.
         """
         self.index = index

@@ -68,7 +68,7 @@ def sort_folded(data: Bytes, offsets: Ints, accented: AccentedTexts, *, thread_c
         substitute_offsets=np.concatenate([[0], accented.offsets]),
     )
     with ThreadPoolExecutor(thread_count, "sort-texts") as threads:
-        sorted_parts = [*threads.map(lambda indices: _sort_part(texts, indices), _divide_into_parts(texts))]
+        sorted_parts = list(threads.map(lambda indices: _sort_part(texts, indices), _divide_into_parts(texts)))
 
     order = np.concatenate([part.order for part in sorted_parts])
     is_first = np.concatenate([part.is_first for part in sorted_parts])

@@ -22,7 +22,7 @@ from touchstone.ranking.text.record_words import DecodedWords
 from touchstone.ranking.text.word_forms import WordSimilarity, inflected_forms, is_one_error_apart, word_spellings
 from touchstone.ranking.text.words import IN_NAME
 
-_NUMBERS_PER_PIECE: Final = 1 << 22
+_NUMBERS_PER_CHUNK: Final = 1 << 22
 
 
 class TextsNotIndexed(Exception):
@@ -46,12 +46,17 @@ class WordForms:
     @classmethod
     def build(cls, words: Sequence[str], forms_of: Callable[[str], Iterable[str]]) -> "WordForms":
         """Build the mapping for words that are numbered by their index in `words`."""
-        pairs = sorted((form, number) for number, word in enumerate(words) for form in forms_of(word))
-        forms = [form for form, _ in pairs]
+        numbered_forms: list[tuple[str, int]] = []
+        for number, word in enumerate(words):
+            numbered_forms += [(form, number) for form in forms_of(word)]
+        numbered_forms.sort()
+
+        forms = [form for form, _number in numbered_forms]
+        numbers = np.array([number for _form, number in numbered_forms], np.uint32)
         is_first = [index == 0 or forms[index - 1] != form for index, form in enumerate(forms)]
         starts = np.flatnonzero(np.array([*is_first, True], np.bool_)).astype(np.uint32)
-        numbers = np.array([number for _, number in pairs], np.uint32)
-        return cls(TextPool.from_texts(forms[start] for start in starts[:-1].tolist()), starts, numbers)
+        distinct_forms = TextPool.from_texts(forms[start] for start in starts[:-1].tolist())
+        return cls(distinct_forms, starts, numbers)
 
     def words_with_form(self, form: str) -> list[int]:
         """Return the numbers of the words with the given form."""
@@ -172,9 +177,9 @@ class WordIndex:
             return self.spellings.forms[int(index)][::-1]
 
         reversed_ending = ending[::-1]
-        first = bisect_left(self.by_ending, reversed_ending, key=reversed_spelling)
+        start = bisect_left(self.by_ending, reversed_ending, key=reversed_spelling)
         end = bisect_left(self.by_ending, _upper_bound(reversed_ending), key=reversed_spelling)
-        indices: list[int] = self.by_ending[first:end].tolist()
+        indices: list[int] = self.by_ending[start:end].tolist()
         return indices
 
     def weigh(self, query_word: QueryWord, positions: Ints) -> Ints:
@@ -232,12 +237,12 @@ class WordIndex:
 def _count_records_by_word(records: DecodedWords) -> Ints:
     """Return the number of records that contain each word.
 
-    The numbers are counted in pieces, because NumPy converts its input to 64 bits.
+    The numbers are counted in chunks, because NumPy converts its input to 64 bits.
     """
     counts = np.zeros(len(records.words), np.int64)
-    for start in range(0, len(records.numbers), _NUMBERS_PER_PIECE):
-        piece = records.numbers[start : start + _NUMBERS_PER_PIECE]
-        counts += np.bincount(piece, minlength=len(records.words))
+    for start in range(0, len(records.numbers), _NUMBERS_PER_CHUNK):
+        chunk = records.numbers[start : start + _NUMBERS_PER_CHUNK]
+        counts += np.bincount(chunk, minlength=len(records.words))
     return counts
 
 

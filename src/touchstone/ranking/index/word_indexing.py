@@ -37,7 +37,7 @@ class WordIndexing:
         """Prepare the indexing.
 
         Args:
-            index: the index.
+            index: an index without words.
             folder: where temporary files hold large arrays, or None to use memory.
         """
         self.index = index
@@ -158,8 +158,8 @@ class _LabelWords:
             weights = weigh_words("", (), (), [(self._name, label) for label in labels])
 
         self._starts[code] = len(self._numbers.view())
-        self._numbers.extend(self._words.numbers_of([*weights]))
-        self._weights.extend(np.array([*weights.values()], np.uint8))
+        self._numbers.extend(self._words.numbers_of(list(weights)))
+        self._weights.extend(np.array(list(weights.values()), np.uint8))
         self._ends[code] = len(self._numbers.view())
 
 

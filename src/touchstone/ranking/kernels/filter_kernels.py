@@ -268,7 +268,7 @@ def select_records(
 
     Args:
         columns: the columns of the index.
-        query: the query.
+        query: the translated query.
         leaves: the range of leaves.
         leaf_mask: scratch space for the bitmap of one leaf.
         matches: the bitmap of the matches among all records, modified in place, or an empty array if only the number

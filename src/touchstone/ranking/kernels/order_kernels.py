@@ -95,7 +95,7 @@ def fill_score_keys(
 
     Args:
         columns: the columns of the index.
-        weights: the weights.
+        weights: the shares of the criteria in the score.
         words: a part of a bitmap of the records.
         first_word: the index of the first of these words in the bitmap.
         score_keys: the scores and keys by position, written by this function.

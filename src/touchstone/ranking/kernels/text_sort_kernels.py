@@ -75,7 +75,7 @@ def read_chunks(
     """Write the chunk after the prefix of each text into `chunks`.
 
     Args:
-        texts: the texts.
+        texts: all texts that are being sorted.
         indices: the indices of the texts to read.
         prefix_lengths: the length of the prefix of each of these texts, in bytes.
         chunks: the chunk of each of these texts, written by this function.
@@ -172,7 +172,7 @@ def measure_common_prefixes(
     """Write the length of the prefix that each text shares with the previous one, or SAME_TEXT if they are equal.
 
     Args:
-        texts: the texts.
+        texts: all texts that are being sorted.
         indices: the indices of the texts to compare.
         prefix_lengths: for each of them, a prefix length in bytes that is known to be shared.
         is_first: whether each of them is the first one of its group, which is not compared.

@@ -139,7 +139,7 @@ def fill_score_estimates(
 
     Args:
         criteria: the grades of records or blocks.
-        weights: the weights.
+        weights: the shares of the criteria in the score.
         start: the index of the first record or block.
         score_estimates: the estimates for the records or blocks from `start` on, written by this function.
     """
@@ -250,7 +250,7 @@ def list_candidates(search: TopSearch, queue: LeafQueue, first_block: int, minim
     the scores of all 64 records of the block.
 
     Args:
-        search: the search.
+        search: the columns, the query and the weights.
         queue: the bitmap of the matches, the bounds of the blocks, and the candidates, which are modified in place.
         first_block: the number of the first block of the leaf.
         minimum: the minimum score.

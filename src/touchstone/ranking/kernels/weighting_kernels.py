@@ -86,8 +86,8 @@ def find_best_by_weightings(search: WeightingsSearch, leaf_results: SearchedLeaf
     """Find the best records that match a query under each weighting, and add them to the heaps of `best`.
 
     Args:
-        search: the search.
-        leaf_results: scratch space.
+        search: the columns, the query and the weightings.
+        leaf_results: scratch space for one leaf.
         best: full heaps of good records that `search.query` excludes, modified in place. The better these records are,
             the more leaves are skipped.
     """

@@ -115,11 +115,11 @@ class FacetCounter:
 
     def add_flag(self, flag: str, counts: FlagCounts) -> None:
         """Add the numbers of records where a flag is true, false and unknown."""
-        previous = self._flag_counts[flag]
+        sums = self._flag_counts[flag]
         self._flag_counts[flag] = FlagCounts(
-            true=previous.true + counts.true,
-            false=previous.false + counts.false,
-            unknown=previous.unknown + counts.unknown,
+            true=sums.true + counts.true,
+            false=sums.false + counts.false,
+            unknown=sums.unknown + counts.unknown,
         )
 
     def add_range(self, column: str, low: float, high: float) -> None:
@@ -128,8 +128,8 @@ class FacetCounter:
         An empty range, with `low > high`, is ignored.
         """
         if low <= high:
-            previous = self._ranges.get(column, ValueRange(low, high))
-            self._ranges[column] = ValueRange(min(previous.low, low), max(previous.high, high))
+            value_range = self._ranges.get(column, ValueRange(low, high))
+            self._ranges[column] = ValueRange(min(value_range.low, low), max(value_range.high, high))
 
     def _count_trainable(self, value_counts: ValueCounts) -> FlagCounts:
         """Convert the counts of the words `true` and `false` in the column `trainable` to counts of a flag."""

@@ -34,8 +34,8 @@ class FlagEquals:
     """The flag is known and has the given value.
 
     Attributes:
-        column: the flag.
-        value: the value.
+        column: the name of the flag.
+        value: the required value.
         assurance: the assurance at which the flag must be known, or None for the assurance of the view.
     """
 
