@@ -125,14 +125,14 @@ def create_snapshot(
 
 def _snapshot_table(snapshot: Snapshot) -> Table:
     """Return a table with the size and the digest of a new snapshot."""
-    facts = {
+    values_by_label = {
         "Id": snapshot.id,
         "At": snapshot.at,
         "Note": snapshot.note,
         "Datasets": f"{snapshot.item_count} of {snapshot.total_count}",
         "SHA-256": snapshot.sha256,
     }
-    return build_facts_table(facts, title="Snapshot")
+    return build_facts_table(values_by_label, title="Snapshot")
 
 
 @server_command(choice, "snapshots")

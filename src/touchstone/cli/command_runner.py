@@ -39,7 +39,7 @@ def server_command(app: typer.Typer, name: str, **groups: OptionGroup) -> Decora
 
     def decorate(function: CommandFunction) -> CommandFunction:
         command = _close_client_after(function)
-        register_command(app, name, command, groups_with_connection, SERVER_ERRORS)
+        register_command(app, name, command, groups=groups_with_connection, error_reports=SERVER_ERRORS)
         return function
 
     return decorate
@@ -60,6 +60,7 @@ def register_command(
     app: typer.Typer,
     name: str,
     function: CommandFunction,
+    *,
     groups: Mapping[str, OptionGroup],
     error_reports: ErrorReports,
 ) -> None:

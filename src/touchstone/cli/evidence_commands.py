@@ -247,7 +247,7 @@ def withdraw(dataset: DatasetId, claim_id: ClaimId, *, context: CommandContext) 
 
 def _claim_table(claim: Claim) -> Table:
     """Return a table with all details of a claim."""
-    facts = {
+    values_by_label = {
         "Claim": claim.id,
         "Dataset": digits_of(claim.dataset_id),
         "Value": _value_text(claim),
@@ -263,7 +263,7 @@ def _claim_table(claim: Claim) -> Table:
         "Until": claim.until,
         "Review": _review_text(claim.review),
     }
-    return build_facts_table(facts, title=BY_NAME[claim.attribute].label_en)
+    return build_facts_table(values_by_label, title=BY_NAME[claim.attribute].label_en)
 
 
 def _review_text(claim_review: Review | None) -> str:

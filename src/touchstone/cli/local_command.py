@@ -25,7 +25,7 @@ def local_command(app: typer.Typer, name: str, **groups: OptionGroup) -> Decorat
     """
 
     def decorate(function: CommandFunction) -> CommandFunction:
-        register_command(app, name, function, groups, LOCAL_ERRORS)
+        register_command(app, name, function, groups=groups, error_reports=LOCAL_ERRORS)
         return function
 
     return decorate

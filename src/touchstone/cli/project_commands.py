@@ -173,7 +173,7 @@ def _project_table(project: Project) -> Table:
     filters = [f"{name}={format_value(value)}" for name, value in project.criteria.items()]
     weights = [f"{weight.criterion_name} {weight.weight:g}" for weight in project.weights]
     gates = [f"{name}={format_value(value)}" for name, value in project.gates.items()]
-    facts = {
+    values_by_label = {
         "Id": project.id,
         "Need": project.description,
         "Filters": ", ".join(filters),
@@ -184,7 +184,7 @@ def _project_table(project: Project) -> Table:
         "Reason": project.choice_reason,
         "Changed": project.updated_at,
     }
-    return build_facts_table(facts, title=project.name)
+    return build_facts_table(values_by_label, title=project.name)
 
 
 def register(app: typer.Typer) -> None:

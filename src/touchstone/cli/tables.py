@@ -78,16 +78,16 @@ def _shorten(text: str) -> str:
     return text[: MAX_CELL_CHARACTERS - 1] + "…"
 
 
-def build_facts_table(facts: Mapping[str, Any], title: str | None = None) -> Table:
-    """Return a table with one row for each name and value, without missing and empty values."""
+def build_facts_table(values_by_label: Mapping[str, Any], title: str | None = None) -> Table:
+    """Return a table with one row for each label and value, without missing and empty values."""
     table = _empty_table(title)
     table.show_header = False
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
 
-    for name, value in facts.items():
+    for label, value in values_by_label.items():
         if value not in (None, "", [], {}):
-            table.add_row(name, Text(format_value(value)))
+            table.add_row(label, Text(format_value(value)))
     return table
 
 

@@ -80,10 +80,10 @@ def read_json_with_etag(result_type: type[T]) -> Callable[[httpx2.Response], T]:
     read_body = read_json(result_type)
 
     def read(response: httpx2.Response) -> T:
-        decoded: Any = read_body(response)
+        content: Any = read_body(response)
         etag = response.headers.get("etag")
-        decoded_with_etag: T = msgspec.structs.replace(decoded, etag=etag)
-        return decoded_with_etag
+        content_with_etag: T = msgspec.structs.replace(content, etag=etag)
+        return content_with_etag
 
     return read
 

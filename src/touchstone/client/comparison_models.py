@@ -38,7 +38,7 @@ class ComparedTraining(Struct, frozen=True, kw_only=True):
     """A dataset of a comparison with its training, and with its score after the training has succeeded.
 
     Attributes:
-        rank: the rank of the dataset in the project, or None if the request named the dataset.
+        rank: the rank of the dataset in the project, or None if the request lists the dataset by its id.
         place: 1 plus the number of better scores, or None while there is no score.
         tied_with: the number of other datasets with exactly this score.
         overlaps_best: whether the difference from the best score may be due to chance.
@@ -78,7 +78,7 @@ class LeftOutDataset(Struct, frozen=True, kw_only=True):
 class TrainingComparison(Struct, frozen=True, kw_only=True):
     """A comparison of the results of the same training on several datasets.
 
-    `summary` says which dataset trains best, and how certain this is.
+    `summary` describes in sentences which dataset trains best, and how certain this is.
     """
 
     id: UUID

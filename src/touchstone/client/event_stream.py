@@ -65,7 +65,7 @@ class EventStream:
         return True
 
     def connection_failed(self, error: httpx2.RequestError) -> None:
-        """Record why a connection failed, for the error message if the stream is given up."""
+        """Record the error of a failed connection, for the error message if the stream is given up."""
         self._last_error = error
 
     def check_completeness(self) -> None:
@@ -94,7 +94,7 @@ class EventStream:
 
 
 def _is_final(event: JobEvent) -> bool:
-    """Return whether a job is done after this event, because the event says so or names a final state."""
+    """Return whether a job is done after this event, which then contains `done` or a final state."""
     if event.data.get("done"):
         return True
     return event.event in FINAL_STATES or event.data.get("status") in FINAL_STATES

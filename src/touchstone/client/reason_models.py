@@ -21,8 +21,8 @@ class ComparedDataset(DatasetReference, frozen=True, kw_only=True):
         place, tied_with: the rank that it shares with datasets of the same score, and the number of the others.
         known: the number of ethical attributes, of ten, that are known to be true or false.
         ethical_interval: the lowest and the highest ethical score that the unknown attributes allow.
-        criterion_scores: the values of the twelve criteria, by name.
-        points: the points that each weighted criterion adds to the score, by name.
+        criterion_scores: the values of the twelve criteria, keyed by name.
+        points: the points that each weighted criterion adds to the score, keyed by name.
         unknown: the criteria without any known value, which count as 0.
         points_by_level: the part of the score that is supported by each level of evidence.
         best_case: the highest score that the unknown values allow.
@@ -160,7 +160,7 @@ class Lifts(DatasetReference, frozen=True, kw_only=True):
         unknown_ranks: the best and the worst rank that unknown ethical attributes allow.
         lifts: the lifts of all attributes without their best values, the largest gain first.
         all_established: the score and the rank of the dataset if all attributes had their best values.
-        target_rank: the rank that the dataset is to reach, or None if the request does not name one.
+        target_rank: the rank that the dataset is to reach, or None if the request contains none.
         smallest_set: a minimal set of attributes that would bring the dataset to this rank, or None if there is none.
         sentence: a summary of the way to this rank, in one sentence that can be quoted.
     """

@@ -493,8 +493,10 @@ class StorageFull(ServiceError):
 
 def _subclasses(error_class: type[ServiceError]) -> list[type[ServiceError]]:
     """Return all direct and indirect subclasses of an error class."""
-    direct_subclasses = error_class.__subclasses__()
-    return direct_subclasses + [error for subclass in direct_subclasses for error in _subclasses(subclass)]
+    subclasses = error_class.__subclasses__()
+    for subclass in error_class.__subclasses__():
+        subclasses += _subclasses(subclass)
+    return subclasses
 
 
 ERRORS: Final = tuple(sorted(_subclasses(ServiceError), key=lambda error: (error.status, error.code)))

@@ -48,7 +48,7 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
     training = await _load_explained_training(ctx, request)
     project = await load_project(ctx, request)
     dataset = await _load_dataset(ctx, request, training)
-    checked_job = await check_against_data(ctx, new_job, dataset, project, training)
+    checked_job = await check_against_data(ctx, new_job, dataset=dataset, project=project, training=training)
 
     # Queue the job, and make the dispatcher look for it immediately.
     waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
@@ -118,6 +118,7 @@ async def _load_dataset(
 async def check_against_data(
     ctx: JobRequestContext,
     new_job: NewJob,
+    *,
     dataset: DatasetSource,
     project: ProjectSource | None,
     training: ExplainedTraining | None = None,

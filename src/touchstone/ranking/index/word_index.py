@@ -113,7 +113,9 @@ class WordIndex:
         used_numbers.sort(key=records.words.__getitem__)
         words = [records.words[number] for number in used_numbers]
 
-        postings, lengths = _build_postings(records, order, record_counts, used_numbers, folder)
+        postings, lengths = _build_postings(
+            records, order, record_counts=record_counts, used_numbers=used_numbers, folder=folder
+        )
         packed_postings, starts = _pack_postings(postings, folder)
 
         spellings = WordForms.build(words, word_spellings)
@@ -247,7 +249,7 @@ def _count_records_by_word(records: DecodedWords) -> Ints:
 
 
 def _build_postings(
-    records: DecodedWords, order: Ints, record_counts: Ints, used_numbers: Sequence[int], folder: Path | None
+    records: DecodedWords, order: Ints, *, record_counts: Ints, used_numbers: Sequence[int], folder: Path | None
 ) -> tuple[WordPostings, NDArray[np.uint16]]:
     """Build the postings of each word and the length of each record.
 

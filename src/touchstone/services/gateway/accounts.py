@@ -105,11 +105,8 @@ async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_
         return await _build_user_view(connection, user, locale)
 
 
-async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -> tuple[int, list[UserView]]:
-    """Return the total number of users, and a page of at most `limit` users that starts at `offset`.
-
-    The oldest account comes first.
-    """
+async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -> tuple[list[UserView], int]:
+    """Return a page of at most `limit` users from `offset` on, oldest account first, and the number of all users."""
     async with database.reading() as connection:
         total_count = await user_store.count_users(connection)
         users = await user_store.read_users(connection, offset=offset, limit=limit)
@@ -117,7 +114,7 @@ async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -
         oauth_accounts = await user_store.read_oauth_accounts(connection, user_ids)
 
     views = [UserView.from_record(user, oauth_accounts) for user in users]
-    return total_count, views
+    return views, total_count
 
 
 async def change_profile(

@@ -28,7 +28,7 @@ router = strict_router(
 async def list_users(ctx: Context, query: Annotated[UserQuery, Query()]) -> UserPage:
     """Return a page of all users, the oldest account first. Only administrators may call this."""
     offset = (query.page - 1) * query.page_size
-    total_count, users = await accounts.list_users(ctx.database, offset=offset, limit=query.page_size)
+    users, total_count = await accounts.list_users(ctx.database, offset=offset, limit=query.page_size)
 
     return UserPage(
         users=users,

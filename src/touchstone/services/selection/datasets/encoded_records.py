@@ -81,12 +81,12 @@ def _composite_scores(records: Sequence[DatasetRecord]) -> list[dict[str, float]
 
     They are computed from the given records, because the in-memory catalog may be newer or older.
     """
-    facts = {name: _fact_column(records, name) for name in _COMPOSITE_FACTS}
-    score_columns = [criterion.compute(facts).tolist() for criterion in _COMPOSITE_CRITERIA]
+    columns = {name: _attribute_column(records, name) for name in _COMPOSITE_FACTS}
+    score_columns = [criterion.compute(columns).tolist() for criterion in _COMPOSITE_CRITERIA]
     return [dict(zip(COMPOSITES, scores, strict=True)) for scores in zip(*score_columns, strict=True)]
 
 
-def _fact_column(records: Sequence[DatasetRecord], name: str) -> NDArray[Any]:
+def _attribute_column(records: Sequence[DatasetRecord], name: str) -> NDArray[Any]:
     """Return a flag or a number of all records, with -1 for an unknown flag and NaN for an unknown number."""
     values: list[Any] = [record.attributes[name] for record in records]
     if BY_NAME[name].kind is Kind.FLAG:

@@ -118,7 +118,7 @@ def _encode_cursor(order: SortOrder, last_record: ListPlace, skip: int = 0) -> s
 
 
 def link_header(
-    query_string: bytes, order: SortOrder, page_window: PageWindow, window: ListWindow, matches: DatasetIds
+    query_string: bytes, order: SortOrder, *, page_window: PageWindow, window: ListWindow, matches: DatasetIds
 ) -> dict[str, str]:
     """Return the header `Link` (RFC 8288) of a list.
 

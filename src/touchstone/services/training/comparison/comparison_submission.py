@@ -173,7 +173,8 @@ async def _check_training(ctx: JobRequestContext, shared: _SharedInputs, candida
         options=candidate.options,
         excluded_columns=source.excluded_columns,
     )
-    return await check_against_data(ctx, new_job_from_request(ctx, training_request), source, shared.project)
+    new_job = new_job_from_request(ctx, training_request)
+    return await check_against_data(ctx, new_job, dataset=source, project=shared.project)
 
 
 def _to_refusal(error: FieldError) -> Refusal:
