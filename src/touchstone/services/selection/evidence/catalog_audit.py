@@ -105,7 +105,7 @@ async def audit_catalog(connection: StreamingReader, documents: Path | None) -> 
         records = await dataset_store.names_and_metadata(connection, dataset_ids)
         kept_texts = {dataset_id: texts_of_imports(metadata) for dataset_id, (_, metadata) in records.items()}
         for claim in claims:
-            if not claim.is_counted(now):
+            if not claim.is_effective(now):
                 continue
             dataset_name, _ = records[claim.dataset_id]
             check_claim(audit, claim, dataset_name, library, kept_texts[claim.dataset_id])

@@ -118,7 +118,7 @@ class ClaimRecord(ClaimDraft, frozen=True, kw_only=True):
         """Whether the claim identifies its document by digest and standard, as imported claims do."""
         return self.standard is not None and self.source is not None and self.source.sha256 is not None
 
-    def is_counted(self, now: datetime) -> bool:
+    def is_effective(self, now: datetime) -> bool:
         """Return whether the claim is active, has not expired, and is not about annotators."""
         status, _ = self.status_at(now)
         return status is ClaimStatus.ACTIVE and self.scope != "annotators"

@@ -65,7 +65,7 @@ def resolve_attribute(
         owner: the creator of the record.
         now: the current time.
     """
-    statements = [_to_statement(claim, owner) for claim in claims if claim.is_counted(now)]
+    statements = [_to_statement(claim, owner) for claim in claims if claim.is_effective(now)]
     if not statements:
         return Resolution(declared_value, None)
 

@@ -11,7 +11,7 @@ from touchstone.http.error_responses import request_locale
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import ProjectKey, RequestContext
 from touchstone.services.selection.openapi import ETAG, NOT_MODIFIED, describe_operation
-from touchstone.services.selection.report.document_builder import lay_out
+from touchstone.services.selection.report.document_builder import build_document
 from touchstone.services.selection.report.fact_types import ReportContent
 from touchstone.services.selection.report.formats import (
     FORMAT,
@@ -71,13 +71,13 @@ async def _render(content: ReportContent, format_key: str, locale: str, pdf_rend
     """Return a report in a format and a language.
 
     Raises:
-        ReportUnavailable: the PDF could not be typeset.
+        ReportUnavailable: the PDF could not be typeset within the limits.
     """
-    # A report takes some milliseconds, during which other requests are answered.
+    # Rendering takes milliseconds, so it runs in a thread and does not delay other requests.
     if format_key == "json":
         return await asyncio.to_thread(report_json, content)
 
-    document = await asyncio.to_thread(lay_out, content, locale)
+    document = await asyncio.to_thread(build_document, content, locale)
     if format_key == "pdf":
         return await pdf_renderer.render(document)
     return await asyncio.to_thread(render_html, document)
