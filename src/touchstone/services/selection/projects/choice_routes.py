@@ -1,4 +1,4 @@
-"""The route of the history of choices. Its handler checks the caller first, then the project."""
+"""The route of the history of choices. The handler checks the caller first, then the project."""
 
 from starlette.requests import Request
 from starlette.responses import Response

@@ -1,4 +1,4 @@
-"""Schemas of choices, and their JSON."""
+"""Response schemas of choices, and the conversion of choices to JSON."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -83,7 +83,13 @@ class ChoicePageView(BaseModel):
 
 
 def choice_json(choice: ChoiceRecord, visible_ids: Collection[int], pseudos: Pseudos) -> dict[str, Any]:
-    """Return a choice as the owner of the project sees it; `visible_ids` are the datasets that the owner still sees."""
+    """Return the JSON object of a choice for the owner of the project.
+
+    Args:
+        choice: the choice.
+        visible_ids: the ids of the datasets that the owner can still see.
+        pseudos: the names of the authors, by user id.
+    """
     dataset = choice.dataset
     return {
         "at": choice.created_at,
@@ -96,7 +102,7 @@ def choice_json(choice: ChoiceRecord, visible_ids: Collection[int], pseudos: Pse
 
 
 def _dataset_json(dataset: ChosenDataset, *, is_withdrawn: bool) -> dict[str, Any]:
-    """Return a dataset as it was when it was chosen."""
+    """Return the JSON object of a chosen dataset, with its content at the time of the choice."""
     content = dataset.content
     return {
         "id": dataset.id,

@@ -69,7 +69,7 @@ async def create_project(request: Request) -> Response:
     ctx = RequestContext(request)
     owner = ctx.require_owner()
 
-    # The JSON parser accepts infinite numbers here. The check of the weights refuses them, and names the criterion.
+    # Accept infinite numbers here, because the validation of the weights rejects them with the name of the criterion.
     body = await ctx.body(ProjectCreate, parse_json_allowing_infinity)
     project = await ctx.services.projects.create(body, owner)
 
@@ -115,7 +115,7 @@ async def change_project(request: Request, project_id: ProjectKey) -> Response:
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
 
-    # The JSON parser accepts infinite numbers here. The check of the weights refuses them, and names the criterion.
+    # Accept infinite numbers here, because the validation of the weights rejects them with the name of the criterion.
     body = await ctx.body(ProjectChange, parse_json_allowing_infinity)
     known_versions = parse_version_tags(parse_if_match(request))
     changed_project = await ctx.services.projects.change(project, body, versions=known_versions)
@@ -163,7 +163,7 @@ async def get_recommendations(request: Request, project_id: ProjectKey) -> Respo
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
 
-    scoring = ProjectNeed.of(project).scoring()
+    scoring = ProjectNeed.from_project(project).scoring()
     options = parse_recommendation_options(ctx.query_string)
 
     query = build_ranking_query(scoring, options, owner)
@@ -178,9 +178,9 @@ async def get_recommendations(request: Request, project_id: ProjectKey) -> Respo
 
 
 def project_json(project: ProjectRecord, chosen_dataset: ChosenDatasetView | None) -> dict[str, Any]:
-    """Return a project as its owner sees it, with the changes of its chosen dataset since the choice.
+    """Return the JSON object of a project, with the changes to its chosen dataset since the choice.
 
-    The version of the project is left out, because it is in the entity tag.
+    It lacks the version of the project, which is in the entity tag.
     """
     fields = msgspec.structs.asdict(project)
     del fields["version"]
@@ -188,6 +188,6 @@ def project_json(project: ProjectRecord, chosen_dataset: ChosenDatasetView | Non
 
 
 def _etag(project: ProjectRecord, chosen_dataset: ChosenDatasetView | None) -> str:
-    """Return the entity tag of a project: its version, and a digest of the changes if its chosen dataset has any."""
+    """Return the entity tag of a project, which combines its version with the changes to its chosen dataset."""
     suffix = chosen_dataset.version_suffix if chosen_dataset else ""
     return f'"{project.version}{suffix}"'

@@ -1,4 +1,4 @@
-"""Schemas of projects: request bodies, and responses as the OpenAPI document shows them."""
+"""Schemas of projects: the request bodies, and the responses as documented by OpenAPI."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
@@ -15,7 +15,7 @@ from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetS
 
 
 def _blank_as_null(value: Any) -> Any:
-    """Strip a string, return None if it shows nothing, and return any other value unchanged."""
+    """Strip a string, or return None if it is blank. Values of other types are returned unchanged."""
     if isinstance(value, str):
         return None if is_blank(value) else value.strip()
     return value
@@ -27,7 +27,7 @@ Reason = Annotated[Text | None, BeforeValidator(_blank_as_null)]
 class _ProjectFields(RequestModel):
     """The fields that a project may have when it is created and when it is changed."""
 
-    # The fields that the service sets are accepted and dropped: a client may send back what it has read.
+    # Clients may send back a whole project, so the fields that the service sets are accepted and ignored.
     ignored: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "chosen_dataset", "created_at", "updated_at"})
     description: Text | None = None
     criteria: JsonObject | None = Field(None, description="A filter object, as in scoring.")

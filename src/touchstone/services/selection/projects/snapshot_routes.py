@@ -1,4 +1,4 @@
-"""Routes of snapshots. Each handler checks the caller first, then the project, and only then the rest."""
+"""Routes of snapshots. Each handler checks the caller first, then the project, and then the other input."""
 
 from starlette.requests import Request
 from starlette.responses import Response

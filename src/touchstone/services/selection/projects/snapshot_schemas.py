@@ -1,4 +1,4 @@
-"""Schemas of snapshots and replays, and their JSON."""
+"""Schemas of snapshots and replays, and their conversion to JSON."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -122,7 +122,7 @@ class ReplayView(BaseModel):
 
 
 def snapshot_summary_json(snapshot: SnapshotSummary, tokens: CatalogTokens, pseudos: Pseudos) -> dict[str, Any]:
-    """Return a snapshot without its content as the owner of the project sees it."""
+    """Return the JSON object of a snapshot without its content."""
     return {
         "id": snapshot.id,
         "at": snapshot.created_at,
@@ -138,9 +138,9 @@ def snapshot_summary_json(snapshot: SnapshotSummary, tokens: CatalogTokens, pseu
 
 
 def snapshot_json(snapshot: SnapshotRecord, tokens: CatalogTokens, pseudos: Pseudos) -> dict[str, Any]:
-    """Return a snapshot as the owner of the project sees it.
+    """Return the JSON object of a snapshot, with exactly the stored bytes as content.
 
-    Its content is sent as the very bytes that were stored, so that clients can verify the digest.
+    Clients can therefore verify the digest of the content.
     """
     return {
         **snapshot_summary_json(snapshot, tokens, pseudos),
@@ -149,7 +149,7 @@ def snapshot_json(snapshot: SnapshotRecord, tokens: CatalogTokens, pseudos: Pseu
 
 
 def replay_json(replay: Replay, tokens: CatalogTokens) -> dict[str, Any]:
-    """Return a replay as the owner of the project sees it."""
+    """Return the JSON object of a replay."""
     snapshot = replay.snapshot
     return {
         "snapshot_id": snapshot.id,

@@ -58,7 +58,7 @@ class ReportReader:
         Raises:
             IndexBuilding: the filters of the project contain words, and the word index of the catalog is not ready yet.
         """
-        scoring = ProjectNeed.of(project).scoring()
+        scoring = ProjectNeed.from_project(project).scoring()
         project_need = _reported_need(project, scoring)
         async with self._database.reading() as connection:
             choice_facts = await load_choice_facts(connection, project)
