@@ -17,7 +17,7 @@ class AttributeState(NamedTuple):
     Attributes:
         value: the value that the record shows.
         is_not_applicable: whether the value is None because the attribute does not apply to the dataset.
-        level: the level of evidence for the value, or None if nothing is known.
+        level: the level of evidence for the value, or None if there is no claim.
         declared: the value that the creator of the record declares.
         documented: the value at the assurance `documented`.
         reviewed: the value at the assurance `reviewed`.
@@ -63,9 +63,9 @@ def _attribute_state(
     if declared_value is not None:
         stated_values.add(declared_value)
 
-    level = evidence.level if evidence else None
-    if evidence is None and declared_value is not None:
-        level = EvidenceLevel.DECLARED
+    level = None if declared_value is None else EvidenceLevel.DECLARED
+    if evidence is not None:
+        level = evidence.level
 
     return AttributeState(
         value=resolution.shown_value,

@@ -46,7 +46,7 @@ async def list_proposals(request: Request) -> Response:
     awaited = AwaitedDecision(str(values.get(_AWAITING.name, _AWAITING.default)))
     window = parse_page(values)
 
-    page = await ctx.services.evidence.queue(awaited, caller, skip=window.skip, limit=window.limit)
+    page = await ctx.services.evidence.load_queue(awaited, caller, skip=window.skip, limit=window.limit)
 
     now = datetime.now(UTC)
     proposals = [

@@ -26,8 +26,8 @@ from touchstone.services.selection.json_fields import IMPORTED
 _DATASETS_PER_BATCH: Final = 100
 # Larger members of `metadata` are replaced by their size and their digest.
 MAX_MEMBER_BYTES: Final = 1000
-# These members of `metadata` depend on the catalog: imports store ids of claims, and a file may be unmeasured because of
-# a limit of the machine.
+# These members of `metadata` depend on the catalog: imports store ids of claims, and a file may be unmeasured due to a
+# limit of the machine.
 _EXCLUDED_MEMBERS: Final = (IMPORTED, "unmeasured")
 # The column profiles of a measurement are redundant, since the measurement contains the digest of the data file.
 _MEASURED: Final = "measured"
