@@ -72,7 +72,7 @@ class SelectionServices:
 
 
 class RequestContext:
-    """One request to this backend, with the services that answer it."""
+    """A request to this backend, with the services of the backend."""
 
     def __init__(self, request: Request) -> None:
         self.request = request

@@ -39,7 +39,7 @@ async def compare_datasets(request: Request) -> Response:
     """
     ctx = RequestContext(request)
     comparison = parse_comparison_request(parse_json_allowing_infinity(await request.body()))
-    ranking = RankingInQuestion.of_request(ctx, comparison.scoring)
+    ranking = RankingInQuestion.from_request(ctx, comparison.scoring)
     ids = [(await ctx.load_record(key)).id for key in comparison.keys]
     check_distinct_datasets(ids)
 
@@ -61,7 +61,7 @@ async def measure_stability(request: Request) -> Response:
     """
     ctx = RequestContext(request)
     stability = parse_stability_request(parse_json_allowing_infinity(await request.body()))
-    ranking = RankingInQuestion.of_request(ctx, stability.scoring)
+    ranking = RankingInQuestion.from_request(ctx, stability.scoring)
 
     view = ctx.catalog.view.at(ranking.assurance)
     answer = await answer_in_thread(
@@ -84,7 +84,7 @@ async def find_lifts(request: Request, dataset_id: DatasetKey) -> Response:
     ctx = RequestContext(request)
     record = await ctx.load_record(dataset_id)
     lifts = parse_lifts_request(parse_json_allowing_infinity(await request.body()))
-    ranking = RankingInQuestion.of_request(ctx, lifts.scoring)
+    ranking = RankingInQuestion.from_request(ctx, lifts.scoring)
 
     view = ctx.catalog.view.at(ranking.assurance)
     answer = await answer_in_thread(answer_lifts, view, ranking, record.id, lifts.target_rank)
