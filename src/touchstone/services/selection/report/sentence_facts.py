@@ -9,7 +9,7 @@ from touchstone.messages.reasons import (
     WeightChange,
 )
 from touchstone.ranking.criteria import CRITERION_LABELS
-from touchstone.ranking.reasons.lifts import best_value
+from touchstone.ranking.reasons.best_case import best_value
 from touchstone.services.selection.reason_labels import ATTRIBUTE_LABELS, labeled_points
 from touchstone.services.selection.report.fact_types import (
     ReportedComparison,
