@@ -95,7 +95,7 @@ def find_lifts(
         query: the query of the ranking.
         weights: the weights by criterion.
         position: the position of the record in the view.
-        target_rank: a rank for which to find the smallest set of flags that reach it, or None.
+        target_rank: the rank to reach with the smallest set of flags, or None if there is no target.
     """
     lookup = RankLookup.for_query(view, query, weights)
     variants = _RecordVariants(view, weights, position, lookup)

@@ -121,7 +121,7 @@ class RequestContext:
         return caller
 
     def require_owner(self) -> UUID:
-        """Return the id of the caller, to whom the projects or files in question belong.
+        """Return the id of the caller as the owner of the requested projects or files.
 
         Raises:
             InvalidUserId: the caller is anonymous.

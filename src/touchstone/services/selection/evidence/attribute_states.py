@@ -45,7 +45,7 @@ def attribute_states(record: DatasetRecord, claims: Sequence[ClaimRecord], now: 
     Args:
         record: the record, which contains the declarations of its creator.
         claims: the claims about the record in the ledger.
-        now: the current time; claims that have expired by then are ignored.
+        now: the current time. Claims that have expired by then are ignored.
     """
     return {name: _attribute_state(name, record, claims, now) for name in CLAIMED_ATTRIBUTES}
 

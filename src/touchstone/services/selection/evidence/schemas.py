@@ -77,7 +77,7 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class SourceBody(RequestModel):
-    """The document that a claim was taken from; its address is shown to readers and never fetched."""
+    """The document that a claim was taken from. Its address is shown but never fetched."""
 
     kind: ShortText | None = None
     name: ShortText | None = None
@@ -221,7 +221,7 @@ class ProposalPageView(BaseModel):
 
 
 class AttributeStateView(BaseModel):
-    """What all claims about one attribute amount to."""
+    """The state of one attribute according to all claims about it."""
 
     value: bool | int | float | None = Field(description="What the record shows.")
     not_applicable: bool = Field(description="The value is null because the attribute does not apply.")
@@ -246,7 +246,7 @@ class AttributeStateView(BaseModel):
 
 
 class EvidenceView(BaseModel):
-    """The claims about a dataset, and what they amount to."""
+    """The claims about a dataset, and the resulting state of each attribute."""
 
     dataset_id: int
     declared_by: PersonView | None

@@ -16,7 +16,7 @@ from touchstone.services.selection.user_name_store import Pseudos, person_json
 
 
 class ContentClaimView(BaseModel):
-    """An active claim about a dataset at one moment, or what its creator declares."""
+    """An active claim about a dataset at the time of the choice, or a declaration of its creator."""
 
     attribute: str
     value: bool | int | float | None
@@ -33,7 +33,7 @@ class ContentClaimView(BaseModel):
 
 
 class ChosenDatasetContentView(BaseModel):
-    """A dataset as it was when it was chosen."""
+    """A dataset at the time of the choice."""
 
     id: int
     dataset_id: UUID | None
@@ -73,7 +73,7 @@ class ChoiceView(BaseModel):
 
 
 class ChoicePageView(BaseModel):
-    """The page form of the history of choices."""
+    """A page of the history of choices."""
 
     choices: list[ChoiceView]
     total_count: int

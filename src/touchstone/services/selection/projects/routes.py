@@ -41,7 +41,7 @@ router = strict_router(prefix="/projects", tags=["projects"])
     openapi_extra=describe_operation(PAGE_PARAMETERS),
 )
 async def list_projects(request: Request) -> Response:
-    """Return the caller's projects, newest change first.
+    """Return the caller's projects, the most recently changed one first.
 
     If the query has `page` or `page_size`, the response is an object with the projects and the position of the page.
     Otherwise it is a bare array.
@@ -107,9 +107,9 @@ async def get_project(request: Request, project_id: ProjectKey) -> Response:
     openapi_extra=describe_operation(body="ProjectChange", conditional_header="If-Match"),
 )
 async def change_project(request: Request, project_id: ProjectKey) -> Response:
-    """Change the fields that the body contains; a field that is left out keeps its value, and null clears it.
+    """Change the fields of a project that the body contains. The value null clears a field.
 
-    With the header If-Match, the project is only changed if it still has the version that the caller knows.
+    With the header If-Match, the project is only changed if its version is still the given one.
     """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
@@ -134,7 +134,7 @@ async def change_project(request: Request, project_id: ProjectKey) -> Response:
 async def delete_project(request: Request, project_id: ProjectKey) -> Response:
     """Delete one of the caller's projects.
 
-    With the header If-Match, it is only deleted if it still has the version that the caller knows.
+    With the header If-Match, the project is only deleted if its version is still the given one.
     """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
@@ -156,8 +156,8 @@ async def delete_project(request: Request, project_id: ProjectKey) -> Response:
 async def get_recommendations(request: Request, project_id: ProjectKey) -> Response:
     """Rank the datasets that match the criteria of the project by its weights, with explanations.
 
-    The assurance is that of the project unless the request gives another one. Items say which gates of the project they
-    pass; with `gate=pass`, only the datasets that pass all of them are ranked.
+    The assurance of the project is used unless the request gives another one. Each item has the outcomes of the
+    project's gates. With `gate=pass`, only datasets that pass all gates are ranked.
     """
     ctx = RequestContext(request)
     owner = ctx.require_owner()

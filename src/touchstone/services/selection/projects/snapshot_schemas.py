@@ -21,7 +21,7 @@ ItemCount = Annotated[int, Field(strict=True, ge=1, le=100), WholeFloatAsInt]
 
 
 class SnapshotCreate(RequestModel):
-    """A snapshot to make of the recommendations for a project."""
+    """A snapshot to create of the recommendations for a project."""
 
     note: Text | None = Field(None, description="What the snapshot is for.")
     limit: ItemCount = Field(20, description="How many of the recommended datasets to freeze.")
@@ -51,7 +51,7 @@ class SnapshotView(SnapshotSummaryView):
 
 
 class SnapshotPageView(BaseModel):
-    """The page form of the list of snapshots."""
+    """A page of the list of snapshots."""
 
     snapshots: list[SnapshotSummaryView]
     total_count: int
@@ -82,7 +82,7 @@ class ScoreChangeView(BaseModel):
 
 
 class PointsChangeView(BaseModel):
-    """The points that a criterion contributes in the snapshot and now."""
+    """The points of a dataset for one criterion in the snapshot and now."""
 
     criterion_name: str
     before: float | None
@@ -106,7 +106,7 @@ class ReplayedItemView(BaseModel):
 
 
 class ReplayView(BaseModel):
-    """What has changed since a snapshot was made, and why."""
+    """The changes since a snapshot was made, with their reasons."""
 
     snapshot_id: UUID
     at: datetime

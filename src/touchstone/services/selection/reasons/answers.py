@@ -165,7 +165,7 @@ def answer_lifts(view: View, ranking: RankingInQuestion, dataset_id: int, target
         view: the state of the catalog.
         ranking: the ranking.
         dataset_id: the integer id of the dataset.
-        target_rank: a rank for which to find the smallest set of attributes that reach it, or None.
+        target_rank: the rank to reach with the smallest set of attributes, or None if there is no target.
 
     Raises:
         DatasetNotFound: the view does not contain the dataset.

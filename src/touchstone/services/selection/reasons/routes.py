@@ -35,7 +35,7 @@ router = strict_router(prefix="/datasets", tags=["reasons"])
 async def compare_datasets(request: Request) -> Response:
     """Compare two to five datasets criterion by criterion, in the order of the ranking.
 
-    For every pair, the answer names the smallest change of one weight that reverses their order.
+    For each pair, the answer contains the smallest change of a single weight that reverses their order.
     """
     ctx = RequestContext(request)
     comparison = parse_comparison_request(parse_json_allowing_infinity(await request.body()))
@@ -55,9 +55,9 @@ async def compare_datasets(request: Request) -> Response:
     openapi_extra=describe_operation(QUESTION_PARAMETERS, body="StabilityRequest"),
 )
 async def measure_stability(request: Request) -> Response:
-    """Rank by many sets of slightly different weights; return how often each of the first datasets stays among them.
+    """Measure how often each of the first datasets remains among them if the weights change slightly at random.
 
-    The weights differ at random. The same seed gives the same answer, as long as the catalog does not change.
+    The same seed gives the same answer unless the catalog has changed.
     """
     ctx = RequestContext(request)
     stability = parse_stability_request(parse_json_allowing_infinity(await request.body()))
@@ -77,9 +77,9 @@ async def measure_stability(request: Request) -> Response:
     openapi_extra=describe_operation(QUESTION_PARAMETERS, body="LiftsRequest"),
 )
 async def find_lifts(request: Request, dataset_id: DatasetKey) -> Response:
-    """Return the score and rank that a dataset would have if its attributes were established, one by one and together.
+    """Return the scores and ranks that a dataset would have if its attributes were verified, one by one and together.
 
-    With `rank` in the body, the answer names the smallest set of attributes that reaches this rank.
+    With `rank` in the body, the answer contains the smallest set of attributes that reach this rank.
     """
     ctx = RequestContext(request)
     record = await ctx.load_record(dataset_id)

@@ -54,7 +54,7 @@ class ReportedModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedOmission(msgspec.Struct, frozen=True, kw_only=True):
-    """A dataset of the ranking on which no model could be trained, with the reason in both languages."""
+    """A ranked dataset that could not be used for training, with the reason in both languages."""
 
     dataset_id: int
     name: str

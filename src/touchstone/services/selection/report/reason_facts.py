@@ -147,7 +147,7 @@ def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: i
     Args:
         item: the dataset.
         ranking: the ranking of the project.
-        target_rank: a rank for which to find the smallest set of attributes that reach it, or None.
+        target_rank: the rank to reach with the smallest set of attributes, or None if there is no target.
     """
     position = ranking.view.find_position(item.id)
     assert position is not None, "the dataset has been read from this view"

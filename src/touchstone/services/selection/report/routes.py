@@ -1,4 +1,4 @@
-"""The route of the report on a project."""
+"""The route that returns the report on a project."""
 
 import asyncio
 from typing import Any, Final
@@ -45,10 +45,10 @@ _FILE_NAME: Final = {
     openapi_extra=describe_operation(REPORT_PARAMETERS, conditional_header="If-None-Match"),
 )
 async def get_report(request: Request, project_id: ProjectKey) -> Response:
-    """Return what the project chose and why, on which evidence, what is unknown, and what would change the choice.
+    """Return the choice of the project with its reasons and its evidence, the unknown facts, and the effect of changes.
 
-    The same state of the project and of the catalog always gives the same bytes. The report carries a digest of what it
-    states, which is the same in every format and language.
+    The same state of the project and of the catalog always gives the same bytes. The report contains a digest of its
+    facts, which is the same in every format and language.
     """
     ctx = RequestContext(request)
     owner = ctx.require_owner()

@@ -28,7 +28,7 @@ Json = Mapping[str, Any]
 def trials_section(content: ReportContent, language: ReportLanguage) -> Section | None:
     """Return the section about the project's trainings and explanations, or None if there are none.
 
-    The section on limitations says if there are none.
+    If there are none, the section about limitations says so.
     """
     if not content.trainings and not content.explanations:
         return None
@@ -42,7 +42,7 @@ def trials_section(content: ReportContent, language: ReportLanguage) -> Section 
 
 
 def _training_blocks(training: ReportedTraining, language: ReportLanguage) -> Iterator[Block]:
-    """Yield the results of one training: the quality of the model, also by group, and the warnings."""
+    """Yield the results of one training, which are the metrics of the model, also by group, and the warnings."""
     algorithm = language.algorithm(training.algorithm)
     yield Heading(language.text("training_title", target=training.target, algorithm=algorithm))
     yield FactList(_training_facts(training, language))
