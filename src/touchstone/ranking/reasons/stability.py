@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from touchstone.ranking.array_types import Ints
+from touchstone.ranking.array_types import Bools, Ints
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.weighted_mean import WeightSets, active_weights, power_of_two_scale
@@ -120,6 +120,8 @@ def measure_stability(
         is_known = ranks > 0  # the rank is 0 in samples where the record is not among the examined records
         is_among_first = is_known & (ranks <= options.k)
         places = ranks - order_in_samples.count_ties_before(index)
+        best_rank, worst_rank = _find_extremes(ranks, is_known)
+        best_place, worst_place = _find_extremes(places, is_known)
 
         stability = RecordStability(
             position=int(first_records.positions[index]),
@@ -129,14 +131,24 @@ def measure_stability(
             score=float(first_records.scores[index]),
             share=float(is_among_first.mean()),
             same_rank_share=float((ranks == index + 1).mean()),
-            best_rank=int(ranks[is_known].min()) if is_known.any() else None,
-            worst_rank=int(ranks.max()) if is_known.all() else None,
-            best_place=int(places[is_known].min()) if is_known.any() else None,
-            worst_place=int(places.max()) if is_known.all() else None,
+            best_rank=best_rank,
+            worst_rank=worst_rank,
+            best_place=best_place,
+            worst_place=worst_place,
             overtaken_by=order_in_samples.find_overtaker(index),
         )
         stabilities.append(stability)
     return stabilities
+
+
+def _find_extremes(ranks: Ints, is_known: Bools) -> tuple[int | None, int | None]:
+    """Return the best and the worst of the ranks of a record in all samples.
+
+    The best rank is None if no rank is known, and the worst rank is None unless all ranks are known.
+    """
+    best = int(ranks[is_known].min()) if is_known.any() else None
+    worst = int(ranks.max()) if is_known.all() else None
+    return best, worst
 
 
 def sample_weights(weights: Mapping[str, float], options: StabilityOptions) -> WeightSets:
