@@ -256,7 +256,8 @@ class IndexedPart:
         if translated is None:
             return NO_MATCHES
 
-        kernel_query, criterion_weights = translated.kernel_query, kernel_weights(weights)
+        kernel_query = translated.kernel_query
+        criterion_weights = kernel_weights(weights)
         has_few_matches = translated.max_matches <= self._thresholds.gather_up_to
         is_short = end is not None and end <= self._thresholds.best_first_up_to
         is_declared = self._columns.assurance is Assurance.DECLARED
@@ -401,7 +402,8 @@ class IndexedPart:
 
     def find_most_cited_by_name(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
         """Return the positions of the `limit` most cited matches whose names have a word for each prefix."""
-        word_index, word_count = self._columns.searchable_words(), self._columns.word_count
+        word_index = self._columns.searchable_words()
+        word_count = self._columns.word_count
         matches, _ = self._find_matches(query)
         for prefix in prefixes:
             matches = matches & word_index.records_with_name_word(prefix, word_count)

@@ -37,7 +37,8 @@ class PublicRecords:
         records are read.
         """
         public = index.plane(PUBLIC_PLANE)
-        bitmap, dead = public & alive, public & ~alive
+        bitmap = public & alive
+        dead = public & ~alive
         dead_lengths = index.columns.searchable_words().lengths[list_bits(dead)]
         count = int(np.bitwise_count(bitmap).sum(dtype=np.int64))
         total_length = index.statistics.public_length() - int(dead_lengths.sum(dtype=np.int64))

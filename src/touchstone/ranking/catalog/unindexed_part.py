@@ -88,7 +88,8 @@ class UnindexedPart:
             positions = self._find_matches(query)
 
         scores = score_segment(self._segment, positions, weights)
-        name_ranks, ids = self._segment.name_ranks(positions), self._segment.columns["id"][positions]
+        name_ranks = self._segment.name_ranks(positions)
+        ids = self._segment.columns["id"][positions]
         best = select_window((-scores, name_ranks, ids), skip=0, limit=end)
         plan = "full order" if end is None else "gather"
         return PartRanking(positions[best], scores[best], plan, count_in_unordered(scores))

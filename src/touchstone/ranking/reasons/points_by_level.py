@@ -138,7 +138,8 @@ def _documentation_contributions(supported: SupportedFacts) -> list[_Contributio
     One true flag is sufficient for the full value. If both are true, the one with the stronger evidence counts.
     """
     metadata, external = FACTS_BY_CRITERION["documentation"]
-    has_metadata, has_external = supported.facts[metadata] == 1, supported.facts[external] == 1
+    has_metadata = supported.facts[metadata] == 1
+    has_external = supported.facts[external] == 1
     is_metadata_better = supported.attribute_strengths(metadata) >= supported.attribute_strengths(external)
 
     is_metadata_decisive = has_metadata & (is_metadata_better | ~has_external)

@@ -294,7 +294,8 @@ async def _store_decision(writer: CatalogWriter, context: _ClaimContext, claim: 
     A declaration is inserted into the ledger by the first decision about it. If it is rejected or withdrawn, its value
     is also removed from the record.
     """
-    record, claims = context.record, context.claims
+    record = context.record
+    claims = context.claims
     is_closed = claim.status not in OPEN_STATUSES
     if is_closed and is_declaration(record, claim):
         record = without_declaration(record, claim.attribute)

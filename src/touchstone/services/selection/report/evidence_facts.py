@@ -37,7 +37,8 @@ REPORTED_ATTRIBUTES: Final = tuple(dict.fromkeys(attribute for point in LEGAL_PO
 
 def reported_dataset(record: DatasetRecord) -> ReportedDataset:
     """Return the identity of a dataset for a report."""
-    name, objective = record.attributes["dataset_name"], record.attributes["objective"]
+    name = record.attributes["dataset_name"]
+    objective = record.attributes["objective"]
     return ReportedDataset(
         id=record.id or 0,
         dataset_id=record.dataset_id,

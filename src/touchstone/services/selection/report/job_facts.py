@@ -71,7 +71,8 @@ async def _load_jobs(
 def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> ReportedTraining:
     """Convert a training job for a report."""
     result: Mapping[str, Any] = job.result
-    model, metrics = result["model"], result["metrics"]
+    model = result["model"]
+    metrics = result["metrics"]
     main_metric = str(metrics["metric"])
 
     return ReportedTraining(

@@ -209,7 +209,8 @@ class ReportLanguage:
 
     def filter_sentence(self, name: str, value: object) -> str:
         """Return a filter with its value, such as "Year ≥ 2015" or "Task: classification"."""
-        label, value_text = self.filter(name), self.filter_value(name, value)
+        label = self.filter(name)
+        value_text = self.filter_value(name, value)
         if name.endswith(("_min", "_max")):
             return f"{label} {value_text}"
         return self.text("labelled", label=label, value=value_text)

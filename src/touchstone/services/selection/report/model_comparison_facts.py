@@ -103,7 +103,8 @@ def _reported_comparison(comparison: Comparison) -> ReportedModelComparison:
 
 def _reported_model(item: AssessedDataset) -> ReportedModel:
     """Convert the model of one dataset for a report."""
-    dataset, score = item.dataset, item.score
+    dataset = item.dataset
+    score = item.score
     return ReportedModel(
         dataset_id=dataset.dataset_id,
         name=dataset.dataset_name,

@@ -39,7 +39,8 @@ def compare_with_rival(ranking: ProjectRanking, choice: ReportedChoice | None) -
         return None
 
     above, below = pair
-    view, weights = ranking.view, ranking.scoring.weights
+    view = ranking.view
+    weights = ranking.scoring.weights
     positions = np.array([view.find_position(item.id) for item in pair], np.int64)
     [comparison] = compare_records(view, positions, weights)
 

@@ -69,7 +69,8 @@ def lines_without_choice(content: ReportContent, language: ReportLanguage) -> It
         yield Line(language.text("chosen_nothing"), Style.STRONG)
         return
 
-    name, date = language.dataset(last_choice.dataset), language.timestamp(last_choice.superseded_at)
+    name = language.dataset(last_choice.dataset)
+    date = language.timestamp(last_choice.superseded_at)
     yield Line(language.text("choice_was_taken_back", name=name, date=date), Style.STRONG)
     # The newest entry of the history is the withdrawal of the choice.
     reason = content.history[0].reason
@@ -280,7 +281,8 @@ def _source_lines(criterion: str, sources: Sequence[ReportedSource], language: R
     for source in relevant_sources:
         if source.value is None or source.level is None:
             continue
-        name, value = language.attribute(source.attribute), language.attribute_value(source.attribute, source.value)
+        name = language.attribute(source.attribute)
+        value = language.attribute_value(source.attribute, source.value)
         yield Line(language.text("known_value", name=name, value=value, level=language.level(source.level)))
         yield Line(_origin_of_value(source, language), Style.MUTED)
 

@@ -99,7 +99,8 @@ def _replacement_line(content: ReportContent, language: ReportLanguage) -> Line 
         if decision.dataset is None:
             return None
         if decision.dataset.id != chosen_id:
-            name, date = language.dataset(decision.dataset), language.day(decision.at)
+            name = language.dataset(decision.dataset)
+            date = language.day(decision.at)
             return Line(language.text("replaces", name=name, date=date), Style.MUTED)
     return None
 
