@@ -196,7 +196,7 @@ class View:
         tail_window = ListWindow(0, end, after)
         tail_positions, tail_count = self._tail.sort(query, order.request(self._tail, tail_window))
 
-        # All of these records may precede the window, so start reading the index by as many records earlier.
+        # All of these tail records may precede the window, so the index is read from that many records earlier.
         start = max(0, skip - len(tail_positions))
         indexed_limit = None if end is None else end - start
         indexed_window = ListWindow(start, indexed_limit, after)

@@ -187,19 +187,29 @@ def _find_reversing_weights(
             continue
 
         # If the upper record is better in the criterion, the weight must fall, and at most to zero.
-        is_upper_better = difference > 0.0
-        if is_upper_better and not _is_reversed_without_criterion(name, above, below, weights):
+        if difference > 0.0 and not _is_reversed_without_criterion(name, above, below, weights):
             continue
 
-        # If the reversing weight is zero, rounding may make it slightly positive or negative.
-        present_weight = scaled_weights.get(name, 0.0)
-        scaled_weight = present_weight - weighted_lead / difference
-        if is_upper_better and scaled_weight < _SMALLEST_SHARE * present_weight:
-            scaled_weight = 0.0
-        reversing_weight = max(0.0, scaled_weight) * scale
+        reversing_weight = _solve_for_weight(scaled_weights.get(name, 0.0), difference, weighted_lead) * scale
         if math.isfinite(reversing_weight):
             reversing_weights[name] = reversing_weight
     return reversing_weights
+
+
+def _solve_for_weight(present_weight: float, difference: float, weighted_lead: float) -> float:
+    """Return the reversing weight of one criterion, by the formula in the docstring of this module.
+
+    Args:
+        present_weight: the present weight of the criterion.
+        difference: the criterion of the upper record minus the criterion of the lower one.
+        weighted_lead: the weighted lead of the upper record.
+    """
+    reversing_weight = present_weight - weighted_lead / difference
+
+    # A reversing weight of zero may become slightly positive or negative by rounding.
+    if difference > 0.0 and reversing_weight < _SMALLEST_SHARE * present_weight:
+        return 0.0
+    return max(0.0, reversing_weight)
 
 
 def _is_reversed_without_criterion(

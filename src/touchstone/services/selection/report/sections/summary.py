@@ -19,6 +19,7 @@ from touchstone.services.selection.report.document import Answer, Line, Section,
 from touchstone.services.selection.report.fact_types import (
     ReportContent,
     ReportedAttribute,
+    ReportedComparison,
     ReportedDecision,
     ReportedProspects,
 )
@@ -132,12 +133,17 @@ def _lines_about_rival(content: ReportContent, language: ReportLanguage) -> Iter
     sentence = comparison_sentence(comparison_facts(comparison), language.locale)
     yield Line(language.with_fixed_spaces(sentence), Style.STRONG)
 
-    is_lower_chosen = content.choice is not None and content.choice.dataset.id == comparison.below.id
+    is_lower_chosen = _is_lower_chosen(content, comparison)
     if is_lower_chosen:
         yield Line(language.text("chosen_in_spite", below=comparison.below.dataset_name))
     if content.need.gates:
         rival = comparison.above if is_lower_chosen else comparison.below
         yield from _gate_lines_of_rival(rival, content, language)
+
+
+def _is_lower_chosen(content: ReportContent, comparison: ReportedComparison) -> bool:
+    """Return whether the lower one of the two compared datasets is the chosen one."""
+    return content.choice is not None and content.choice.dataset.id == comparison.below.id
 
 
 def _gate_lines_of_rival(rival: ExplainedItem, content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
@@ -269,25 +275,23 @@ def _unknown_weighted_criteria(content: ReportContent) -> list[str]:
 
 def _lines_about_possible_changes(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
     """Yield the changes that would reverse the compared datasets, and the stability of the chosen dataset's place."""
-    if content.comparison is None or content.robustness is None:
+    comparison = content.comparison
+    if comparison is None or content.robustness is None:
         yield Line(language.text(_key_without_comparison(content)))
         return
 
-    above, below = content.comparison.above, content.comparison.below
     for prospects in content.prospects:
         if prospects.target_rank is not None:
             sentence = target_rank_sentence(lifts_facts(prospects), language.locale)
             yield Line(language.with_fixed_spaces(sentence))
 
-    is_lower_chosen = content.choice is not None and content.choice.dataset.id == below.id
-    subject = below if is_lower_chosen else above
-    places = {place.dataset_id: place for place in content.robustness.places}
-    if subject.id in places:
-        place = places[subject.id]
+    subject = comparison.below if _is_lower_chosen(content, comparison) else comparison.above
+    place = next((place for place in content.robustness.places if place.dataset_id == subject.id), None)
+    if place is not None:
         facts = stability_facts(place, content.robustness, content.ranking.total_count)
         yield Line(language.with_fixed_spaces(stability_sentence(facts, language.locale)))
         key = "same_rank_trivial" if is_robustness_trivial(content) else "same_rank"
         yield Line(language.text(key, share=language.percent(place.same_rank_share)))
 
-    if content.comparison.reversal is not None:
+    if comparison.reversal is not None:
         yield Line(language.text("reversal_hint"), Style.MUTED)
