@@ -164,5 +164,5 @@ def _optimistic_criterion(view: View, criterion: str, positions: Ints) -> Floats
     flag = _FLAG_BY_BINARY_CRITERION.get(criterion)
     if flag is None:
         return view.criterion(criterion, positions)
-    is_not_false: Bools = view.attribute(flag, positions) != 0
-    return is_not_false.astype(np.float64)
+    is_true_or_unknown: Bools = view.attribute(flag, positions) != 0
+    return is_true_or_unknown.astype(np.float64)

@@ -17,7 +17,7 @@ from touchstone.services.selection.evidence.declarations import declarations
 from touchstone.services.selection.evidence.record_claims import RecordClaims, is_same_value, new_claim, withdrawn
 
 
-async def with_claims_of_administrator(
+async def store_administrator_changes(
     transaction: Writer, claims: RecordClaims, before: DatasetRecord, draft: Draft, administrator: UUID
 ) -> Draft:
     """Store the attributes that an administrator has changed as claims, and return the draft without these attributes.

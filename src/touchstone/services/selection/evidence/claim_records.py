@@ -115,7 +115,7 @@ class ClaimRecord(ClaimDraft, frozen=True, kw_only=True):
         return EvidenceLevel.REVIEWED if is_confirmed else self.level
 
     @property
-    def names_its_document(self) -> bool:
+    def has_identified_document(self) -> bool:
         """Whether the claim identifies its document by digest and standard, as imported claims do."""
         return self.standard is not None and self.source is not None and self.source.sha256 is not None
 

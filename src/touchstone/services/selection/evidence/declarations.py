@@ -46,7 +46,7 @@ def is_declaration(record: DatasetRecord, claim: ClaimRecord) -> bool:
     value = record.declared_value(claim.attribute)
     if value is None:
         return False
-    return _declares(record, claim, value)
+    return _is_declaration_of(record, claim, value)
 
 
 def rejected_attributes(
@@ -67,7 +67,7 @@ def rejected_attributes(
         if claim.value is not None
         and is_same_value(claim.value, values[claim.attribute])
         and record.declared_value(claim.attribute) is None
-        and _declares(record, claim, claim.value)
+        and _is_declaration_of(record, claim, claim.value)
     ]
 
 
@@ -96,7 +96,7 @@ def _to_claim(record: DatasetRecord, attribute: str, value: ClaimValue, claim_id
     )
 
 
-def _declares(record: DatasetRecord, claim: ClaimRecord, value: ClaimValue) -> bool:
+def _is_declaration_of(record: DatasetRecord, claim: ClaimRecord, value: ClaimValue) -> bool:
     """Return whether a claim is a current or earlier declaration of this value by the record's creator."""
     return any(claim.id == _numbered_id(record, claim.attribute, value, number) for number in range(_MAX_REPETITIONS))
 

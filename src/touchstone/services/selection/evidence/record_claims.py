@@ -56,7 +56,7 @@ class RecordClaims:
         claims_by_author = [claim for claim in self._claims.values() if claim.author == author]
         if author != owner:
             return len(claims_by_author)
-        return sum(not claim.names_its_document for claim in claims_by_author)
+        return sum(not claim.has_identified_document for claim in claims_by_author)
 
     def resolve(self, draft: Draft) -> Draft:
         """Return the record with the attributes and evidence computed from its claims."""

@@ -106,7 +106,7 @@ class ReplayedItem(msgspec.Struct, frozen=True, kw_only=True):
     changes: list[ContentChange]
 
 
-def replay_ranking(
+def compare_rankings(
     before: Sequence[RankedDataset],
     after: Sequence[RankedDataset],
     displaced: Iterable[RankedDataset],

@@ -28,7 +28,7 @@ from touchstone.services.selection.projects.ranking_differences import (
     RankedDataset,
     ReplayedItem,
     ReplayStatus,
-    replay_ranking,
+    compare_rankings,
 )
 from touchstone.services.selection.projects.snapshot_content import SnapshotContent
 from touchstone.services.selection.projects.snapshot_store import SnapshotRecord
@@ -97,7 +97,7 @@ class SnapshotReplayer:
 
         # Comparing takes about a millisecond per dataset, so it runs in a thread.
         items = await asyncio.to_thread(
-            replay_ranking,
+            compare_rankings,
             before=content.ranked_datasets(),
             after=[datasets[dataset_id] for dataset_id in ranking.first_ids if dataset_id in datasets],
             displaced=[datasets[dataset_id] for dataset_id in ranking.displaced_ids if dataset_id in datasets],
