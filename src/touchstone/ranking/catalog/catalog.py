@@ -244,7 +244,7 @@ class Catalog:
             upserts: the records to insert or replace. If an id occurs several times, the last record is used.
             deleted: the ids of the records to delete, even if they are in `upserts`.
         """
-        # Replace a record by marking it as dead and appending its new state.
+        # A record is replaced by marking it as dead and appending its new state.
         deleted_ids = set(deleted)
         new_rows = {row.id: row for row in upserts if row.id not in deleted_ids}
         self._remove([*new_rows, *deleted_ids])

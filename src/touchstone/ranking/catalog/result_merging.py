@@ -161,16 +161,17 @@ def merge_lists(indexed: SortedRecords, tail: SortedRecords, order: ListOrder, w
     if skip >= len(indexed.positions) + len(tail.positions):
         return np.empty(0, np.int64)
 
-    def has_at_most_from_tail(tail_count: int) -> bool:
-        """Return whether at most `tail_count` records of the tail are among the first `skip` of the merged list."""
+    def is_upper_bound(tail_count: int) -> bool:
+        """Return whether at most `tail_count` tail records are among the first `skip` records of the merged list."""
         indexed_count = skip - tail_count
         if indexed_count == 0:
             return True
         return indexed.key(indexed_count - 1, order) < tail.key(tail_count, order)
 
+    # The smallest upper bound is the number of tail records before the window.
     fewest = max(0, skip - len(indexed.positions))
     most = min(skip, len(tail.positions))
-    tail_skip = fewest + bisect_left(range(fewest, most), True, key=has_at_most_from_tail)
+    tail_skip = fewest + bisect_left(range(fewest, most), True, key=is_upper_bound)
     indexed_skip = skip - tail_skip
 
     indexed_page = SortedRecords(indexed.part, indexed.positions[indexed_skip:][:limit])
