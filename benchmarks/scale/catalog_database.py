@@ -6,7 +6,7 @@ from touchstone.database.tables import datasets
 
 CATALOG_VERSION: Final = 1
 _UNINDEXED_COLUMNS: Final = frozenset(
-    {"measured_attributes", "hidden_reason", "source_digest", "changed_at_version", "bytes"}
+    {"measured_attributes", "declared_at", "hidden_reason", "source_digest", "changed_at_version", "bytes"}
 )
 INDEXED_COLUMNS: Final = tuple(column.name for column in datasets.c if column.name not in _UNINDEXED_COLUMNS)
 """The columns from which the product builds its index in memory."""

@@ -93,6 +93,7 @@ class RecordGenerator:
             **self._attributes(rng, count),
             "metadata": metadata,
             "measured_attributes": pa.nulls(count, pa.string()),
+            "declared_at": pa.nulls(count, pa.string()),
             "is_hidden": pa.repeat(pa.scalar(False), count),
             "hidden_reason": pa.nulls(count, pa.string()),
             "source_digest": _source_digests(owner_and_visibility["owner"], metadata),

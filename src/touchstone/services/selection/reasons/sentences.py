@@ -6,9 +6,9 @@ import numpy as np
 
 from touchstone.messages.reasons import (
     ComparisonFacts,
-    EstablishedValue,
     StabilityFacts,
     TargetRankFacts,
+    VerifiedValue,
     WeightChange,
     comparison_sentence,
     stability_sentence,
@@ -53,7 +53,7 @@ def describe_lifts(name: str, lift_report: LiftReport, target_rank: int | None, 
         name=name,
         rank=lift_report.rank,
         target_rank=target_rank,
-        attributes=_established_values(lift_report),
+        attributes=_list_verified_values(lift_report),
         reached_rank=None if lift_report.smallest_set is None else lift_report.smallest_set.rank,
         place=lift_report.place,
         is_ranked=lift_report.matches,
@@ -61,14 +61,14 @@ def describe_lifts(name: str, lift_report: LiftReport, target_rank: int | None, 
     return target_rank_sentence(facts, locale)
 
 
-def _established_values(lift_report: LiftReport) -> list[EstablishedValue] | None:
+def _list_verified_values(lift_report: LiftReport) -> list[VerifiedValue] | None:
     """Return the smallest set of attributes that reach the target rank with their best values, or None if none do."""
     if lift_report.smallest_set is None:
         return None
 
     best_values = {lift.attribute: lift.value for lift in lift_report.lifts}
     return [
-        EstablishedValue(ATTRIBUTE_LABELS[attribute], best_values[attribute])
+        VerifiedValue(ATTRIBUTE_LABELS[attribute], best_values[attribute])
         for attribute in lift_report.smallest_set.attributes
     ]
 

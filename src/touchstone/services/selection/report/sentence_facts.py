@@ -2,10 +2,10 @@
 
 from touchstone.messages.reasons import (
     ComparisonFacts,
-    EstablishedValue,
     RankRangeFacts,
     StabilityFacts,
     TargetRankFacts,
+    VerifiedValue,
     WeightChange,
 )
 from touchstone.ranking.criteria import CRITERION_LABELS
@@ -58,9 +58,7 @@ def lifts_facts(prospects: ReportedProspects) -> TargetRankFacts:
     attributes = None
     if prospects.smallest_set is not None:
         # `prospects.lifts` may lack attributes of the set, since it contains only those that raise the score alone.
-        attributes = [
-            EstablishedValue(ATTRIBUTE_LABELS[name], bool(best_value(name))) for name in prospects.smallest_set
-        ]
+        attributes = [VerifiedValue(ATTRIBUTE_LABELS[name], bool(best_value(name))) for name in prospects.smallest_set]
 
     return TargetRankFacts(
         name=prospects.name,
