@@ -51,12 +51,6 @@ FRENCH_LETTERS = re.compile(r"[éèêàçùôîûœÉÀ]")
 
 # Packages to which the rules about names and docstrings do not apply yet.
 NOT_YET_REWRITTEN: tuple[str, ...] = ()
-# Packages to which the rule about the entries of docstrings does not apply yet.
-WITH_CAPITALIZED_ENTRIES = (
-    "services/selection/",
-    "ranking/catalog/",
-    "ranking/reasons/",
-)
 # An entry of a section, such as "path: the path of the file".
 DOCSTRING_ENTRY = re.compile(r" {4}[*\w]+[\w., ]*: (?P<text>\S.*)")
 # Entries of docstrings may begin with these words. Words with a second capital, such as SQL, are always allowed.
@@ -352,8 +346,6 @@ def test_entries_of_docstrings_begin_with_a_small_letter() -> None:
     """Two styles side by side look careless, and every author would have to choose between them again."""
     violations = []
     for path, tree in maintained_modules():
-        if str(path).startswith(WITH_CAPITALIZED_ENTRIES):
-            continue
         for entry in docstring_entries(tree):
             first_word = re.split(r"\W", entry, maxsplit=1)[0]
             is_capitalized = first_word[:1].isupper() and first_word[1:] == first_word[1:].lower()

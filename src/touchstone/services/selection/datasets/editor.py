@@ -38,7 +38,7 @@ from touchstone.services.selection.datasets.measured_record import (
 from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetChangeBody, DatasetCreateBody
 from touchstone.services.selection.datasets.source_digests import digests_of_source, old_source_digest
-from touchstone.services.selection.evidence.administrator_changes import with_claims_of_administrator
+from touchstone.services.selection.evidence.administrator_changes import store_administrator_changes
 from touchstone.services.selection.evidence.ledger import insert_record
 from touchstone.services.selection.evidence.record_claims import RecordClaims, measured_claims
 from touchstone.services.selection.files.measurement import FileMeasurer, Measurement
@@ -324,7 +324,7 @@ async def _change_claims(
     changed_attributes = body.provided_attributes()
     is_administrator = caller_id != record.owner
     if is_administrator:
-        draft = await with_claims_of_administrator(transaction, claims, record, draft, caller_id)
+        draft = await store_administrator_changes(transaction, claims, record, draft, caller_id)
         await claims.replace_declarations(transaction, caller_id, changed_attributes)
     await claims.replace_declarations(transaction, record.owner, changed_attributes)
 
