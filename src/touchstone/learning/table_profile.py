@@ -31,7 +31,7 @@ def profile_table(
     """Return the size of a table, its missing cells and duplicate rows, and a summary of every column.
 
     Args:
-        table: the table.
+        table: the table to summarize.
         roles: the role of each column in the training as `{role, reason}`, which is added to the column's entry.
         declared: the attributes declared by the author of the dataset, which are compared with the measured ones.
         target: the name of the column to predict, or None.

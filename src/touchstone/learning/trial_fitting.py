@@ -102,11 +102,7 @@ def encode_fold(data: TrainingData, fold: Fold) -> EncodedFold:
 def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights: Floats | None = None) -> Any:
     """Fit the model of a trial on the training rows of a fold.
 
-    Args:
-        data: the training data.
-        trial: the trial.
-        encoded: the encoded fold.
-        weights: the weights of the training rows, which override the weights of the training data.
+    `weights` are the weights of the training rows, which override the weights of the training data.
     """
     training = weighted_rows(data, trial, encoded.train, encoded.fold.train, weights)
     model = build_model(trial, data.options)
@@ -120,8 +116,8 @@ def fit_with_early_stopping(
     """Fit the model of a trial, with early stopping if the model is built in rounds.
 
     Args:
-        data: the training data.
-        trial: the trial.
+        data: the target, and the options that all models share.
+        trial: the algorithm and its settings.
         encoded: the encoded fold, whose test rows are used for early stopping.
         deadline: the time on the clock of `time.monotonic` at which boosting stops.
 
@@ -150,8 +146,8 @@ def weighted_rows(
     A balanced trial scales the weights so that every class has the same total weight.
 
     Args:
-        data: the training data.
-        trial: the trial.
+        data: the training data, with the true values of all rows.
+        trial: the algorithm and its settings, with `is_balanced`.
         matrix: the encoded rows, of shape (rows, encoded columns).
         rows: the positions of the rows in the training data.
         weights: the weights of the rows, which override the weights of the training data.

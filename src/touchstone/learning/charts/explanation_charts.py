@@ -222,12 +222,12 @@ def _waterfall_steps(entry: Json, cells: Mapping[str, str], labels: ChartLabels)
     Contributions that are not significant belong to the others. `cells` holds the values of the row as text.
     """
     attributions: Mapping[str, float] = entry["attributions"]
-    certain = [name for name in attributions if attributions[name] != 0 and name not in entry["uncertain"]]
-    strongest_first = sorted(certain, key=lambda name: abs(attributions[name]), reverse=True)
-    shown = strongest_first[:WATERFALL_COLUMNS]
-    steps = [WaterfallStep(_step_label(name, cells, labels), attributions[name]) for name in shown]
+    certain_columns = [name for name in attributions if attributions[name] != 0 and name not in entry["uncertain"]]
+    strongest_first = sorted(certain_columns, key=lambda name: abs(attributions[name]), reverse=True)
+    shown_columns = strongest_first[:WATERFALL_COLUMNS]
+    steps = [WaterfallStep(_step_label(name, cells, labels), attributions[name]) for name in shown_columns]
 
-    other_contributions = [contribution for name, contribution in attributions.items() if name not in shown]
+    other_contributions = [contribution for name, contribution in attributions.items() if name not in shown_columns]
     if any(other_contributions):
         steps.append(WaterfallStep(labels["others"], sum(other_contributions)))
     return steps

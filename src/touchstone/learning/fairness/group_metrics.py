@@ -92,8 +92,10 @@ class GroupMeasurer:
         }
 
         large_groups = [group for group in groups if not group.is_too_small]
-        metrics = groups[0].estimates if groups else {}
-        entry["gaps"] = {name: _gap({group.name: group.estimates[name] for group in large_groups}) for name in metrics}
+        entry["gaps"] = {}
+        for metric in groups[0].estimates if groups else {}:
+            estimates = {group.name: group.estimates[metric] for group in large_groups}
+            entry["gaps"][metric] = _gap(estimates)
         if groups and groups[0].estimates_by_class:
             entry["class_gaps"] = _class_gaps(groups[0], large_groups)
         return entry

@@ -178,8 +178,8 @@ def _without_repeated_rows(table: Table, target: Target, names: Sequence[str], s
     """Remove the rows that repeat an earlier one from a sample."""
     equal_rows = find_equal_rows(table, target, names)
     _numbers, first_positions = np.unique(equal_rows.numbers[sample.rows], return_index=True)
-    kept = np.sort(first_positions)
-    return GroupedRows(sample.rows[kept], sample.groups[kept])
+    positions_in_sample = np.sort(first_positions)
+    return GroupedRows(sample.rows[positions_in_sample], sample.groups[positions_in_sample])
 
 
 def _is_lost(scores: QuickScores) -> bool:

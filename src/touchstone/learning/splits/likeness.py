@@ -30,8 +30,8 @@ def greatest_similarity(
     """Return the greatest similarity within groups in any column, including the target.
 
     Args:
-        table: the table.
-        target: the target.
+        table: the table with the compared columns.
+        target: the target, which is also compared.
         sample: positions into the target's values.
         groups: the group of each row of the sample.
         excluded: the names of columns that are not compared, such as the group column.

@@ -151,16 +151,16 @@ class RequestContext:
         Raises:
             DatasetNotFound: the key is not an id, or the record does not exist or is not visible to the caller.
         """
-        dataset_id = await self._find_dataset_id(key)
-        if dataset_id is None:
+        row_id = await self._find_row_id(key)
+        if row_id is None:
             raise DatasetNotFound
 
-        records = await self.catalog.records.encoded_records([dataset_id], self.viewer)
+        records = await self.catalog.records.encoded_records([row_id], self.viewer)
         if not records:
             raise DatasetNotFound
         return records[0]
 
-    async def _find_dataset_id(self, key: str) -> int | None:
+    async def _find_row_id(self, key: str) -> int | None:
         """Convert the integer id or UUID in a URL path to an integer id. An integer id is not checked.
 
         Returns:
