@@ -18,7 +18,7 @@ from benchmarks.scale.catalog_database import CatalogDatabase
 from touchstone.database.engine import Database
 from touchstone.database.migrations import upgrade_schema
 
-GENERATOR_VERSION: Final = 2  # increment it when the generated rows change
+GENERATOR_VERSION: Final = 3  # increment it when the generated rows change
 START_SECONDS: Final = 3600.0
 WORDS_SECONDS: Final = 7200.0
 _POLL_SECONDS: Final = 0.25

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from touchstone.core.attributes import ATTRIBUTES, NUMBERS, Kind
+from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, AttributeEvidence, EvidenceLevel
 from touchstone.demo.packaged_records import PackagedRecord, read_records
 from touchstone.services.selection.datasets.source_digests import source_digest
@@ -34,7 +34,7 @@ _FIRST_IMPORT: Final = datetime(2020, 1, 1, tzinfo=UTC)
 _SECONDS_BETWEEN_IMPORTS: Final = 600
 _BYTES_OF_SMALL_FIELDS: Final = 700
 _MAX_DEMO_NAME: Final = 180
-_LATEST_YEAR: Final = 2100
+_VARIED_NUMBERS: Final = ("instances_number", "features_number", "citations")
 
 _FIRST_SYLLABLES: Final = "ba ce di fo gu ha je ki lo mu na or pe qui ro sa te ul vi wé"
 _MIDDLE_SYLLABLES: Final = "bar cen dil fon gur han jen kil lor mun nar ost per ril sol tan uln vin wer zur"
@@ -93,6 +93,7 @@ class RecordGenerator:
             **self._attributes(rng, count),
             "metadata": metadata,
             "measured_attributes": pa.nulls(count, pa.string()),
+            "declared_at": pa.nulls(count, pa.string()),
             "is_hidden": pa.repeat(pa.scalar(False), count),
             "hidden_reason": pa.nulls(count, pa.string()),
             "source_digest": _source_digests(owner_and_visibility["owner"], metadata),
@@ -118,7 +119,7 @@ class RecordGenerator:
                 sources = np.where(has_evidence, evidence_sources, sources)
             columns[attribute.name] = self._attribute_values[attribute.name].take(pa.array(sources))
 
-        for name in NUMBERS:
+        for name in _VARIED_NUMBERS:
             columns[name] = _vary_numbers(rng, columns[name], is_fixed=has_evidence)
         columns["dataset_name"] = self._names(rng, columns["dataset_name"])
 
@@ -311,14 +312,7 @@ def _data_files(rng: Generator, ids: NDArray[np.int64]) -> dict[str, pa.Array]:
 
 
 def _vary_numbers(rng: Generator, values: pa.Array, *, is_fixed: NDArray[np.bool_]) -> pa.Array:
-    """Return whole numbers, such as numbers of instances, multiplied by random factors.
-
-    Years and percentages stay as they are, and so do the numbers for which `is_fixed` is true.
-    """
-    is_year_or_percentage = not pa.types.is_integer(values.type) or pc.max(values).as_py() <= _LATEST_YEAR
-    if is_year_or_percentage:
-        return values
-
+    """Return whole numbers multiplied by random factors, except those for which `is_fixed` is true."""
     factors = np.where(is_fixed, 1.0, np.exp(rng.normal(0.0, 0.5, len(values))))
     varied_numbers = pc.floor(pc.multiply(values.cast(pa.float64()), pa.array(factors)))
     return varied_numbers.cast(pa.int64())

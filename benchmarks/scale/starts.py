@@ -76,9 +76,10 @@ def measure_snapshot_starts(catalog: MeasuredCatalog, smaller_catalog: MeasuredC
     growth = Figure("growth from a tenth of the records", seconds / smaller_seconds, "×", "", Target(_SNAPSHOT_GROWTH))
     print_figure(growth)
 
-    catalog.database.change_records(_CHANGED_RECORDS)
+    changed_count = min(_CHANGED_RECORDS, catalog.record_count)
+    catalog.database.change_records(changed_count)
     seconds_after_changes = _start_seconds(catalog)
-    print_figure(Figure(f"after {_CHANGED_RECORDS:,} changes", seconds_after_changes, "s"))
+    print_figure(Figure(f"after {changed_count:,} changes", seconds_after_changes, "s"))
 
 
 def _median_start_seconds(catalog: MeasuredCatalog) -> float:
