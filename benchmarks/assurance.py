@@ -7,7 +7,6 @@ on each ratio, and the bytes that a record takes.
 
 import gc
 import statistics
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +14,10 @@ from typing import Final
 
 import numpy as np
 
-from benchmarks.ranking import measure_once_ms, random_weightings
 from benchmarks.ranking.catalog_generator import add_evidence, build_index, generate_segment
-from benchmarks.ranking.workloads import WORKLOADS, Workload
+from benchmarks.ranking.index_queries import measure_once_ms
+from benchmarks.ranking.workloads import WORKLOADS, Workload, random_weightings
+from benchmarks.sizes import read_sizes
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.catalog.view import View
@@ -97,7 +97,7 @@ def _print_row(workload: str, times: Times) -> None:
 
 def main() -> None:
     """Measure the sizes given as arguments, by default SIZES."""
-    for size in [int(float(size)) for size in sys.argv[1:]] or SIZES:
+    for size in read_sizes(__doc__, SIZES):
         measure_size(size)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 from starlette.responses import Response
@@ -43,6 +43,7 @@ MEMORY_TARGET: Final = 0.1
 TIME_TARGET: Final = 1.0
 WARM_UP_ITEMS: Final = 20
 READ_BYTES: Final = 1 << 20
+STOP_SECONDS: Final = 30.0
 ENCODING_HEADER: Final = "X-Encoding-Seconds"
 
 
@@ -133,7 +134,13 @@ class AnsweringProcess:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout
         self.address = self.process.stdout.readline().strip().removeprefix("http://")
-        self.read_answer(WARM_UP_ITEMS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(STOP_SECONDS)
 
     def read_answer(self, item_count: int) -> Answer:
         """Request the given number of items, read the whole answer, and return its measurements."""
@@ -168,26 +175,23 @@ class AnsweringProcess:
         status_lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in status_lines if line.startswith(f"{name}:"))
 
-    def stop(self) -> None:
-        """Ask the process to end, and wait until it has."""
-        self.process.terminate()
-        self.process.wait(30)
-
 
 def compare(snapshot: Path, item_count: int, rounds: int) -> None:
     """Read long answers from both processes in turn, and print the table."""
-    streaming_process = AnsweringProcess(snapshot, STREAMED)
-    one_shot_process = AnsweringProcess(snapshot, ONE_SHOT)
-    streamed_growth = streaming_process.measure_memory_growth(item_count)
-    one_shot_growth = one_shot_process.measure_memory_growth(item_count)
+    with (
+        AnsweringProcess(snapshot, STREAMED) as streaming_process,
+        AnsweringProcess(snapshot, ONE_SHOT) as one_shot_process,
+    ):
+        for process in (streaming_process, one_shot_process):
+            process.read_answer(WARM_UP_ITEMS)
+        streamed_growth = streaming_process.measure_memory_growth(item_count)
+        one_shot_growth = one_shot_process.measure_memory_growth(item_count)
 
-    streamed_answers = []
-    one_shot_answers = []
-    for _ in range(rounds):
-        streamed_answers.append(streaming_process.read_answer(item_count))
-        one_shot_answers.append(one_shot_process.read_answer(item_count))
-    streaming_process.stop()
-    one_shot_process.stop()
+        streamed_answers = []
+        one_shot_answers = []
+        for _ in range(rounds):
+            streamed_answers.append(streaming_process.read_answer(item_count))
+            one_shot_answers.append(one_shot_process.read_answer(item_count))
 
     sizes = {answer.size_bytes for answer in (*streamed_answers, *one_shot_answers)}
     assert len(sizes) == 1, "the two ways differ"

@@ -95,26 +95,28 @@ async def restart_under_load(data_dir: Path, restart_count: int) -> Tally:
     """Restart the product repeatedly while clients use it, and return the responses of the clients."""
     port = free_port()
     product = await asyncio.to_thread(start_product, data_dir, port=port)
-    user = await asyncio.to_thread(register_user, product.address)
-    request = encode_request("GET", f"/api/v1/datasets/?{LIST_QUERY}", token=user.token)
-
-    tally = Tally()
-    end = asyncio.Event()
-    clients = [Client(product.address, request, tally) for _ in range(CLIENTS)]
-    client_tasks = [asyncio.create_task(client.send_until(end)) for client in clients]
-
     stop_durations = []
-    for _ in range(restart_count):
-        await asyncio.sleep(RUN_SECONDS)
-        stop_began_at = time.monotonic()
-        await asyncio.to_thread(product.stop)
-        stop_durations.append(time.monotonic() - stop_began_at)
-        product = await asyncio.to_thread(start_product, data_dir, port=port)
+    try:
+        user = await asyncio.to_thread(register_user, product.address)
+        request = encode_request("GET", f"/api/v1/datasets/?{LIST_QUERY}", token=user.token)
 
-    await asyncio.sleep(RUN_SECONDS)
-    end.set()
-    await asyncio.gather(*client_tasks)
-    await asyncio.to_thread(product.stop)
+        tally = Tally()
+        end = asyncio.Event()
+        clients = [Client(product.address, request, tally) for _ in range(CLIENTS)]
+        client_tasks = [asyncio.create_task(client.send_until(end)) for client in clients]
+
+        for _ in range(restart_count):
+            await asyncio.sleep(RUN_SECONDS)
+            stop_began_at = time.monotonic()
+            await asyncio.to_thread(product.stop)
+            stop_durations.append(time.monotonic() - stop_began_at)
+            product = await asyncio.to_thread(start_product, data_dir, port=port)
+
+        await asyncio.sleep(RUN_SECONDS)
+        end.set()
+        await asyncio.gather(*client_tasks)
+    finally:
+        await asyncio.to_thread(product.stop)
 
     print(f"{restart_count} restarts under {CLIENTS} clients; a stop took {max(stop_durations):.1f} s at most\n")
     return tally

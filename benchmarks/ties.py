@@ -5,13 +5,13 @@ a table, with a verdict on the rankings by several criteria; those by a single o
 """
 
 import statistics
-import sys
 import time
 from typing import Final
 
 from benchmarks.assurance import DOCUMENTED_SHARE, REVIEWED_SHARE, build_catalog
 from benchmarks.ranking.catalog_generator import add_evidence, generate_segment
 from benchmarks.ranking.workloads import WORKLOADS, Workload
+from benchmarks.sizes import read_sizes
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.view import View
 
@@ -57,7 +57,7 @@ def measure_size(size: int) -> None:
 
 def main() -> None:
     """Measure the sizes given as arguments, by default SIZES."""
-    for size in [int(float(size)) for size in sys.argv[1:]] or SIZES:
+    for size in read_sizes(__doc__, SIZES):
         measure_size(size)
 
 

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from benchmarks.ranking.catalog_generator import DOMAINS
+from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.query.predicates import AnyWord, Contains, Query, Range
 
 Weights = Mapping[str, float]
@@ -91,3 +94,15 @@ WORKLOADS: Final = (
     ),
 )
 FULL_ORDER: Final = Workload("W4 all rows in order", (), _EVERY_RECORD, THREE_CRITERIA, limit=None)
+
+
+def random_weightings() -> list[Workload]:
+    """Return rankings by 24 random sets of weights for all criteria."""
+    rng = np.random.default_rng(5)
+    weight_sets = [
+        dict(zip(CRITERION_NAMES, rng.random(len(CRITERION_NAMES)).tolist(), strict=True)) for _ in range(24)
+    ]
+    return [
+        Workload(f"weighting {number} of 24", (), _EVERY_RECORD, weights)
+        for number, weights in enumerate(weight_sets, 1)
+    ]

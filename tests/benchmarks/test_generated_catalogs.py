@@ -64,7 +64,7 @@ def test_generated_rows_have_the_columns_of_the_table() -> None:
 
 
 async def test_catalogs_of_the_scale_benchmark_are_ranked_correctly_and_restored(database: Database) -> None:
-    """The product reads all generated records, and changes by the parts of the benchmark are undone for the next run."""
+    """The product reads all generated records, and changes by parts of the benchmark are undone for the next run."""
     catalog = catalog_database(database.url)
     await asyncio.to_thread(catalog.fill, RECORD_COUNT)
     assert len(await read_rows(database)) == RECORD_COUNT
