@@ -1,8 +1,8 @@
 """The cost of rankings above `declared`: `python -m benchmarks assurance [SIZE …]`, by default 1e6 records.
 
-A tenth of the records is documented, a hundredth reviewed. The same questions are asked at each assurance and, in
-turns, without the parameter, also of a catalog of the same records without any evidence. Prints a table with a verdict
-on each ratio, and the bytes that a record takes.
+A tenth of the records is documented, and a hundredth reviewed. The same questions are asked alternately at each
+assurance, and of a catalog with the same records but without evidence. Prints a table with a verdict on each ratio, and
+the size of a record in bytes.
 """
 
 import gc
@@ -27,7 +27,7 @@ from touchstone.ranking.index.snapshot_writer import save_index
 SIZES: Final = (1_000_000,)
 DOCUMENTED_SHARE: Final = 0.1
 REVIEWED_SHARE: Final = 0.01
-MAX_RATIO: Final = 1.5  # of the time of a question at any assurance to that of the same question without it
+MAX_RATIO: Final = 1.5  # between the times of a question at any assurance and at `declared`
 ROUNDS: Final = 201
 _LEAF_WORDS: Final = 16
 _WITHOUT_EVIDENCE: Final = "without evidence"

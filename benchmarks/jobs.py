@@ -1,7 +1,7 @@
 """Jobs: their latency, their overhead over the bare function, cancellations, and kills at random times.
 
 `python -m benchmarks.jobs [--kills 200] [--cancels 20] [--database URL]`. Kills hit the dispatching process, the
-fork server or a worker; then every job must have exactly one final state, and every artefact of a success be undamaged.
+fork server or a worker. Afterwards, every job must have exactly one final state, and every artefact must be undamaged.
 """
 
 import argparse
@@ -71,7 +71,7 @@ TASKS: Final = TaskSet(WorkerTask("noop", do_nothing), WorkerTask("write", write
 
 
 class JobEnvironment:
-    """A database and a folder for artifacts, with jobs in them and, on demand, a dispatcher that runs the jobs."""
+    """A database for jobs and a folder for their artifacts, and on demand a dispatcher that runs the jobs."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

@@ -1,10 +1,10 @@
 """The cost of questions about a ranking: `python -m benchmarks reasons [SIZE …]`, by default 1e6 records.
 
-Measured are the stability of the first ten records in 100 samples, the lifts of one record with the ranks that its
-unknown attributes allow, and a comparison of five. Stability is measured in turns with the first 20 records of the same
-ranking. All times are processor time: a long question would be interrupted by other work of the machine more often than
-a short one. Prints a table with a verdict on the stability, and checks that the points of every record of the catalog
-add up to its score.
+The questions are the stability of the first ten records in 100 samples, the lifts of one record with the ranks that its
+unknown attributes allow, and a comparison of five records. Stability is measured alternately with the first 20 records
+of the same ranking. All times are processor time, because other work of the machine interrupts a long question more
+often than a short one. Prints a table with a verdict on the stability, and checks that the points of every record add
+up to its score.
 """
 
 import math

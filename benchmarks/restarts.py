@@ -1,8 +1,8 @@
-"""Restarts under load: 40 clients ask without a pause while the product is stopped and started again and again.
+"""Restarts under load: 40 clients send requests without a pause while the product is stopped and started repeatedly.
 
-A request is cut when it was sent on an open connection and no complete answer came back. A connection that is refused
-while nothing listens is no cut request: the client asks again. Each client keeps its connection for as long as the
-product lets it. Target: none cut in 50 restarts. `python -m benchmarks.restarts [--short]`
+A request is cut off if it was sent on an open connection and no complete answer came back. It is not cut off if the
+connection is refused while nothing listens, and the client tries again. Each client keeps its connection until the
+product closes it. Target: none is cut off in 50 restarts. `python -m benchmarks.restarts [--restarts 50] [--short]`
 """
 
 import argparse

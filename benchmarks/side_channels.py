@@ -1,8 +1,8 @@
 """Tests whether response times reveal records, projects, jobs, files or sessions of other users.
 
-One user owns private resources; another asks for them, and for ids that never existed, in random order over one
-connection. The figure is the area under the ROC curve (AUC) of telling the two apart by the time of one response: 0.5
-is a guess. The answers must also be the same bytes, apart from the clock and the request id.
+One user owns private resources. Another user asks for them, and for ids that never existed, in random order over one
+connection. The figure is the area under the ROC curve (AUC) of a decision between the two by the time of one response.
+It is 0.5 for a guess. The responses must also be identical, except for the time and the request id.
 `python -m benchmarks.side_channels [--samples 2000] [--routes PATCH train …] [--database URL]`
 """
 
@@ -27,7 +27,7 @@ from benchmarks.raw_http import MAX_READ_BYTES, encode_request, host_and_port, i
 API: Final = "/api/v1"
 TOLERANCE: Final = 0.05
 OWNED_RESOURCES: Final = 40  # resources of each kind that the owner has
-OWNED_JOBS: Final = 4  # fewer of these: each is accepted only after a look into its table
+OWNED_JOBS: Final = 4  # fewer, because a job is only accepted after its table has been read
 NOTE_CHARACTERS: Final = 60_000  # large records make a difference in time easier to notice
 WARM_UP_REQUESTS: Final = 50
 SEED: Final = 7
@@ -271,7 +271,7 @@ def print_table(address: str, owner: User, stranger: User, options: argparse.Nam
 def main() -> None:
     """Start the product with its demo catalog, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=int, default=2000, help="samples of each class, for each route")
+    parser.add_argument("--samples", type=int, default=2000, help="samples of each class for each route")
     parser.add_argument("--routes", nargs="*", default=[], help="only the routes whose names contain one of these")
     parser.add_argument("--database", help="URL of an empty database; by default SQLite")
     options = parser.parse_args()

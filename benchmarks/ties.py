@@ -1,7 +1,8 @@
 """The cost of places and ties: `python -m benchmarks ties [SIZE …]`, by default 1e6 records.
 
 Each ranking is asked for its first 20 records, and then for their places and ties. All times are processor time. Prints
-a table, with a verdict on the rankings by several criteria; those by a single one have ties without number.
+a table with a verdict on the rankings by several criteria. Rankings by a single criterion have very many ties, and no
+target.
 """
 
 import statistics
@@ -16,12 +17,12 @@ from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.view import View
 
 SIZES: Final = (1_000_000,)
-MAX_RATIO: Final = 1.0  # of the time of places and ties to that of the ranking
+MAX_RATIO: Final = 1.0  # between the times of places and ties and of the ranking
 ROUNDS: Final = 201
 
 
 def measure_ranking(view: View, workload: Workload) -> tuple[float, float, int]:
-    """Return the median milliseconds of a ranking and of its places and ties, and how many ties the last record has."""
+    """Return the median milliseconds of a ranking and of its places and ties, and the ties of the last record."""
     assert workload.weights is not None
     ranking_times, tie_times = [], []
     for _ in range(ROUNDS):

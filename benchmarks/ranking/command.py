@@ -39,9 +39,9 @@ from touchstone.ranking.index.snapshot_writer import save_index
 from touchstone.ranking.query.predicates import Contains
 
 SIZES: Final = (10_000, 100_000, 1_000_000, 10_000_000)
-_JUDGED_SIZE: Final = 10_000_000  # the size that targets and limits are about, except W4's
+_JUDGED_SIZE: Final = 10_000_000  # the size for which there are targets and limits, except the target of W4
 REPEATS: Final = 15
-PAIRS: Final = 301  # of measurements in turns
+PAIRS: Final = 301  # of alternating measurements
 TARGETS: Final = {"W1": 100.0, "W2": 60.0, "W3": 40.0, "W4": 3.5, "W5": 12.0}
 """The required speed-up of each workload over the best engine. Other workloads must not be slower."""
 LIMITS: Final = {
@@ -56,7 +56,7 @@ LIMITS: Final = {
     "W2 with 10 000 fresh records against none": 1.1,
 }
 """Limits at ten million records. Growth is only reported if both sizes are measured in one run."""
-_LARGEST_FULL_ORDER: Final = 1_000_000  # W4 asks for all rows in order, up to this size
+_LARGEST_FULL_ORDER: Final = 1_000_000  # the largest catalog for W4, which requests all rows
 _LEAF_WORDS: Final = 16
 _FRESH_ROWS: Final = 10_000
 _SUBSTRING_WITHOUT_MATCH: Final = "substring without a match"
@@ -221,7 +221,7 @@ def measure_size(size: int) -> tuple[TimesByEngine, Measurements]:
 
 
 def limited_ratios(times: TimesByEngine, measurements: Measurements) -> Measurements:
-    """Return the ratios within one size that LIMITS is about."""
+    """Return the ratios of one size for which there is a limit."""
     touchstone, memory_floor = times["Touchstone"], times["memory floor"]
     ratios = {
         f"{workload[:2]} against one pass over the float32 columns": touchstone[workload] / memory_floor[workload]

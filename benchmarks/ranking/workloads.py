@@ -1,4 +1,4 @@
-"""The questions that are asked: each as a query for the evaluator and as conditions and an order in SQL."""
+"""The questions of the benchmark, as queries of the product and as conditions and an order in SQL."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ class Workload:
     """A question that every engine answers: a ranking, or a sorted list with the number of all matches.
 
     Attributes:
-        name: What the tables call it.
+        name: The name in the tables.
         query: The filters as predicates.
-        sql_conditions: The same filters as SQL over the columns that every engine is given ready-made: criteria,
-            numbers, folded names, and the domains as bits of one integer.
+        sql_conditions: The same filters in SQL. The engines have columns for criteria, numbers, folded names, and the
+            domains as bits of one integer.
         weights: The weights of a ranking; None for a list.
         sort_column: The column by which a list is sorted, in descending order.
         limit: The length of the page; None for all records.

@@ -150,7 +150,7 @@ class RecordGenerator:
     def _names(self, rng: Generator, demo_names: pa.Array) -> pa.Array:
         """Return names that consist of a demo name, a place and a number. Not all of them are unique."""
         beginnings = pc.utf8_slice_codeunits(demo_names, 0, _MAX_DEMO_NAME)
-        editions = _as_texts(rng.integers(1, 20, len(demo_names)))
+        editions = _as_strings(rng.integers(1, 20, len(demo_names)))
         return pc.binary_join_element_wise(beginnings, self._places(rng, len(demo_names)), editions, " ")
 
     def _descriptions(self, rng: Generator, count: int) -> pa.Array:
@@ -158,7 +158,7 @@ class RecordGenerator:
         demo_descriptions = pa.array([record.description for record in self._records])
         first_parts = _draw(rng, demo_descriptions, count)
         second_parts = _draw(rng, demo_descriptions, count)
-        years = _as_texts(rng.integers(1980, 2026, count))
+        years = _as_strings(rng.integers(1980, 2026, count))
 
         places = pc.binary_join_element_wise(
             "Collected in", self._places(rng, count), "and", self._places(rng, count), "since", years, " "
@@ -176,13 +176,13 @@ class RecordGenerator:
         source_openings = _draw(rng, self._source_openings, count)
         labels = _draw(rng, self._labels, count)
         digests = _random_hexadecimals(rng, count, 32)
-        keys = _as_texts(ids)
+        keys = _as_strings(ids)
 
         is_measured = pa.array(rng.random(count) < _DATA_FILE_SHARE)
         row_counts = np.exp(rng.normal(8.0, 2.0, count)).astype(np.int64)
         measurements = pc.binary_join_element_wise(
             ',"measured":{"rows":',
-            _as_texts(row_counts),
+            _as_strings(row_counts),
             ',"columns":12,"missing_percentage":0.5,"sha256":"',
             digests,
             '"}',
@@ -258,8 +258,8 @@ def _draw(rng: Generator, values: pa.Array, count: int) -> pa.Array:
     return values.take(pa.array(indices))
 
 
-def _as_texts(numbers: NDArray[np.int64]) -> pa.Array:
-    """Return numbers as texts."""
+def _as_strings(numbers: NDArray[np.int64]) -> pa.Array:
+    """Return numbers as strings."""
     return pa.array(numbers).cast(pa.string())
 
 
@@ -296,8 +296,8 @@ def _source_digests(owners: pa.Array, metadata: pa.Array) -> pa.Array:
     """Return the import keys of the records."""
     decode = msgspec.json.Decoder(_Metadata).decode
     digests: list[str] = []
-    for owner, metadata_text in zip(owners.to_pylist(), metadata.to_pylist(), strict=True):
-        source = decode(metadata_text).source
+    for owner, metadata_json in zip(owners.to_pylist(), metadata.to_pylist(), strict=True):
+        source = decode(metadata_json).source
         owner_id = None if owner is None else UUID(owner)
         digests.append(source_digest(owner_id, None, source.name, source.key))
     return pa.array(digests)
@@ -307,7 +307,7 @@ def _data_files(rng: Generator, ids: NDArray[np.int64]) -> dict[str, pa.Array]:
     """Return the paths and types of the data files, or empty strings for records without a file."""
     has_file = pa.array(rng.random(len(ids)) < _DATA_FILE_SHARE)
     file_type = _draw(rng, pa.array(["csv", "parquet", "json"]), len(ids))
-    file_path = pc.binary_join_element_wise("bench/", _as_texts(ids), ".", file_type, "")
+    file_path = pc.binary_join_element_wise("bench/", _as_strings(ids), ".", file_type, "")
     return {"file_path": pc.if_else(has_file, file_path, ""), "file_type": pc.if_else(has_file, file_type, "")}
 
 
