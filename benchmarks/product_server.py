@@ -69,9 +69,14 @@ class ServerProcess:
         return nanoseconds / 1e9
 
     def stop(self) -> None:
-        """Ask the process to end, and wait until it has."""
+        """Ask the process to end, and kill it if it does not, for example because it is building an index."""
         self.process.terminate()
-        self.process.wait(STOP_SECONDS)
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            print("(a server did not stop in time, and was killed)", flush=True)
+            self.process.kill()
+            self.process.wait()
 
 
 def start_product(

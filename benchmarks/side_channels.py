@@ -217,8 +217,12 @@ def all_routes(owner: httpx2.Client) -> Iterator[Route]:
 
 def dataset_routes(id_kind: str, ids: Ids) -> Iterator[Route]:
     """Yield the routes with the id of a record, which is a number or a UUID."""
+    claim = {"attribute": "transparency", "value": True}
+
     yield Route(f"GET dataset by {id_kind}", ids, "GET", "/datasets/{}")
     yield Route(f"GET evidence by {id_kind}", ids, "GET", "/datasets/{}/evidence")
+    yield Route(f"claim by {id_kind}", ids, "POST", "/datasets/{}/evidence", lambda _: claim)
+    yield Route(f"export by {id_kind}", ids, "GET", "/datasets/{}/export?format=croissant")
     yield Route(f"lifts by {id_kind}", ids, "POST", "/datasets/{}/lifts", lambda _: {})
     yield Route(f"PATCH dataset by {id_kind}", ids, "PATCH", "/datasets/{}", lambda _: {"year": 2000})
     yield Route(f"DELETE dataset by {id_kind}", ids, "DELETE", "/datasets/{}")
@@ -230,6 +234,7 @@ def project_routes(projects: Ids, record_numbers: Ids, table_id: int) -> Iterato
     """Yield the routes with the id of a project, or of the record chosen in a project."""
     project = {"name": "x"}
     training = {"dataset_id": table_id, "target": "x"}
+    snapshot_path = f"/projects/{{}}/snapshots/{uuid4()}"
 
     yield Route("project choice", record_numbers, "POST", "/projects", lambda id_: project | {"chosen_dataset_id": id_})
     yield Route("GET project", projects, "GET", "/projects/{}")
@@ -239,6 +244,10 @@ def project_routes(projects: Ids, record_numbers: Ids, table_id: int) -> Iterato
     yield Route("choices of project", projects, "GET", "/projects/{}/choices")
     yield Route("snapshots of project", projects, "GET", "/projects/{}/snapshots")
     yield Route("freeze project", projects, "POST", "/projects/{}/snapshots", lambda _: {"limit": 5})
+    yield Route("GET snapshot", projects, "GET", snapshot_path)
+    yield Route("DELETE snapshot", projects, "DELETE", snapshot_path)
+    yield Route("replay snapshot", projects, "GET", f"{snapshot_path}/replay")
+    yield Route("report on project", projects, "GET", "/projects/{}/report?format=json")
     yield Route("jobs of project", projects, "GET", "/projects/{}/jobs")
     yield Route("train in project", projects, "POST", "/ml/train", lambda id_: training | {"project_id": id_})
 
