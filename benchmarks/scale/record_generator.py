@@ -65,7 +65,7 @@ class RecordGenerator:
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self._records = [record for record in read_records() if record.claims]
-        self._place_names = pa.array(_invented_words())
+        self._place_names = pa.array(invented_words())
         self._source_openings = pa.array([_source_opening(record) for record in self._records])
         self._labels = pa.array([_label_members(record) for record in self._records])
 
@@ -210,8 +210,8 @@ _ARROW_TYPES: Final = {
 }
 
 
-def _invented_words() -> list[str]:
-    """Return all words that can be made of the syllables, in random order."""
+def invented_words() -> list[str]:
+    """Return all words that can be made of the syllables, in random order. The first ones are used most often."""
     middle_syllables = _MIDDLE_SYLLABLES.split()
     combinations = product(_FIRST_SYLLABLES.split(), middle_syllables, middle_syllables, _LAST_SYLLABLES.split())
     words = ["".join(syllables).capitalize() for syllables in combinations]

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx2
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 import sqlalchemy as sa
 
@@ -17,6 +18,7 @@ from benchmarks.plain_service import CompositeScores
 from benchmarks.scale.catalog_database import CATALOG_VERSION
 from benchmarks.scale.record_generator import RecordGenerator
 from benchmarks.scale.record_lines import write_record_lines
+from benchmarks.scale.searches import rare_word
 from touchstone.database.engine import Database
 from touchstone.database.tables import datasets
 from touchstone.ranking.catalog.catalog import Catalog, Layout
@@ -84,6 +86,14 @@ async def test_catalogs_of_the_scale_benchmark_are_ranked_correctly_and_restored
 async def count_changed(database: Database) -> int:
     """Return the number of records that have changed since the catalog was generated."""
     return sum(row["changed_at_version"] > CATALOG_VERSION for row in await read_rows(database))
+
+
+def test_rare_word_is_in_few_records() -> None:
+    """The search for a rare word finds some records, but not many."""
+    batch = RecordGenerator().batch(1, 20_000)
+    name_matches = pc.match_substring(batch["dataset_name"], rare_word())
+    matches = pc.or_(name_matches, pc.match_substring(batch["description"], rare_word()))
+    assert 0 < pc.sum(matches).as_py() < 100
 
 
 def test_lines_for_bulk_imports_are_accepted(tmp_path: Path) -> None:
