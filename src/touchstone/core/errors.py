@@ -493,10 +493,8 @@ class StorageFull(ServiceError):
 
 def _subclasses(error_class: type[ServiceError]) -> list[type[ServiceError]]:
     """Return all direct and indirect subclasses of an error class."""
-    subclasses = error_class.__subclasses__()
-    for subclass in error_class.__subclasses__():
-        subclasses += _subclasses(subclass)
-    return subclasses
+    direct_subclasses = error_class.__subclasses__()
+    return sum(map(_subclasses, direct_subclasses), direct_subclasses)
 
 
 ERRORS: Final = tuple(sorted(_subclasses(ServiceError), key=lambda error: (error.status, error.code)))
