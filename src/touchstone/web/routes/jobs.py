@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from http import HTTPStatus
 from typing import Any, Final, cast
 
 import msgspec
@@ -67,10 +68,14 @@ async def job_page(ctx: PageContext) -> Response:
 async def job_events(ctx: PageContext) -> Response:
     """Pass on the event stream of a job, which tells the page's script when something has changed.
 
-    A browser that reconnects states the last event that it has received; the stream continues after it.
+    A browser that reconnects states the last event that it has received; the stream continues after it. If the job has
+    ended and there is nothing more to send, the status is 204, because a browser reconnects after any other end.
     """
     last_event_id = ctx.request.headers.get("last-event-id")
     events = await ctx.api.run(follow_job(_job_kind(ctx), ctx.path_params["job_id"], after=last_event_id))
+    if events.status_code == HTTPStatus.NO_CONTENT:
+        await events.aclose()
+        return Response(status_code=HTTPStatus.NO_CONTENT)
     return StreamingResponse(events.aiter_raw(), media_type="text/event-stream")
 
 
