@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
@@ -120,6 +121,18 @@ def test_a_written_file_replaces_the_old_one_at_the_end(tmp_path: Path) -> None:
         output.write(b"new")
     assert (file.read_text(), link.is_symlink(), stat.S_IMODE(file.stat().st_mode)) == ("new", True, 0o600)
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_file_that_cannot_be_replaced_stays_with_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing can be created beside it, and writing to it directly could leave half of the content."""
+    file = Path("/proc/self/comm")  # can be written to, but not even an administrator can create a file beside it
+    name = file.read_text()
+    with pytest.raises(typer.Exit) as exit_info, open_output(file) as output:
+        output.write(b"new")
+    assert (exit_info.value.exit_code, file.read_text()) == (2, name)
+    message = capsys.readouterr().err
+    assert "its folder takes no new file" in message
+    assert "write to - and redirect the standard output" in message
 
 
 def test_columns_and_weights_are_given_once(me: str, tmp_path: Path) -> None:
