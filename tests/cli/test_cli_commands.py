@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -462,6 +463,23 @@ def test_a_missing_database_is_not_created(
     result = run(*arguments)
     assert (result.exit_code, str(folder) in result.stderr) == (2, True), result.output
     assert not folder.exists()
+
+
+def test_doctor_finds_damage_in_the_middle_of_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that nothing reads at the start are checked, too; before, only the first request for them failed."""
+    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(tmp_path))
+    assert run("user", "create", "me@example.org").exit_code == 0
+    database = tmp_path / "touchstone.db"
+    assert "File: no damage found." in run("doctor").stdout
+
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        [page] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'datasets'").fetchone()
+    content = bytearray(database.read_bytes())
+    content[(page - 1) * 4096 : page * 4096] = b"\x55" * 4096
+    database.write_bytes(content)
+
+    result = run("doctor")
+    assert (result.exit_code, "is damaged" in result.stderr) == (2, True), result.output
 
 
 @pytest.mark.parametrize(
