@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, Kind
+from touchstone.core.comma_lists import split_at_commas
 
 SEARCH: Final = "q"
 """The filter by words in any order, which has a field of its own above the ranking."""
@@ -154,7 +155,7 @@ def _filter_texts(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         # Only a list of words is split at its commas; a name or an objective may contain some.
         is_list = FILTERS[name] is FilterInput.WORDS
-        return tuple(value.split(",")) if is_list else (value,)
+        return tuple(split_at_commas(value)) if is_list else (value,)
     if isinstance(value, list):
         return tuple(str(entry) for entry in value)
     # Fifteen digits are as many as a float holds exactly; integers get no decimal point.

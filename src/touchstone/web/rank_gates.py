@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from touchstone.core.attributes import FLAGS
+from touchstone.core.comma_lists import join_with_commas, split_at_commas
 from touchstone.core.evidence import Assurance
 from touchstone.web.rank_filters import LABELS, InvalidFilterValue, parse_bound
 
@@ -22,7 +23,6 @@ RANGE_GATES: Final[Mapping[str, str]] = {
     "missing_values_percentage": "missing_values_percentage",
 }
 """The ranges that have a gate for each bound, with the attribute that the bound is about."""
-WORD_SEPARATOR: Final = ","
 
 GateValue = str | list[str] | bool | int | float
 
@@ -75,7 +75,7 @@ def parse_gate(name: str, text: str) -> GateValue:
     if gate_input is GateInput.NUMBER:
         return parse_bound(name, text)
     if gate_input is GateInput.WORDS:
-        return split_words(text)
+        return split_at_commas(text)
     if gate_input is GateInput.FLAG and text in ("true", "false"):
         return text == "true"
     if gate_input is GateInput.LEVEL and text in list(Assurance):
@@ -90,12 +90,6 @@ def is_valid_gate(name: str, text: str) -> bool:
     except InvalidFilterValue:
         return False
     return True
-
-
-def split_words(text: str) -> list[str]:
-    """Split a comma-separated string into words."""
-    words = (word.strip() for word in text.split(WORD_SEPARATOR))
-    return [word for word in words if word]
 
 
 def gates_of_project(stored_gates: Mapping[str, Any]) -> dict[str, str]:
@@ -120,7 +114,7 @@ def _gate_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return f"{WORD_SEPARATOR} ".join(str(word) for word in value)
+        return join_with_commas(str(word) for word in value)
     if isinstance(value, str):
         return value
     # Fifteen significant digits survive in every float, and whole numbers have no decimal point in this format.

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from touchstone.client import Project
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
 from touchstone.web.forms import is_integer
@@ -23,12 +24,10 @@ from touchstone.web.rank_filters import (
 from touchstone.web.rank_gates import (
     GATE_PREFIX,
     GATES,
-    WORD_SEPARATOR,
     gate_name,
     gates_of_project,
     is_valid_gate,
     parse_gate,
-    split_words,
 )
 from touchstone.web.slider_positions import WeightProfiles, is_position, read_position, slider_positions, weight_of
 
@@ -180,7 +179,7 @@ class RankState:
         return tuple(
             name
             for name, texts in self.filters.items()
-            if FILTERS[name] is FilterInput.WORDS and len(texts) == 1 and WORD_SEPARATOR in texts[0]
+            if FILTERS[name] is FilterInput.WORDS and len(texts) == 1 and "," in texts[0]
         )
 
     def with_separate_words(self, known_values: Mapping[str, Iterable[str]]) -> "RankState":
@@ -193,7 +192,7 @@ class RankState:
         for name in self.joined_lists:
             [text] = filters[name]
             folded_values = {fold(value) for value in known_values.get(name, ())}
-            words = split_words(text)
+            words = split_at_commas(text)
             if fold(text) not in folded_values and words:
                 filters[name] = tuple(dict.fromkeys(words))
         return replace(self, filters=filters)
