@@ -196,6 +196,30 @@ async def test_a_number_that_its_owner_has_changed_stays(ada: httpx2.AsyncClient
     }
 
 
+@pytest.mark.parametrize("source_name", ["Signs", None])
+async def test_a_number_that_its_owner_has_cleared_stays_unknown_after_a_version_without_it(
+    curator: httpx2.AsyncClient, source_name: str | None
+) -> None:
+    """A document that drops the value and states it again does not overrule the owner, who alone can restore it."""
+    without_year = {name: value for name, value in CROISSANT.items() if name != "datePublished"}
+    silent_documents = [{**without_year, "description": f"Signs, part {part}."} for part in range(4)]
+    source = {"source_name": source_name} if source_name else {}
+    record = (await import_document(curator, as_bytes(CROISSANT), "signs.json", **source))["dataset"]
+
+    async def year_after(edited_year: int | None, *documents: dict[str, Any]) -> int | None:
+        """Change the year of the record, and return it after each of the documents has been imported."""
+        path = f"/datasets/{record['id']}"
+        assert (await curator.patch(path, json={"year": edited_year})).json()["year"] == edited_year
+        for document in documents:
+            result = await import_document(curator, as_bytes(document), "signs.json", **source)
+            assert result["status"] == "updated"
+        year: int | None = result["dataset"]["year"]
+        return year
+
+    assert await year_after(None, *silent_documents[:2], CROISSANT, silent_documents[2]) is None
+    assert await year_after(2023, silent_documents[3]) == 2023
+
+
 async def test_a_number_that_its_owner_has_left_as_it_was_follows_the_document(ada: httpx2.AsyncClient) -> None:
     """Sending the value of the document back with a PATCH is no edit."""
     assert await year_after_edit(ada, 2023, "2024-01-01", "2025-01-01") == [2024, 2025]

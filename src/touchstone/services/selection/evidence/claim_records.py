@@ -114,6 +114,11 @@ class ClaimRecord(ClaimDraft, frozen=True, kw_only=True):
         return EvidenceLevel.REVIEWED if is_confirmed else self.level
 
     @property
+    def has_expired(self) -> bool:
+        """Whether the claim was withdrawn because it had ceased to count, and not by somebody."""
+        return self.withdrawn_at is not None and self.withdrawn_at == self.until
+
+    @property
     def names_its_document(self) -> bool:
         """Whether the claim identifies its document by digest and standard, as imported claims do."""
         return self.standard is not None and self.source is not None and self.source.sha256 is not None
