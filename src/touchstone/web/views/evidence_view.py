@@ -44,8 +44,8 @@ class Reader:
     def decisions(self, claim: Claim) -> tuple[Decision, ...]:
         """Return the decisions that the reader may make on a claim, or an empty tuple if there are none.
 
-        The creator of the record accepts or rejects proposals. A curator also rejects claims in force, and confirms
-        what somebody else has claimed, unless it has been confirmed already.
+        The creator of the record accepts or rejects proposals, and rejects what the same person has accepted. A curator
+        also rejects claims in force, and confirms what somebody else has claimed, unless it has been confirmed already.
         """
         if claim.status in _CLOSED:
             return ()
@@ -59,9 +59,16 @@ class Reader:
             decisions.append("accept")
         if may_confirm:
             decisions.append("confirm")
-        if may_decide_proposal or self.is_curator:
+        if may_decide_proposal or self.is_curator or (self.is_creator and self._has_accepted(claim)):
             decisions.append("reject")
         return tuple(decisions)
+
+    def _has_accepted(self, claim: Claim) -> bool:
+        """Return whether the last decision on a claim is the reader's acceptance."""
+        review = claim.review
+        if review is None or review.by is None:
+            return False
+        return review.decision == "accept" and review.by.id == self.user_id
 
     def may_withdraw(self, claim: Claim) -> bool:
         """Return whether the reader may withdraw a claim: its author or a curator, as long as it is open.
