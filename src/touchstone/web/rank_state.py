@@ -39,7 +39,7 @@ PAGE_SIZE: Final = 20
 MAX_PINS: Final = 5
 _MAX_PAGE: Final = 50_000
 WEIGHT_PREFIX: Final = "w."
-_TRACKING_PREFIX: Final = "utm_"
+TRACKING_PREFIX: Final = "utm_"
 _PREVIOUS_IDS: Final = "previous_ids"  # the parameter with the ids that the previous ranking showed
 _NO_PROFILE: Final = "none"
 _ONLY_PASSING: Final = ("gate", "pass")
@@ -326,7 +326,7 @@ def unknown_parameters(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[s
     Those that other sites add to links in order to count visits are left out, because no reader has written them.
     """
     known_names = frozenset(known_parameters(weight_profiles))
-    names = (name for name in _group_parameters(pairs) if not name.startswith(_TRACKING_PREFIX))
+    names = (name for name in _group_parameters(pairs) if not name.startswith(TRACKING_PREFIX))
     return tuple(name for name in names if name not in known_names)
 
 
