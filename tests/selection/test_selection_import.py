@@ -600,6 +600,27 @@ async def test_an_exported_dataset_comes_back(ada: httpx2.AsyncClient, bob: http
     assert (await import_document(bob, export_response.content, "signs.json"))["status"] == "unchanged"
 
 
+async def test_an_exported_claim_keeps_its_first_source(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, selection: Selection
+) -> None:
+    """However often a claim is exported and imported again, its history names the document that it began with."""
+    source = {"source_name": "Signs", "source_url": "https://signs.example"}
+    first_result = await import_document(ada, as_bytes(CROISSANT), "signs.json", **source)
+    [first_source] = {json.dumps(claim["source"]) for claim in first_result["evidence"]}
+    assert "original" not in json.loads(first_source)
+
+    client, dataset_id = ada, first_result["dataset"]["id"]
+    async with calling_as(selection, OTHER_CURATOR) as other:
+        for next_client, export_format, catalog in ((bob, "croissant", "Second"), (other, "card", "Third")):
+            export = await client.get(f"/datasets/{dataset_id}/export?format={export_format}")
+            name = "signs.json" if export_format == "croissant" else "signs/README.md"
+            result = await import_document(next_client, export.content, name, source_name=catalog)
+            sources = [claim["source"] for claim in result["evidence"]]
+            assert {source["name"] for source in sources} == {catalog}
+            assert {json.dumps(source["original"]) for source in sources} == {first_source}
+            client, dataset_id = next_client, result["dataset"]["id"]
+
+
 async def test_a_corrected_address_replaces_the_old_one(ada: httpx2.AsyncClient) -> None:
     """The same document from another address is a change, of the record and of the sources of its claims."""
     await import_document(ada, as_bytes(CROISSANT), "signs.json", source_url="https://old.example")

@@ -6,8 +6,10 @@ from typing import Final
 from uuid import UUID
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from touchstone.core.evidence import ClaimValue, EvidenceLevel
+from touchstone.metadata.documents import DocumentSource
 
 
 class ClaimStatus(StrEnum):
@@ -38,12 +40,15 @@ class ClaimSource(msgspec.Struct, frozen=True, kw_only=True):
         name: the name of the document.
         url: the address of the document, which is shown but never fetched.
         sha256: the SHA-256 digest of its bytes, in hexadecimal.
+        original: the document that another catalog had taken the claim from, if this document is its export. Nobody has
+            verified it. It is unset in all other sources, so that it does not change their digests.
     """
 
     kind: str | None = None
     name: str | None = None
     url: str | None = None
     sha256: str | None = None
+    original: DocumentSource | UnsetType = UNSET
 
 
 class ClaimDraft(msgspec.Struct, frozen=True, kw_only=True):

@@ -95,7 +95,7 @@ def draft_claims(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource,
             # Nobody has verified that another catalog really made a restated claim.
             level=EvidenceLevel.DECLARED if claim.is_restated else author.level,
             status=status,
-            source=source,
+            source=replace(source, original=claim.original_source),
             standard=standard,
         )
         for claim, status in claims
