@@ -146,6 +146,20 @@ def test_an_explanation_is_repeated_with_everything_that_was_requested(
     assert repeated["request"] == explanation["request"]
 
 
+def test_an_explanation_of_data_is_repeated_with_everything_that_was_requested(
+    visit: Visit, api: httpx2.Client, visits: int
+) -> None:
+    """The form behind “Explain differently” keeps the target, the sensitive columns and the seed."""
+    request = {"dataset_id": visits, "target": "ill", "sensitive_features": ["patient"], "name": "Data", "seed": 7}
+    explanation = start_and_cancel(api, "xai/explain", request)
+
+    page = visit(f"/app/jobs/explain/{explanation['id']}", language="en")
+    page.get_by_role("link", name="Explain differently").click()
+    page.get_by_role("button", name="Start the explanation").click()
+    repeated = cancel_repeated_job(page, api, "xai", explanation["id"])
+    assert repeated["request"] == explanation["request"]
+
+
 def test_options_that_only_the_api_has_are_repeated_unless_the_reader_drops_them(
     visit: Visit, api: httpx2.Client, visits: int
 ) -> None:

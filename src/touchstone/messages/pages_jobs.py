@@ -151,6 +151,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "explain_none": ("Aucun modèle à expliquer", "No model to explain"),
     "explain_none_hint": ("Entraînez d’abord un modèle.", "Train a model first."),
     "explain_go": ("Lancer l’explication", "Start the explanation"),
+    "explain_data_again": ("Expliquer autrement", "Explain differently"),
     "explain_again": ("Expliquer d’autres lignes", "Explain other rows"),
     "scope": ("Portée", "Scope"),
     "scope_both": ("le modèle et des lignes", "the model and rows"),

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 from starlette.datastructures import FormData
 
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.learning.request_definitions import MAX_TEST_SHARE, MIN_TEST_SHARE
-from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, split_at_commas, text_field
+from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.repeated_requests import FIELDLESS_OPTIONS, OTHER_OPTIONS
 from touchstone.web.views.training_choices import DATASET_OPTIONS
