@@ -52,7 +52,7 @@ async def describe_ignored_settings(ctx: PageContext, other_names: Sequence[str]
 def describe_ignored_parameters(
     ctx: PageContext, *, numbers: Sequence[str], names: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Return a sentence about each unknown parameter and each invalid number in the address of a page without a ranking.
+    """Return a sentence about each unknown parameter and each invalid number in the address of another page.
 
     Args:
         ctx: the request.
