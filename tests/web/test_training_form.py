@@ -189,6 +189,23 @@ def test_the_columns_to_learn_from_become_columns_to_leave_out(visit: Visit, api
 
 
 @pytest.mark.parametrize(
+    ("strategy", "size"), [("kfold", {"folds": 3, "test_size": 0.2}), ("holdout", {"folds": 5, "test_size": 0.4})]
+)
+def test_only_the_size_that_has_an_effect_is_sent(
+    client: httpx2.Client, api: httpx2.Client, visits: int, strategy: str, size: dict[str, float]
+) -> None:
+    """The form always has both sizes, and says beside each with which strategy it has no effect."""
+    sizes = {"folds": "3", "test_size": "40"}
+    form = {"dataset_id": str(visits), "target": "ill", "strategy": strategy, **sizes}
+    answer = client.post("/app/jobs/train", data=form)
+    assert answer.status_code == 303, answer.text
+    job = answer.headers["location"].rsplit("/", 1)[1]
+    api.post(f"/api/v1/ml/jobs/{job}/cancel")
+    split = api.get(f"/api/v1/ml/jobs/{job}").json()["request"]["split"]
+    assert {name: split[name] for name in size} == size
+
+
+@pytest.mark.parametrize(
     ("text", "message"), [("x", "Enter a number."), ("60", "Enter a percentage between 5 and 50.")]
 )
 def test_the_share_of_test_rows_is_checked_in_percent(
