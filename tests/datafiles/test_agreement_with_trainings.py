@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
@@ -70,6 +71,45 @@ def test_json_in_any_encoding(tmp_path: Path, file_type: str, encoding: str) -> 
     assert dict(profile.column_profiles[1].top) == {"x": 1, "é": 1}
     assert table.frame["b"].tolist() == ["é", "x"]
     assert profile.warnings == (["encoding_guessed"] if encoding == "cp1252" else [])
+
+
+SIMILAR_KEYS = [
+    ([{"a": 1, "A": "x"}, {"a": 3}, {"A": "y", "A_1": 2}], ["a", "A", "A_1"]),
+    ([{"h": {"a": 1, "A": 2}}, {"h": {"a": 3, "A": None}}], ["h.a", "h.A"]),
+    ([{"a": {"b": 1}, "A": {"b": "x"}}, {"a": {"b": 2}, "A": {"c/~": True}}], ["a.b", "A.b", "A.c/~"]),
+    ([{"a.b": 1, "a": {"b": "x"}}, {"a.b": 3, "a": {"b": "y"}}], ["a.b", "a.b_2"]),
+    ([{"a": {"b": 1}}, {"a.b": "x"}], ["a.b", "a.b_2"]),
+]
+
+
+@pytest.mark.parametrize(("rows", "names"), SIMILAR_KEYS, ids=lambda value: json.dumps(value))
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_similar_keys_stay_apart(tmp_path: Path, rows: list[object], names: list[str], encoding: str) -> None:
+    """Keys that differ only in case, or only by an object around them, are different columns, and no value is lost."""
+    profile, table = read_both(tmp_path / "t.json", json.dumps(rows).encode(encoding))
+    assert [column.name for column in profile.column_profiles] == list(table.columns) == names
+    assert [column.missing for column in profile.column_profiles] == [
+        schema.missing for schema in table.columns.values()
+    ]
+    assert table.renamed == ({"a.b_2": "a.b"} if "a.b_2" in names else {})
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"a": 1, "a": 2}]', '[{"a": "x:y", "b": {"c": [{"d": 1, "d" : ": 2"}]}}]', '[{"a": 1}, {"a":2,"a":3}]']
+)
+def test_repeated_keys_are_refused(tmp_path: Path, text: str) -> None:
+    """JSON allows no key twice in an object, and only one of the two values could be kept."""
+    with pytest.raises(LearningError, match="file_key_repeated"):
+        read_table(DataFile(BytesIO(text.encode()), "json"))
+    (tmp_path / "t.json").write_text(text)
+    with (tmp_path / "t.json").open("rb") as file, pytest.raises(ProfilingError, match="malformed"):
+        asyncio.run(profile_file(file, "json"))
+
+
+def test_colons_in_strings_repeat_no_key() -> None:
+    """Quotes and colons within strings are no keys."""
+    table = read_table(DataFile(BytesIO(b'[{"a": "\\"b\\": 1 : 2", "b" : {"c":"10:30"}}]'), "json"))
+    assert list(table.columns) == ["a", "b.c"]
 
 
 def test_parquet_names(tmp_path: Path) -> None:

@@ -17,8 +17,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import duckdb
+
 from touchstone.core.missing_values import DASHES, MISSING_NUMBER_MARKS, PLUS, missing_marks
-from touchstone.datafiles.byte_scan import scan_bytes
+from touchstone.datafiles.byte_scan import ByteScan, scan_bytes
 from touchstone.datafiles.column_queries import aggregate_stack, stack_columns
 from touchstone.datafiles.duckdb_table import (
     DELIMITED_TYPES,
@@ -35,6 +37,7 @@ from touchstone.datafiles.file_profile import (
     FileProfile,
     ProfilingLimits,
 )
+from touchstone.datafiles.json_keys import may_have_renamed_columns, open_with_exact_names
 from touchstone.datafiles.source_columns import (
     INTERPRETATION_BY_DUCKDB_TYPE,
     Interpretation,
@@ -111,13 +114,12 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
     # DuckDB opens files by path, even if they are open already.
     path = f"/dev/fd/{descriptor}"
     scan = scan_bytes(descriptor, file_type, limits=limits)
-    table = open_table(path, file_type, scan, limits)
-    if scan.byte_count <= _MAX_IN_MEMORY_BYTES or not table.is_rereadable:
-        table = load_into_memory(table)
+    if file_type in JSON_TYPES:
+        table = _open_json(path, file_type, scan, limits)
+    else:
+        table = _load_if_useful(open_table(path, file_type, scan, limits), scan)
     if file_type in DELIMITED_TYPES:
         table = resolve_surplus_fields(table)
-    if file_type in JSON_TYPES:
-        table = flatten_objects(table)
 
     source_columns = list_columns(table, limits)
     row_count = table.count_rows()
@@ -137,6 +139,28 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
         warnings=list(table.warnings),
         column_profiles=[column.profile for column in columns],
     )
+
+
+def _open_json(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits) -> DuckDbTable:
+    """Open a JSON file as a table with a column for each key of its rows and of the objects within them.
+
+    DuckDB renames keys that differ only in case, or refuses them. Such files are opened in a way that takes longer.
+    """
+    try:
+        table = _load_if_useful(open_table(path, file_type, scan, limits), scan)
+        has_exact_names = not may_have_renamed_columns(table)
+    except duckdb.NotImplementedException:
+        has_exact_names = False
+
+    if has_exact_names:
+        return flatten_objects(table)
+    return _load_if_useful(open_with_exact_names(path, file_type, scan), scan)
+
+
+def _load_if_useful(table: DuckDbTable, scan: ByteScan) -> DuckDbTable:
+    """Load a table into memory if its file is small or can be read only once."""
+    is_useful = scan.byte_count <= _MAX_IN_MEMORY_BYTES or not table.is_rereadable
+    return load_into_memory(table) if is_useful else table
 
 
 def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:

@@ -85,6 +85,7 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason("file_not_text", Phase.READING),
     Reason("file_malformed", Phase.READING, ("line",)),
     Reason("file_unreadable", Phase.READING),
+    Reason("file_key_repeated", Phase.READING, ("name",)),
     Reason("too_many_columns", Phase.READING, ("columns", "maximum")),
     Reason("too_many_cells", Phase.READING, ("cells", "maximum")),
     Reason("line_too_long", Phase.READING, ("maximum",)),

@@ -228,6 +228,10 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Le fichier n’est pas un tableau bien formé",
         "The file is not a well-formed table",
     ),
+    "file_key_repeated": (
+        "Un objet du fichier a deux fois la clé « {name} »",
+        "An object in the file has the key “{name}” twice",
+    ),
     "too_many_columns": ("{columns} colonnes : {maximum} au plus", "{columns} columns: at most {maximum}"),
     "too_many_cells": ("{cells} cellules : {maximum} au plus", "{cells} cells: at most {maximum}"),
     "line_too_long": ("Une ligne dépasse {maximum} octets", "A line is longer than {maximum} bytes"),
