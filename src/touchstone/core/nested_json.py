@@ -7,8 +7,8 @@ SEPARATOR: Final = "."
 MAX_LEVELS: Final = 5  # objects below this level are not flattened
 
 Row = dict[str, Any]
-# A key of a row, or the keys that lead to a member of an object within it. Names are not enough, because a key with a dot
-# may look like the name of such a member.
+# A key of a row, or the keys that lead to a member of an object within it. Names are not enough, because a key with a
+# dot may look like the name of such a member.
 ColumnPath: TypeAlias = str | tuple[str, ...]
 FlatRow = Mapping[ColumnPath, Any]
 

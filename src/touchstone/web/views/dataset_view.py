@@ -52,6 +52,7 @@ class ColumnSummary:
         name: The name of the column.
         type: The type of the column, as it was measured.
         missing: The share of the rows that have no value.
+        unreadable: The number of values that do not fit the type, and therefore count as missing.
         distinct: The number of distinct values.
         low: The lowest value, if there is one.
         high: The highest value, if there is one.
@@ -63,6 +64,7 @@ class ColumnSummary:
     name: str
     type: str
     missing: float
+    unreadable: int
     distinct: int
     low: float | str | None
     high: float | str | None
@@ -188,6 +190,7 @@ def _column_summary(profile: Mapping[str, Any], row_count: int) -> ColumnSummary
         name=profile["name"],
         type=profile["type"],
         missing=profile.get("missing", 0) / row_count,
+        unreadable=profile.get("unreadable", 0),
         distinct=profile.get("distinct", 0),
         low=profile.get("minimum"),
         high=profile.get("maximum"),
