@@ -73,6 +73,7 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason("target_too_many_classes", Phase.PREPARING, ("name", "classes", "maximum")),
     Reason("two_classes_needed", Phase.PREPARING, ("option", "name", "classes")),
     Reason("sample_weights_invalid", Phase.PREPARING, ("name",)),
+    Reason("sample_weights_one_class", Phase.PREPARING, ("name",)),
     Reason("sample_weights_one_sided", Phase.PREPARING, ("name",)),
     Reason("time_column_not_ordered", Phase.PREPARING, ("name",)),
     Reason("too_few_training_rows", Phase.PREPARING, ("rows", "minimum")),
