@@ -54,7 +54,7 @@ def are_identical(left: Any, right: Any) -> bool:
 
 @pytest.mark.parametrize("format_key", FORMAT_KEYS)
 class TestRecordsOfTheCatalog:
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(dataset=datasets())
     def test_an_exported_record_reads_back_as_it_was(self, format_key: str, dataset: ExportedDataset) -> None:
         reread_document = read_export(export(dataset, format_key), format_key)
@@ -85,7 +85,7 @@ class TestRecordsOfTheCatalog:
         assert reread_document.earlier == ()
         assert reread_document.key == dataset.key
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=15)
     @given(dataset=datasets())
     def test_level_author_and_source_of_a_claim_are_in_the_document(
         self, format_key: str, dataset: ExportedDataset
@@ -266,7 +266,7 @@ ORIGINALS: dict[str, dict[str, Any]] = {
 
 class TestUnknownKeys:
     @pytest.mark.parametrize("standard", sorted(ORIGINALS))
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(
         unknown_members=st.dictionaries(TEXTS.filter(lambda name: not name.startswith("@")), JSON_VALUES, max_size=4)
     )
@@ -287,7 +287,7 @@ class TestUnknownKeys:
             dict(read_export(file, FORMAT_KEY_BY_STANDARD[standard]).unmapped), dict(document.unmapped)
         )
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(unknown_members=st.dictionaries(TEXTS, JSON_VALUES, max_size=4))
     def test_come_back_in_the_front_matter_of_a_card(self, unknown_members: dict[str, Any]) -> None:
         front_matter = json.dumps({**unknown_members, "pretty_name": "A", "x": [1, "no"]}, ensure_ascii=True)
@@ -353,7 +353,7 @@ class TestChanges:
 
 
 class TestSafeText:
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(dataset=datasets())
     def test_a_card_has_no_markup_but_its_own(self, dataset: ExportedDataset) -> None:
         content = export(dataset, "card").content.decode()

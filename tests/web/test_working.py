@@ -58,7 +58,7 @@ def test_the_time_left_is_said_only_when_it_is_known(job: Job, remaining: str | 
 def test_a_waiting_job_counts_from_its_request() -> None:
     """The time is counted from the request, because nothing has started yet."""
     timing = job_timing(make_job(status="queued", started_at=None), localizer=Localizer("fr"), now=NOW)
-    assert (timing.waiting, timing.elapsed, timing.remaining) == (True, "1:30", None)
+    assert (timing.is_waiting, timing.elapsed, timing.remaining) == (True, "1:30", None)
     assert format_clock(3725) == "1:02:05"
 
 

@@ -1,6 +1,6 @@
-"""Sentences about comparisons of trainings: which dataset trains best, and how sure that is.
+"""Sentences about comparisons of trainings on several datasets, in French and English.
 
-Numbers arrive already formatted for the language.
+Numbers in their placeholders are already formatted for the language.
 """
 
 from collections.abc import Mapping

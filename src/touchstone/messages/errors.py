@@ -1,7 +1,7 @@
-"""The sentence of each error response, by the code of its class in `core/errors.py`, in French and English.
+"""The sentences of error responses in French and English, by the codes in `core/errors.py`.
 
-Placeholders such as `{limit}` are filled in with the facts of the error. Why a single value is invalid is in
-`validation.py`, and why a job cannot start or has failed in `job_errors.py`.
+Placeholders such as `{limit}` are filled in with the facts of the error. The sentences about invalid values are in
+`validation.py`, and the sentences about jobs that cannot start or have failed are in `job_errors.py`.
 """
 
 from collections.abc import Mapping

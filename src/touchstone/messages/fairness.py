@@ -1,6 +1,6 @@
-"""Sentences about the groups of sensitive columns and about the mitigation of unequal treatment, in both languages.
+"""Sentences about sensitive groups and the mitigation of unequal treatment, in both languages.
 
-Numbers arrive already formatted for the language.
+Numbers in their placeholders are already formatted for the language.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""Why a job cannot start or has failed, in French and English, by the codes of `learning_errors.py` and of the jobs.
+"""The reasons why a job cannot start or has failed, by error code, in French and English.
 
-Placeholders such as `{name}` are filled in with the facts of the error. The sentences of all other refused requests
-are in `errors.py`.
+The codes are defined in `learning_errors.py` and by the jobs. Placeholders such as `{name}` are filled in with the
+facts of the error. The sentences about all other refused requests are in `errors.py`.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
-# The end of a sentence about an unknown name that resembles a known one.
+# The key of the suggestion at the end of a sentence about an unknown name that resembles a known one.
 NAME_SUGGESTION: Final = "nearest_name"
 
 JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {

@@ -50,7 +50,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "progress_step": ("{message} (étape {step} sur {steps})", "{message} (step {step} of {steps})"),
     "go_on": ("Continuer", "Continue"),
     "not_whole": ("{name} : saisissez un nombre entier.", "{name}: enter a whole number."),
-    # Form that starts a training
+    # The form that starts a training
     "train_lead": (
         "Plusieurs modèles sont essayés ; le meilleur est évalué sur des lignes qu’il n’a jamais vues.",
         "Several models are tried; the best one is evaluated on rows that it has never seen.",
@@ -92,7 +92,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "split_kfold": ("toutes, à tour de rôle", "each in turn"),
     "split_time": ("les plus récentes", "the most recent ones"),
     "time_column": ("Colonne de date (pour les lignes les plus récentes)", "Date column (for the most recent rows)"),
-    # Results of a training
+    # The results of a training
     "quality": ("Qualité mesurée", "Measured quality"),
     "quality_hint": ("comparée à une référence naïve", "compared with a naive baseline"),
     "model": ("Modèle", "Model"),
@@ -136,7 +136,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
         "here: another trial may therefore have a better score in this table.",
     ),
     "validation": ("Score de validation", "Validation score"),
-    # Form that starts an explanation
+    # The form that starts an explanation
     "explain_start": ("Expliquer un modèle", "Explain a model"),
     "explain_lead": (
         "Ce qui compte pour le modèle, et pourquoi il répond ainsi pour une ligne donnée.",
@@ -173,7 +173,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "other_options_unreadable": ("Ces options ne sont pas lisibles.", "These options cannot be read."),
     "target_class": ("Classe expliquée", "Explained class"),
     "target_class_default": ("choix automatique", "automatic"),
-    # Results of an explanation
+    # The results of an explanation
     "story": ("En quelques phrases", "In a few sentences"),
     "limits": ("Ce que ces chiffres ne disent pas", "What these figures do not say"),
     "waterfall": ("Ligne {row} : de la référence à la prédiction", "Row {row}: from the base value to the prediction"),

@@ -1,4 +1,4 @@
-"""The page on which administrators see the accounts and appoint curators."""
+"""The list of accounts, where administrators appoint curators."""
 
 from functools import partial
 from typing import Final
@@ -25,7 +25,7 @@ async def users_page(ctx: PageContext) -> Response:
 
 
 async def change_curator(ctx: PageContext) -> Response:
-    """Appoint a user as a curator, or end the appointment, and show the accounts again."""
+    """Appoint a user as a curator or end the appointment, and return to the list of accounts."""
     form = await ctx.form()
     is_curator = text_field(form, "is_curator") == "yes"
     await ctx.api.update_user(ctx.path_params["user_id"], is_curator=is_curator)

@@ -31,16 +31,16 @@ def check_may_review(claim: ClaimRecord, decision: Decision, owner: UUID | None,
         raise ClaimClosed
     if is_confirmation and claim.effective_level is EvidenceLevel.REVIEWED:
         raise ClaimClosed
-    # A creator who is no curator decides about proposals only.
+    # Creators who are not curators only decide about proposals.
     if not caller.is_curator and claim.status is not ClaimStatus.PROPOSED:
         raise ReviewForbidden
 
 
 def check_may_withdraw(claim: ClaimRecord, caller: Caller) -> None:
-    """Check that a caller may withdraw a claim, as its author and curators may while it is open.
+    """Check that a caller may withdraw a claim.
 
-    A measured claim can only be rejected: if it were withdrawn, the next measurement of the same file would create it
-    again.
+    The author of a claim and curators may withdraw it while it is open. Measured claims can only be rejected, because
+    the next measurement of the same file would create a withdrawn claim again.
 
     Raises:
         WithdrawalForbidden: the caller is neither the author nor a curator, or the claim was measured.
