@@ -286,3 +286,13 @@ def test_a_suggested_column_that_is_not_in_the_file_is_mentioned(
     field = page.locator("section", has=page.locator("[name=target]"))
     expect(field.get_by_text(sentence, exact=True)).to_be_visible()
     expect(field.locator("p", has_text=re.compile("suggests|propose"))).to_have_count(1)
+
+
+def test_the_page_of_a_dataset_counts_unreadable_values(client: httpx2.Client, api: httpx2.Client) -> None:
+    """A column of numbers with a word in it is a column of numbers, and the page says that one value is missing."""
+    rows = "\n".join(f"{'ten' if row == 7 else row % 30},x" for row in range(90))
+    upload = api.post("/api/v1/files", files={"file": ("words.csv", f"age,kind\n{rows}\n")}).json()
+    body = {"name": "Words", "description": "", "file_path": upload["file_path"], "file_type": "csv"}
+    dataset = api.post("/api/v1/datasets/", json={**body, "visibility": "private"}).json()
+    page = client.get(f"/app/datasets/{dataset['id']}", headers={"Accept-Language": "en"})
+    assert (page.status_code, "1 unreadable value<" in page.text) == (200, True)
