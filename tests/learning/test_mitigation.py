@@ -79,6 +79,24 @@ def test_no_effect_of_a_common_threshold_is_claimed_where_groups_have_their_own(
     assert "cost" not in texts["thresholds"]["en"]
 
 
+@pytest.mark.parametrize("mitigation", ["thresholds", "reweighing"])
+def test_the_price_of_a_mitigation_is_stated_by_the_requested_objective(tmp_path: Path, mitigation: str) -> None:
+    """The cost of errors before and after is that of the delivered decisions, and the model card states it."""
+    costs = {"fp": 1.0, "fn": 5.0}
+    body = {"sensitive_features": ["group"], "threshold": {"cost": costs}, "mitigation": mitigation, **SHORT}
+    outcome = train(unequal_table(), "hired", tmp_path, **body)
+    effect = outcome.result["mitigation"]
+    assert effect["objective"]["requested"] == {"cost": costs}
+    assert effect["objective"]["before"] == outcome.result["decision"]["test"]["value"] or mitigation == "reweighing"
+
+    predictions = pd.read_parquet(tmp_path / "predictions.parquet")
+    errors = predictions[predictions["prediction"] != predictions["truth"]]
+    cost = errors["truth"].map({"no": costs["fp"], "yes": costs["fn"]}).sum() / len(predictions)
+    assert effect["objective"]["after"] == pytest.approx(cost)
+    assert "false positive: 1, false negative: 5" in effect["text"]["en"]
+    assert effect["text"]["en"] in (tmp_path / "model_card.md").read_text()
+
+
 def test_every_model_of_the_learning_curve_is_reweighed(tmp_path: Path) -> None:
     """Otherwise the curve would end with the effect of the weights, which more rows do not have."""
     body = {"sensitive_features": ["group"], "split": {"strategy": "holdout"}, **SHORT}

@@ -183,6 +183,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             if self.task not in (Task.AUTO, task_of_metric):
                 raise LearningError("metric_task_mismatch", field="metric", name=self.metric, task=str(self.task))
 
+        _require_effective_size(self.split)
         if self.task is Task.REGRESSION:
             reject_options_without_effect(self, DECISION_OPTIONS, subject="task=regression")
         if self.mitigation is not Mitigation.NONE and not self.sensitive_features:
@@ -372,6 +373,19 @@ def chosen_features(request: TrainingRequest, columns: Sequence[str]) -> tuple[s
     included = set(request.features.include) or set(columns)
     excluded = {*request.features.exclude, request.target, request.sample_weight}
     return tuple(name for name in columns if name in included and name not in excluded)
+
+
+def _require_effective_size(split: Split) -> None:
+    """Raise `LearningError` if a split has a number of folds or a test size that its strategy does not use.
+
+    The defaults are accepted, because a stored request contains them and may be sent again.
+    """
+    ineffective_field = "test_size" if split.strategy is Strategy.KFOLD else "folds"
+    value = getattr(split, ineffective_field)
+    if value != getattr(Split(), ineffective_field):
+        path = f"split.{ineffective_field}"
+        subject = f"split.strategy={split.strategy}"
+        raise LearningError("option_without_effect", field=path, option=f"{path}={value}", subject=subject)
 
 
 def _require_known(name: str, known: Mapping[str, Any], *, error_code: str, field: str) -> None:

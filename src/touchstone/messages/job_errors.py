@@ -194,6 +194,10 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "La colonne de poids « {name} » doit contenir un nombre positif ou nul à chaque ligne, et un poids non nul",
         "The column of weights “{name}” must have a number of at least 0 in every row, and one above 0",
     ),
+    "sample_weights_one_class": (
+        "Les lignes d’apprentissage dont le poids dans « {name} » n’est pas nul ont toutes la même valeur cible",
+        "All rows to learn from whose weight in “{name}” is not 0 have the same target value",
+    ),
     "sample_weights_one_sided": (
         "D’un côté du découpage, toutes les lignes ont le poids 0 dans « {name} » : il n’y a rien à y apprendre ou à y"
         " évaluer",
@@ -227,6 +231,10 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "file_unreadable": (
         "Le fichier n’est pas un tableau bien formé",
         "The file is not a well-formed table",
+    ),
+    "file_key_repeated": (
+        "Un objet du fichier a deux fois la clé « {name} »",
+        "An object in the file has the key “{name}” twice",
     ),
     "too_many_columns": ("{columns} colonnes : {maximum} au plus", "{columns} columns: at most {maximum}"),
     "too_many_cells": ("{cells} cellules : {maximum} au plus", "{cells} cells: at most {maximum}"),

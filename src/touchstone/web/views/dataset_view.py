@@ -58,6 +58,7 @@ class ColumnSummary:
         name: The name of the column.
         type: The measured type of the column.
         missing_share: The share of rows without a value.
+        unreadable_count: The number of values that do not fit the type, and therefore count as missing.
         distinct_count: The number of distinct values.
         low: The lowest value; None if there is none.
         high: The highest value; None if there is none.
@@ -69,6 +70,7 @@ class ColumnSummary:
     name: str
     type: str
     missing_share: float
+    unreadable_count: int
     distinct_count: int
     low: float | str | None
     high: float | str | None
@@ -199,6 +201,7 @@ def _column_summary(profile: Mapping[str, Any], row_count: int) -> ColumnSummary
         name=profile["name"],
         type=profile["type"],
         missing_share=profile.get("missing", 0) / row_count,
+        unreadable_count=profile.get("unreadable", 0),
         distinct_count=profile.get("distinct", 0),
         low=profile.get("minimum"),
         high=profile.get("maximum"),
