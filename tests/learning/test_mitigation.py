@@ -14,7 +14,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from tests.learning.small_tables import Progress, csv_file, explain, model_of, train
 from touchstone.learning.artifacts import example, model_artifact
-from touchstone.learning.column_types import from_strings
+from touchstone.learning.column_types import from_numbers, from_strings
 from touchstone.learning.decisions.threshold import Objective
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.experiment import prepare_experiment
@@ -130,6 +130,16 @@ def test_thresholds_by_group_apply_to_predictions_and_to_the_example(tmp_path: P
         prediction["prediction"] for prediction in predictions
     ]
     assert "group" in json.loads(json.dumps(record))["examples"][0]["row"]
+
+
+@pytest.mark.parametrize("numbers", [[12345671.0, 12345672.0, -0.0], list(range(40)), [0.25, 1e-7, 1e20]])
+def test_the_example_names_groups_of_numbers_like_the_service(numbers: list[float]) -> None:
+    """The thresholds in the record of a model are found by the names of the groups."""
+    column = from_numbers("region", np.array(numbers))
+    groups = define_groups(column.column, column.values)
+    stored_groups = msgspec.to_builtins(groups)
+    names = [example.group_name(stored_groups, {"region": number}) for number in numbers]
+    assert names == groups.assign(column.values).tolist()
 
 
 def test_rows_are_explained_with_the_threshold_of_their_group(tmp_path: Path) -> None:
