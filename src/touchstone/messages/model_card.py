@@ -96,6 +96,7 @@ MODEL_CARD: Final[Mapping[str, Text]] = {
         "one that was evaluated.",
     ),
     "groups": ("Groupes", "Groups"),
+    "class": ("Classe", "Class"),
     "group": ("Groupe", "Group"),
     "rows": ("Lignes", "Rows"),
     "mitigation": ("Atténuation", "Mitigation"),
