@@ -124,8 +124,8 @@ def _range_borders(numbers: Floats) -> Floats:
     distinct_numbers = np.unique(numbers)
     ends_of_frequent = np.searchsorted(distinct_numbers, frequent_numbers) + 1
     numbers_after_frequent = distinct_numbers[ends_of_frequent[ends_of_frequent < len(distinct_numbers)]]
-    borders = np.unique(np.concatenate([frequent_numbers, numbers_after_frequent, quantiles[1:-1]]))
-    return borders[borders > distinct_numbers[0]]
+    starts: Floats = np.unique(np.concatenate([frequent_numbers, numbers_after_frequent, quantiles[1:-1]]))
+    return np.setdiff1d(starts, distinct_numbers[:1])
 
 
 def _range_names(ends: Sequence[tuple[float, float]]) -> list[str]:
