@@ -17,10 +17,26 @@ COMPARISON_TEXTS: Final[Mapping[str, Text]] = {
         "Aucun entraînement n’a abouti : il n’y a rien à comparer.",
         "No training has succeeded, so there is nothing to compare.",
     ),
+    "no_other_succeeded": (
+        "Aucun autre entraînement n’a abouti : il n’y a rien à comparer.",
+        "No other training has succeeded, so there is nothing to compare.",
+    ),
+    "deleted": (
+        "{count} {count:entraînement a été supprimé : son résultat manque|entraînements ont été supprimés : leurs "
+        "résultats manquent} dans cette comparaison.",
+        "{count} {count:training has|trainings have} been deleted, so {count:its result is|their results are} missing "
+        "from this comparison.",
+    ),
     "different_metrics": (
         "Les entraînements ont été mesurés par des métriques différentes ({metrics}), qui ne se comparent pas : "
         "choisissez la tâche.",
         "The trainings were measured by different metrics ({metrics}), which cannot be compared: choose the task.",
+    ),
+    "unit_of_target": (
+        "{metric} : cette métrique a l’unité de la cible, et les scores de tableaux différents ne se comparent donc "
+        "pas : choisissez R².",
+        "{metric}: this metric has the unit of the target, so the scores of different tables cannot be compared: "
+        "choose R².",
     ),
     "only_score": (
         "Un seul jeu de données a un score : « {name} », {metric} {value} (intervalle à 95 % : {low} à {high}).",
@@ -52,5 +68,16 @@ COMPARISON_TEXTS: Final[Mapping[str, Text]] = {
     "own_rows": (
         "Chaque score a été mesuré sur des lignes de son propre tableau.",
         "Each score was measured on rows of its own table.",
+    ),
+    "different_class_counts": (
+        "Les cibles n’ont pas le même nombre de classes ({counts}) : un score peut n’être meilleur que parce que sa "
+        "cible est plus facile à prédire.",
+        "The targets have different numbers of classes ({counts}), so a score may only be better because its target is "
+        "easier to predict.",
+    ),
+    "different_targets": (
+        "Les cibles sont différentes ({names}) : un score peut n’être meilleur que parce que sa cible est plus facile "
+        "à prédire.",
+        "The targets are different ({names}), so a score may only be better because its target is easier to predict.",
     ),
 }

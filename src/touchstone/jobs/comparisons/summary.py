@@ -23,16 +23,21 @@ def _summary_sentences(comparison: Comparison, assessment: Assessment, locale: s
     if done_count < total_count:
         yield comparison_text("in_progress", locale, done=done_count, total=total_count)
 
+    deleted_count = sum(1 for dataset in comparison.trained if dataset.is_deleted)
+    if deleted_count > 0:
+        yield comparison_text("deleted", locale, count=deleted_count)
+
     if len(assessment.metrics) > 1:
         labels = ", ".join(_metric_label(metric, locale) for metric in assessment.metrics)
         yield comparison_text("different_metrics", locale, metrics=labels)
     elif assessment.best:
         yield from _best_sentences(assessment, locale)
         yield from _caveats(assessment.best, locale)
-        if len(_scored_datasets(assessment)) > 1:
-            yield comparison_text("own_rows", locale)
-    elif done_count == total_count:
-        yield comparison_text("none_succeeded", locale)
+        yield from _comparability_sentences(_scored_datasets(assessment), locale)
+    elif assessment.metrics:
+        yield comparison_text("unit_of_target", locale, metric=_metric_label(assessment.metrics[0], locale))
+    elif deleted_count < done_count == total_count:
+        yield comparison_text("none_succeeded" if deleted_count == 0 else "no_other_succeeded", locale)
 
 
 def _scored_datasets(assessment: Assessment) -> Sequence[AssessedDataset]:
@@ -55,6 +60,21 @@ def _best_sentences(assessment: Assessment, locale: str) -> Iterable[str]:
     overlapping_datasets = [dataset for dataset in assessment.datasets if dataset.overlaps_best]
     if overlapping_datasets:
         yield comparison_text("overlapping", locale, names=_enumerate(overlapping_datasets, locale))
+
+
+def _comparability_sentences(datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:
+    """Yield the sentences about the limits of a comparison of several scores."""
+    if len(datasets) < 2:
+        return
+    yield comparison_text("own_rows", locale)
+
+    targets = {str(item.dataset.target).casefold(): str(item.dataset.target) for item in datasets}
+    class_counts = {len(item.dataset.classes or ()) for item in datasets}
+    if len(class_counts) > 1:
+        yield comparison_text("different_class_counts", locale, counts=", ".join(map(str, sorted(class_counts))))
+    elif len(targets) > 1:
+        names = ", ".join(comparison_text("quoted_name", locale, name=target) for target in targets.values())
+        yield comparison_text("different_targets", locale, names=names)
 
 
 def _caveats(best_datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:

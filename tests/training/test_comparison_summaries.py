@@ -1,0 +1,73 @@
+"""The summary of a comparison says how far its scores can be compared."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from touchstone.jobs.comparisons.assessment import assess
+from touchstone.jobs.comparisons.comparison_records import ComparedDatasetRecord, Comparison, ComparisonRecord
+from touchstone.jobs.comparisons.summary import summarize
+from touchstone.jobs.job_states import JobState
+
+
+def compared_dataset(name: str, **columns: Any) -> ComparedDatasetRecord:
+    """Return a dataset whose training has succeeded with a balanced accuracy of 0.8, unless `columns` differ."""
+    estimate = {"value": 0.8, "low": 0.7, "high": 0.9}
+    metrics = {"metric": "balanced_accuracy", "holdout": {"balanced_accuracy": estimate}, "baseline": {}}
+    row = dict.fromkeys(ComparedDatasetRecord.__struct_fields__) | {
+        "comparison_id": UUID(int=1),
+        "dataset_id": len(name),
+        "dataset_name": name,
+        "target": "y",
+        "job_id": uuid4(),
+        "status": JobState.SUCCEEDED,
+        "metrics": metrics,
+        "classes": ["no", "yes"],
+    }
+    return ComparedDatasetRecord.from_row(row | columns)
+
+
+def compare(*datasets: ComparedDatasetRecord) -> Comparison:
+    """Return a comparison of datasets."""
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    record = ComparisonRecord(id=UUID(int=1), name=None, project_id=None, request={}, created_at=moment)
+    return Comparison(record=record, datasets=datasets)
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({}, None),
+        ({"target": "Y"}, None),
+        ({"target": "z"}, "The targets are different (“y”, “z”), so a score may only be better"),
+        ({"classes": ["a", "b", "c"]}, "The targets have different numbers of classes (2, 3), so a score may only"),
+        ({"target": "z", "classes": ["a", "b", "c"]}, "The targets have different numbers of classes (2, 3)"),
+    ],
+)
+def test_targets_that_differ_are_mentioned(columns: dict[str, Any], sentence: str | None) -> None:
+    """With two classes a model is right more often by chance than with three."""
+    comparison = compare(compared_dataset("First"), compared_dataset("Second", **columns))
+    summary = summarize(comparison, assess(comparison), "en")
+    if sentence is None:
+        assert summary.endswith("Each score was measured on rows of its own table.")
+    else:
+        assert sentence in summary
+
+
+def test_deleted_trainings_do_not_count_as_failed() -> None:
+    """Of a deleted training nobody knows the result, and what is said about the others says so."""
+    deleted = compared_dataset("Deleted", job_id=None, status=None, metrics=None, classes=None)
+    failed = compared_dataset("Failed", status=JobState.FAILED, metrics=None, classes=None)
+    cancelled = compared_dataset("Cancelled", status=JobState.CANCELLED, metrics=None, classes=None)
+    assert compare(deleted, deleted).state is JobState.CANCELLED
+    assert compare(deleted, cancelled).state is JobState.CANCELLED
+    assert compare(deleted, failed).state is JobState.FAILED
+    assert compare(cancelled, failed).state is JobState.FAILED
+
+    comparison = compare(deleted, failed)
+    assert summarize(comparison, assess(comparison), "fr") == (
+        "1 entraînement a été supprimé\u00a0: son résultat manque dans cette comparaison. "
+        "Aucun autre entraînement n’a abouti\u00a0: il n’y a rien à comparer."
+    )
