@@ -12,10 +12,17 @@ from touchstone.jobs.job_states import FINAL_STATES, JobState
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """The reason for leaving out a dataset, as the key of a sentence and its placeholder values."""
+    """The reason for leaving out a dataset.
+
+    Attributes:
+        code: the key of the sentence that explains the reason.
+        facts: the placeholder values of the sentence.
+        field: the invalid field in the request for the training, or empty if the table is the reason.
+    """
 
     code: str
     facts: Json = {}
+    field: str = ""
 
 
 class NewComparedDataset(Struct, frozen=True, kw_only=True):
