@@ -10,6 +10,9 @@ from touchstone.jobs.comparisons.assessment import assess
 from touchstone.jobs.comparisons.comparison_records import ComparedDatasetRecord, Comparison, ComparisonRecord
 from touchstone.jobs.comparisons.summary import summarize
 from touchstone.jobs.job_states import JobState
+from touchstone.learning.request_choices import Strategy
+from touchstone.messages import comparison_text
+from touchstone.messages.locales import LOCALES
 
 
 def compared_dataset(name: str, **columns: Any) -> ComparedDatasetRecord:
@@ -25,6 +28,7 @@ def compared_dataset(name: str, **columns: Any) -> ComparedDatasetRecord:
         "status": JobState.SUCCEEDED,
         "metrics": metrics,
         "classes": ["no", "yes"],
+        "split_strategy": "holdout",
     }
     return ComparedDatasetRecord.from_row(row | columns)
 
@@ -44,16 +48,24 @@ def compare(*datasets: ComparedDatasetRecord) -> Comparison:
         ({"target": "z"}, "The targets are different (“y”, “z”), so a score may only be better"),
         ({"classes": ["a", "b", "c"]}, "The targets have different numbers of classes (2, 3), so a score may only"),
         ({"target": "z", "classes": ["a", "b", "c"]}, "The targets have different numbers of classes (2, 3)"),
+        ({"split_strategy": "time"}, "The test rows were chosen in different ways (at random, the most recent ones)"),
     ],
 )
-def test_targets_that_differ_are_mentioned(columns: dict[str, Any], sentence: str | None) -> None:
-    """With two classes a model is right more often by chance than with three."""
+def test_targets_and_splits_that_differ_are_mentioned(columns: dict[str, Any], sentence: str | None) -> None:
+    """With two classes a model is right more often by chance than with three, and the future is hard to predict."""
     comparison = compare(compared_dataset("First"), compared_dataset("Second", **columns))
     summary = summarize(comparison, assess(comparison), "en")
     if sentence is None:
         assert summary.endswith("Each score was measured on rows of its own table.")
     else:
         assert sentence in summary
+
+
+@pytest.mark.parametrize("strategy", [strategy for strategy in Strategy if strategy is not Strategy.AUTO])
+@pytest.mark.parametrize("locale", LOCALES)
+def test_each_way_to_choose_test_rows_has_a_name(strategy: Strategy, locale: str) -> None:
+    """The summary can name the split of any training."""
+    assert comparison_text(f"split_{strategy}", locale)
 
 
 def test_deleted_trainings_do_not_count_as_failed() -> None:

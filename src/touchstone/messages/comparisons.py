@@ -80,4 +80,13 @@ COMPARISON_TEXTS: Final[Mapping[str, Text]] = {
         "à prédire.",
         "The targets are different ({names}), so a score may only be better because its target is easier to predict.",
     ),
+    "different_splits": (
+        "Les lignes d’évaluation n’ont pas été choisies de la même façon ({ways}) : un score peut n’être meilleur que "
+        "pour cette raison.",
+        "The test rows were chosen in different ways ({ways}), which may be the only reason for a better score.",
+    ),
+    "split_holdout": ("au hasard", "at random"),
+    "split_kfold": ("chacune à son tour", "each in turn"),
+    "split_time": ("les plus récentes", "the most recent ones"),
+    "split_group": ("des groupes entiers", "whole groups"),
 }

@@ -79,6 +79,7 @@ class ComparedDatasetRecord(RowRecord, frozen=True, kw_only=True):
     algorithm: str | None
     algorithm_label: Json | None
     classes: list[Any] | None
+    split_strategy: str | None
     warnings: list[Json] | None
 
     @property

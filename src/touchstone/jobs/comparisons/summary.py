@@ -76,6 +76,11 @@ def _comparability_sentences(datasets: Sequence[AssessedDataset], locale: str) -
         names = ", ".join(comparison_text("quoted_name", locale, name=target) for target in targets.values())
         yield comparison_text("different_targets", locale, names=names)
 
+    strategies = sorted({item.dataset.split_strategy for item in datasets if item.dataset.split_strategy})
+    if len(strategies) > 1:
+        ways = ", ".join(comparison_text(f"split_{strategy}", locale) for strategy in strategies)
+        yield comparison_text("different_splits", locale, ways=ways)
+
 
 def _caveats(best_datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:
     """Yield the caveats about the best models, with the name of the dataset if there are several."""

@@ -170,7 +170,7 @@ async def _check_training(ctx: JobRequestContext, shared: _SharedInputs, candida
         raise LearningError("target_not_suggested", name=source.name)
     if candidate.rank is not None and source.columns and candidate.target not in source.columns:
         # Many tables of a ranking may lack the column. Avoid reading their files if their columns are known.
-        raise LearningError("target_not_found", name=candidate.target, nearest=None)
+        raise LearningError("target_not_found", field="target", name=candidate.target, nearest=None)
 
     training_request = shared.request.training_request(
         source.dataset_id,
