@@ -141,6 +141,15 @@ def test_a_number_of_many_rows_is_a_group_of_its_own(frequent: int, groups: dict
     assert {group["group"]: group["rows"] for group in entry["groups"]} == groups
 
 
+def test_a_category_called_like_the_other_values_is_counted_once() -> None:
+    """Its rows are not measured a second time."""
+    groups = word_column("group", [*"abcdefghijklmno", "…", "…"] * 40)
+    truth = np.zeros(680, dtype=np.intp)
+    (entry,) = measure(certain_predictions(truth, truth), groups)
+    assert sum(group["rows"] for group in entry["groups"]) == 680
+    assert [group["group"] for group in entry["groups"]] == [*"abcdefghijk", "…"]
+
+
 def test_later_rows_belong_to_the_groups_of_the_table() -> None:
     """A number outside the table belongs to the nearest range, and an unknown category to the other groups."""
     ages = from_numbers("age", np.arange(20.0, 60.0))

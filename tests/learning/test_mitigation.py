@@ -249,6 +249,19 @@ def test_weights_make_group_and_class_independent() -> None:
     assert factors.sum() == pytest.approx(10)
 
 
+def test_rows_of_a_known_year_have_no_warning(tmp_path: Path) -> None:
+    """Its few rows gave it no threshold, but the training knows it, unlike a later year."""
+    frame = unequal_table()
+    frame["since"] = np.where(frame["group"] == "a", "2019-03-01", "2020-05-07")
+    frame.loc[:2, "since"] = "2021-01-01"
+    body = {"sensitive_features": ["since"], "features": {"include": ["points"]}, "mitigation": "thresholds", **SHORT}
+    outcome = train(frame, "hired", tmp_path, **body)
+    rows: list[Json] = [{"points": 0.5, "since": day} for day in ("2019-03-01", "2021-12-31", "2022-01-01")]
+    predictions = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
+    codes = [[warning["code"] for warning in prediction["warnings"]] for prediction in predictions]
+    assert codes == [[], [], ["group_unseen"]]
+
+
 def test_the_card_has_the_rates_and_gaps_of_each_of_three_classes(tmp_path: Path) -> None:
     """With three classes, accuracies alone would hide which class a model fails to recognize in a group."""
     frame = unequal_table()

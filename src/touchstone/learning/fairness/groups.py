@@ -34,8 +34,8 @@ class SensitiveColumn:
 
     Attributes:
         schema: the schema of the column.
-        groups: the names of the groups in their natural order, without the group of missing values. A column of dates
-            has none, because its groups are years, and new rows may have new years.
+        groups: the names of the groups in their natural order, without the group of missing values. New rows of a
+            column of dates may have further groups, because its groups are years.
         borders: the lowest number of every range except the first, if numbers are divided into ranges.
     """
 
@@ -51,8 +51,7 @@ class SensitiveColumn:
     def assign(self, cells: "pd.Series[Any]") -> Labels:
         """Return the name of the group of each cell, or None for a missing value."""
         if self.schema.kind is ColumnKind.DATE:
-            years = [None if pd.isna(cell) else str(cell.year) for cell in cells]
-            return np.array(years, dtype=object)
+            return _years(cells)
         if is_float_dtype(cells):
             return self._assign_numbers(cells.to_numpy())
 
@@ -80,7 +79,8 @@ def define_groups(schema: ColumnSchema, cells: "pd.Series[Any]") -> SensitiveCol
     share one.
     """
     if schema.kind is ColumnKind.DATE:
-        return SensitiveColumn(schema)
+        years = {year for year in _years(cells) if year is not None}
+        return SensitiveColumn(schema, groups=tuple(sorted(years)))
     if is_float_dtype(cells):
         # The numbers may be identifiers, but those of new rows have to be read as numbers, too.
         return _define_ranges(replace(schema, kind=ColumnKind.NUMBER), cells.to_numpy())
@@ -89,6 +89,11 @@ def define_groups(schema: ColumnSchema, cells: "pd.Series[Any]") -> SensitiveCol
     rows_per_category = present_cells.value_counts().sort_index()
     largest_categories = rows_per_category.nlargest(MAX_GROUPS).index
     return SensitiveColumn(schema, groups=tuple(sorted(largest_categories)))
+
+
+def _years(cells: "pd.Series[Any]") -> Labels:
+    """Return the year of each date, or None for a missing date."""
+    return np.array([None if pd.isna(cell) else str(cell.year) for cell in cells], dtype=object)
 
 
 def _define_ranges(schema: ColumnSchema, numbers: Floats) -> SensitiveColumn:
