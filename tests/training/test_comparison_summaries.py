@@ -15,10 +15,15 @@ from touchstone.messages import comparison_text
 from touchstone.messages.locales import LOCALES
 
 
+def scored(value: float, *, baseline: float, metric: str = "accuracy") -> dict[str, Any]:
+    """Return the metrics of a training."""
+    estimate = {"value": value, "low": value - 0.1, "high": value + 0.1}
+    baseline_estimate = {"value": baseline, "low": baseline - 0.1, "high": baseline + 0.1}
+    return {"metric": metric, "holdout": {metric: estimate}, "baseline": {metric: baseline_estimate}}
+
+
 def compared_dataset(name: str, **columns: Any) -> ComparedDatasetRecord:
-    """Return a dataset whose training has succeeded with a balanced accuracy of 0.8, unless `columns` differ."""
-    estimate = {"value": 0.8, "low": 0.7, "high": 0.9}
-    metrics = {"metric": "balanced_accuracy", "holdout": {"balanced_accuracy": estimate}, "baseline": {}}
+    """Return a dataset whose training has succeeded with an accuracy of 0.8, unless `columns` differ."""
     row = dict.fromkeys(ComparedDatasetRecord.__struct_fields__) | {
         "comparison_id": UUID(int=1),
         "dataset_id": len(name),
@@ -26,7 +31,7 @@ def compared_dataset(name: str, **columns: Any) -> ComparedDatasetRecord:
         "target": "y",
         "job_id": uuid4(),
         "status": JobState.SUCCEEDED,
-        "metrics": metrics,
+        "metrics": scored(0.8, baseline=0.5),
         "classes": ["no", "yes"],
         "split_strategy": "holdout",
     }
@@ -48,6 +53,8 @@ def compare(*datasets: ComparedDatasetRecord) -> Comparison:
         ({"target": "z"}, "The targets are different (“y”, “z”), so a score may only be better"),
         ({"classes": ["a", "b", "c"]}, "The targets have different numbers of classes (2, 3), so a score may only"),
         ({"target": "z", "classes": ["a", "b", "c"]}, "The targets have different numbers of classes (2, 3)"),
+        ({"metrics": scored(0.9, baseline=0.52)}, None),
+        ({"metrics": scored(0.9, baseline=0.85)}, "A model that ignores every column scores 0.5 to 0.85, depending"),
         ({"split_strategy": "time"}, "The test rows were chosen in different ways (at random, the most recent ones)"),
     ],
 )
@@ -59,6 +66,15 @@ def test_targets_and_splits_that_differ_are_mentioned(columns: dict[str, Any], s
         assert summary.endswith("Each score was measured on rows of its own table.")
     else:
         assert sentence in summary
+
+
+def test_baselines_of_regressions_say_nothing_about_the_difficulty() -> None:
+    """By R², the mean of the training rows scores below 0 where the test rows differ from them."""
+    baselines = (0.0, -0.4)
+    comparison = compare(
+        *(compared_dataset("Data", metrics=scored(0.8, baseline=value, metric="r2"), classes=[]) for value in baselines)
+    )
+    assert "A model that ignores" not in summarize(comparison, assess(comparison), "en")
 
 
 @pytest.mark.parametrize("strategy", [strategy for strategy in Strategy if strategy is not Strategy.AUTO])

@@ -80,6 +80,12 @@ COMPARISON_TEXTS: Final[Mapping[str, Text]] = {
         "à prédire.",
         "The targets are different ({names}), so a score may only be better because its target is easier to predict.",
     ),
+    "different_baselines": (
+        "Un modèle qui ignore toutes les colonnes obtient de {low} à {high} selon le tableau : un score peut n’être "
+        "meilleur que parce que sa cible est plus facile à prédire.",
+        "A model that ignores every column scores {low} to {high}, depending on the table, so a score may only be "
+        "better because its target is easier to predict.",
+    ),
     "different_splits": (
         "Les lignes d’évaluation n’ont pas été choisies de la même façon ({ways}) : un score peut n’être meilleur que "
         "pour cette raison.",

@@ -1,14 +1,17 @@
 """The summary of a comparison in sentences about the best datasets and the certainty of the result."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from touchstone.jobs.comparisons.assessment import AssessedDataset, Assessment, Score
 from touchstone.jobs.comparisons.comparison_records import Comparison
 from touchstone.jobs.job_records import Json
-from touchstone.learning.request_choices import METRIC_BY_NAME
+from touchstone.learning.request_choices import METRIC_BY_NAME, Task
 from touchstone.messages import comparison_text
 from touchstone.messages.locales import LOCALES
 from touchstone.messages.numbers import format_decimal
+
+SIMILAR_BASELINES: Final = 0.05  # Scores of models that ignore every column may differ by this much without a remark.
 
 
 def summarize(comparison: Comparison, assessment: Assessment, locale: str) -> str:
@@ -68,18 +71,41 @@ def _comparability_sentences(datasets: Sequence[AssessedDataset], locale: str) -
         return
     yield comparison_text("own_rows", locale)
 
-    targets = {str(item.dataset.target).casefold(): str(item.dataset.target) for item in datasets}
-    class_counts = {len(item.dataset.classes or ()) for item in datasets}
-    if len(class_counts) > 1:
-        yield comparison_text("different_class_counts", locale, counts=", ".join(map(str, sorted(class_counts))))
-    elif len(targets) > 1:
-        names = ", ".join(comparison_text("quoted_name", locale, name=target) for target in targets.values())
-        yield comparison_text("different_targets", locale, names=names)
+    yield from _difficulty_sentences(datasets, locale)
 
     strategies = sorted({item.dataset.split_strategy for item in datasets if item.dataset.split_strategy})
     if len(strategies) > 1:
         ways = ", ".join(comparison_text(f"split_{strategy}", locale) for strategy in strategies)
         yield comparison_text("different_splits", locale, ways=ways)
+
+
+def _difficulty_sentences(datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:
+    """Yield a sentence if the targets may not be equally difficult to predict, for the most obvious reason."""
+    class_counts = sorted({len(item.dataset.classes or ()) for item in datasets})
+    targets = {str(item.dataset.target).casefold(): str(item.dataset.target) for item in datasets}
+    baselines = sorted(_class_baselines(datasets))
+
+    if len(class_counts) > 1:
+        yield comparison_text("different_class_counts", locale, counts=", ".join(map(str, class_counts)))
+    elif len(targets) > 1:
+        names = ", ".join(comparison_text("quoted_name", locale, name=target) for target in targets.values())
+        yield comparison_text("different_targets", locale, names=names)
+    elif baselines and baselines[-1] - baselines[0] > SIMILAR_BASELINES:
+        low, high = (format_decimal(baseline, locale) for baseline in (baselines[0], baselines[-1]))
+        yield comparison_text("different_baselines", locale, low=low, high=high)
+
+
+def _class_baselines(datasets: Iterable[AssessedDataset]) -> Iterable[float]:
+    """Yield the known baselines of classifications.
+
+    Those of regressions by R² are about 0 for every target, and lower where the test rows differ from the others.
+    """
+    for item in datasets:
+        score = item.score
+        if score is None or score.baseline is None:
+            continue
+        if METRIC_BY_NAME[score.metric].task is Task.CLASSIFICATION:
+            yield score.baseline
 
 
 def _caveats(best_datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:
