@@ -262,25 +262,18 @@ def test_rows_of_a_known_year_have_no_warning(tmp_path: Path) -> None:
     assert codes == [[], [], ["group_unseen"]]
 
 
-def test_the_card_has_the_rates_and_gaps_of_each_of_three_classes(tmp_path: Path) -> None:
-    """With three classes, accuracies alone would hide which class a model fails to recognize in a group."""
+def test_the_card_has_the_gaps_of_each_of_three_classes(tmp_path: Path) -> None:
+    """The gap between accuracies alone would not show what a mitigation changes."""
     frame = unequal_table()
     frame["grade"] = np.select([frame["points"] > 1.5, frame["points"] > 0], ["high", "middle"], "low")
     body = {"features": {"include": ["points"]}, "sensitive_features": ["group"], "mitigation": "reweighing", **SHORT}
     result = train(frame, "grade", tmp_path, **body).result
 
     _french, english = (tmp_path / "model_card.md").read_text(encoding="utf-8").split("\n---\n")
-    lines = english.splitlines()
-    assert "| Class | Group | Rate of positive predictions | True positive rate |" in english
     (entry,) = result["group_metrics"]
-    for class_name in ("high", "low", "middle"):
-        for group in entry["groups"]:
-            (line,) = (line for line in lines if line.startswith(f"| {class_name} | {group['group']} |"))
-            for estimate in group["classes"][class_name].values():
-                assert f"{estimate['value']:.3f} [" in line.replace("1.00 [", "1.000 [")
-        gap = entry["class_gaps"][class_name]["selection_rate"]["difference"]
-        (line,) = (line for line in lines if f"positive predictions of “{class_name}”, gap" in line)
-        assert line.endswith(f"| {gap:.3f} |")
+    for class_name, gaps in entry["class_gaps"].items():
+        (line,) = (line for line in english.splitlines() if f"positive predictions of “{class_name}”, gap" in line)
+        assert line.endswith(f"| {gaps['selection_rate']['difference']:.3f} |")
 
 
 @pytest.mark.parametrize(

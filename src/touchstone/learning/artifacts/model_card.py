@@ -187,36 +187,24 @@ class _MarkdownCard:
     def column_groups(self, entry: Json) -> str:
         """Return a heading and the tables of the groups of one sensitive column.
 
-        With more than two classes, a second table has the rates of each class.
+        With more than two classes, there is a further table with the rates of each class.
         """
         groups = entry["groups"]
-        rows = [([self.group_name(group["group"]), group["rows"]], group["metrics"]) for group in groups]
-        tables = [self.estimates_table(["group", "rows"], rows)]
+        parts = [f"### {_escape(entry['column'])}", self.group_table(groups, [group["metrics"] for group in groups])]
+        for name in groups[0].get("classes", {}):
+            parts.append(f"#### {_escape(self.text('rates_of_class', name=name))}")
+            parts.append(self.group_table(groups, [group["classes"][name] for group in groups]))
+        return "\n\n".join(parts)
 
-        if groups and "classes" in groups[0]:
-            rates = [
-                ([name, self.group_name(group["group"])], group["classes"][name])
-                for name in groups[0]["classes"]
-                for group in groups
-            ]
-            tables.append(self.estimates_table(["class", "group"], rates))
-        return "\n\n".join([f"### {_escape(entry['column'])}", *tables])
+    def group_table(self, groups: Sequence[Json], metrics_of_groups: Sequence[Json]) -> str:
+        """Return a table of groups and the given metrics of each."""
+        names = list(metrics_of_groups[0])
+        labels = [self.choose(GROUP_METRIC_LABELS[name]) for name in names]
 
-    def estimates_table(self, column_keys: Sequence[str], rows: Sequence[tuple[list[object], Json]]) -> str:
-        """Return a table of estimates with their intervals.
-
-        Args:
-            column_keys: the message keys of the names of the first columns.
-            rows: the cells of the first columns and the estimates by metric, for each row.
-        """
-        metrics = list(rows[0][1])
-        labels = [self.choose(GROUP_METRIC_LABELS[metric]) for metric in metrics]
-        header = _table_line([*(self.text(key) for key in column_keys), *labels])
-        lines = [header, "|---" * (len(column_keys) + len(metrics)) + "|"]
-
-        for first_cells, estimates in rows:
-            values = [f"{self.value(estimate)} {self.interval(estimate)}" for estimate in estimates.values()]
-            lines.append(_table_line([*first_cells, *values]))
+        lines = [_table_line([self.text("group"), self.text("rows"), *labels]), "|---" * (len(names) + 2) + "|"]
+        for group, metrics in zip(groups, metrics_of_groups, strict=True):
+            values = [f"{self.value(metrics[name])} {self.interval(metrics[name])}" for name in names]
+            lines.append(_table_line([self.group_name(group["group"]), group["rows"], *values]))
         return "\n".join(lines)
 
     def group_name(self, name: str | None) -> str:
