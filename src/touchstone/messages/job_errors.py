@@ -11,9 +11,12 @@ from touchstone.messages.locales import Text
 
 # The key of the suggestion at the end of a sentence about an unknown name that resembles a known one.
 NAME_SUGGESTION: Final = "nearest_name"
+# The end of a sentence about one of several datasets.
+NAME_OF_DATASET: Final = "name_of_dataset"
 
 JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
     NAME_SUGGESTION: (" ; nom le plus proche : « {nearest} »", "; nearest name: “{nearest}”"),
+    NAME_OF_DATASET: (" (jeu de données « {dataset} »)", " (dataset “{dataset}”)"),
     # Requests that contradict themselves
     "unknown_algorithm": (
         "« {name} » n’est pas un algorithme connu : {known}",
