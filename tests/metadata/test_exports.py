@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from msgspec import UNSET, UnsetType
 
 from tests.metadata.examples import CARD, CROISSANT, DATA_PACKAGE, DCAT_AP, SCHEMA_ORG, read, read_dataset, sources
 from tests.metadata.exporting import (
@@ -21,7 +22,7 @@ from tests.metadata.exporting import (
     read_export,
 )
 from touchstone.core.evidence import EvidenceLevel
-from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument, Scope
+from touchstone.metadata.documents import Claim, DatasetDocument, DocumentSource, ImportedDocument, Scope
 from touchstone.metadata.exact_values import MEMBER
 from touchstone.metadata.exported_dataset import FOREIGN_MEASUREMENT, ExportedClaim, ExportedDataset
 from touchstone.metadata.readers.source_document import SourceDocument
@@ -38,6 +39,14 @@ DEEPLY_NESTED_JSON = '{"a":' * 64 + "1" + "}" * 64
 def as_restated(claims: tuple[Claim, ...]) -> list[Claim]:
     """Return claims as they are after another catalog has exported them."""
     return [replace(claim, is_restated=True) for claim in claims]
+
+
+def first_source(claim: ExportedClaim) -> DocumentSource | UnsetType:
+    """Return the source of an exported claim as a claim that restates it has it."""
+    if claim.source is None:
+        return UNSET
+    source = claim.source
+    return DocumentSource(kind=source.kind, name=source.name, url=source.url, sha256=source.sha256)
 
 
 def documents_of(source: SourceDocument) -> list[DatasetDocument]:
@@ -71,6 +80,7 @@ class TestRecordsOfTheCatalog:
                 note=claim.note,
                 until=claim.until,
                 is_restated=True,
+                original_source=first_source(claim),
             )
             for claim in dataset.claims
         ]

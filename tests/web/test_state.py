@@ -224,6 +224,13 @@ def test_only_stored_lists_are_parted_at_their_commas() -> None:
     assert state.filters == {"objective": ("Income, of adults",), "file_type": ("csv", "parquet")}
 
 
+def test_a_stored_requirement_keeps_the_commas_of_its_values() -> None:
+    """The page writes them so that the field of the form can be split into the same values again."""
+    state = RankState.from_project(project(gates={"license": ["Kaggle, other", "MIT"]}), WEIGHT_PROFILES)
+    assert state.gates == {"license": "Kaggle\\, other, MIT"}
+    assert state.gate_body() == {"license": ["Kaggle, other", "MIT"]}
+
+
 def test_the_pages_have_every_gate_of_the_api() -> None:
     """The form of the gates has all names, and enters each as the API expects it."""
     assert set(GATES) == {gate.parameter.name for gate in API_GATES}

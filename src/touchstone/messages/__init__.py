@@ -13,7 +13,7 @@ from typing import Any, Final
 from touchstone.messages.comparisons import COMPARISON_TEXTS
 from touchstone.messages.document_rejections import DOCUMENT_REJECTIONS
 from touchstone.messages.errors import ERROR_TEXTS
-from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NAME_SUGGESTION
+from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NAME_OF_DATASET, NAME_SUGGESTION
 from touchstone.messages.locales import LOCALES, Text
 from touchstone.messages.pages_account import ACCOUNT_PAGES
 from touchstone.messages.pages_common import COMMON_PAGES
@@ -60,11 +60,14 @@ def job_error_text(error_code: str, facts: Mapping[str, Any], locale: str) -> st
     """Return the sentence that tells a user why a job cannot start or has failed.
 
     The facts fill in the placeholders of the sentence, such as `{name}`. If a column name seems to be misspelt, the
-    fact `nearest` is the most similar existing name, and the sentence ends by suggesting it.
+    fact `nearest` is the most similar existing name, and the sentence ends by suggesting it. If the job is one of
+    several, the fact `dataset` is the name of its dataset, which the sentence mentions.
     """
     placeholders = {name: _join_items(fact) for name, fact in facts.items()}
     sentence = text(error_code, locale, **placeholders)
 
+    if facts.get("dataset"):
+        sentence += text(NAME_OF_DATASET, locale, **placeholders)
     if facts.get("nearest"):
         sentence += text(NAME_SUGGESTION, locale, **placeholders)
     return sentence

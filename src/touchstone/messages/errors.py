@@ -24,8 +24,8 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Only its author and administrators may change it",
     ),
     "review_forbidden": (
-        "Seul un curateur peut en décider, ou l’auteur de la fiche s’il s’agit d’une proposition",
-        "Only a curator may decide about it, or the creator of the record if it is a proposal",
+        "Seul un curateur peut en décider, ou l’auteur de la fiche si c’est une proposition ou s’il l’a acceptée",
+        "Only a curator may decide about it, or the creator of the record if it is a proposal or they have accepted it",
     ),
     "own_claim": (
         "Personne ne peut confirmer sa propre affirmation",

@@ -44,6 +44,16 @@ FAIRNESS: Final[Mapping[str, Text]] = {
         "same rate on the training rows by which the thresholds were chosen; the table shows how it is for the test "
         "rows. The model therefore needs the sensitive columns to decide.",
     ),
+    "mitigated_metric": (
+        "{metric} : {after} sur les lignes de test, contre {before} sans cette atténuation.",
+        "{metric}: {after} on the test rows, against {before} without this mitigation.",
+    ),
+    "mitigated_cost": (
+        "Coût des erreurs (faux positif : {fp}, faux négatif : {fn}) : {after} par ligne de test, contre {before} "
+        "sans cette atténuation.",
+        "Cost of errors (false positive: {fp}, false negative: {fn}): {after} per test row, against {before} without "
+        "this mitigation.",
+    ),
     "mitigation_reweighing": (
         "Les lignes sont pondérées à l’apprentissage, comme si le groupe et la classe étaient indépendants (Kamiran et "
         "Calders 2012). Le modèle n’a pas besoin des colonnes sensibles pour décider.",

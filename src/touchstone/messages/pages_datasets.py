@@ -59,6 +59,8 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
     "columns_title": ("Colonnes du fichier", "Columns of the file"),
     "column": ("Colonne", "Column"),
     "type": ("Type", "Type"),
+    "column_unreadable": ("{count} valeurs illisibles", "{count} unreadable values"),
+    "column_unreadable_one": ("{count} valeur illisible", "{count} unreadable value"),
     "type_integer": ("entier", "integer"),
     "type_number": ("nombre", "number"),
     "type_boolean": ("oui/non", "yes/no"),

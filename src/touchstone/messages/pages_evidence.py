@@ -41,6 +41,10 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "claim_until": ("jusqu’au {date}", "until {date}"),
     "claim_place": ("Endroit : {place}", "Place: {place}"),
     "claim_source": ("Source : {name}", "Source: {name}"),
+    "claim_original_source": (
+        "Source d’origine, d’après l’export : {name}",
+        "Original source, according to the export: {name}",
+    ),
     "claim_source_link": ("ouvrir la source", "open the source"),
     "claim_annotators": (
         "Concerne les annotateurs et non les personnes dont viennent les données : ne compte pas.",

@@ -68,11 +68,6 @@ def has_chosen_file(form: FormData, name: str) -> bool:
     return any(value.filename if isinstance(value, UploadFile) else value for value in values)
 
 
-def split_at_commas(text: str) -> list[str]:
-    """Split a string at its commas, and drop surrounding blanks and empty parts."""
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
 def is_integer(text: str, *, max_digits: int = _MAX_ID_DIGITS) -> bool:
     """Return whether a string consists of at most `max_digits` ASCII digits."""
     return text.isascii() and text.isdigit() and len(text) <= max_digits

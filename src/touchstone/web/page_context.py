@@ -239,6 +239,7 @@ class PageContext:
             "ranking_address": cookies.last_ranking_address(self.request),
             "done": flash_message(self.request),
             "problem": problem,
+            "address_notes": (),
             "request_id": self.request.headers.get(REQUEST_ID.decode(), ""),
             **context,
         }

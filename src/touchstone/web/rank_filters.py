@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, Kind
+from touchstone.core.comma_lists import split_at_commas
 
 SEARCH: Final = "q"
 """The filter for a search by words, which has a separate field above the ranking."""
@@ -161,7 +162,7 @@ def _to_entered_values(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         # Only a list is split at its commas, because a name or an objective may contain commas.
         is_list = FILTERS[name] is FilterInput.WORDS
-        return tuple(value.split(",")) if is_list else (value,)
+        return tuple(split_at_commas(value)) if is_list else (value,)
     if isinstance(value, list):
         return tuple(str(entry) for entry in value)
     # Fifteen significant digits survive in every float, and integers have no decimal point in this format.

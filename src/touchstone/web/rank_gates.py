@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from touchstone.core.attributes import FLAGS
+from touchstone.core.comma_lists import join_with_commas, split_at_commas
 from touchstone.core.evidence import Assurance
 from touchstone.web.rank_filters import METADATA_FIELDS, InvalidFilterValue, parse_bound
 
@@ -23,7 +24,6 @@ RANGE_GATES: Final[Mapping[str, str]] = {
     "missing_values_percentage": "missing_values_percentage",
 }
 """The ranges with one gate for each bound, and the attributes that the bounds apply to."""
-WORD_SEPARATOR: Final = ","
 
 GateValue = str | list[str] | bool | int | float
 
@@ -76,7 +76,7 @@ def parse_gate(name: str, entered_value: str) -> GateValue:
     if gate_input is GateInput.NUMBER:
         return parse_bound(name, entered_value)
     if gate_input is GateInput.WORDS:
-        return split_words(entered_value)
+        return split_at_commas(entered_value)
     if gate_input is GateInput.FLAG and entered_value in ("true", "false"):
         return entered_value == "true"
     if gate_input is GateInput.LEVEL and entered_value in list(Assurance):
@@ -91,12 +91,6 @@ def is_valid_gate(name: str, entered_value: str) -> bool:
     except InvalidFilterValue:
         return False
     return True
-
-
-def split_words(text: str) -> list[str]:
-    """Split a comma-separated string into words, without blanks around them and empty words."""
-    words = (word.strip() for word in text.split(WORD_SEPARATOR))
-    return [word for word in words if word]
 
 
 def gates_from_project(stored_gates: Mapping[str, Any]) -> dict[str, str]:
@@ -121,7 +115,7 @@ def _to_entered_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return f"{WORD_SEPARATOR} ".join(str(word) for word in value)
+        return join_with_commas(str(word) for word in value)
     if isinstance(value, str):
         return value
     # Fifteen significant digits survive in every float, and whole numbers have no decimal point in this format.

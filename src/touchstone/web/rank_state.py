@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from touchstone.client import Project
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
 from touchstone.web.forms import is_integer
@@ -23,12 +24,10 @@ from touchstone.web.rank_filters import (
 from touchstone.web.rank_gates import (
     GATE_PREFIX,
     GATES,
-    WORD_SEPARATOR,
     canonical_gate_name,
     gates_from_project,
     is_valid_gate,
     parse_gate,
-    split_words,
 )
 from touchstone.web.slider_positions import (
     WeightProfiles,
@@ -46,7 +45,7 @@ PAGE_SIZE: Final = 20
 MAX_PINS: Final = 5
 _MAX_PAGE: Final = 50_000
 WEIGHT_PREFIX: Final = "w."
-_TRACKING_PREFIX: Final = "utm_"  # of the parameters that other sites add to links in order to count visits
+TRACKING_PREFIX: Final = "utm_"  # of the parameters that other sites add to links in order to count visits
 _PREVIOUS_IDS: Final = "previous_ids"  # the parameter with the ids that the previous ranking showed
 _NO_PROFILE: Final = "none"  # the profile in the address if all weights are zero
 # The parameters that set a flag of the state, with the value that sets it.
@@ -195,7 +194,7 @@ class RankState:
         return tuple(
             name
             for name, values in self.filters.items()
-            if FILTERS[name] is FilterInput.WORDS and len(values) == 1 and WORD_SEPARATOR in values[0]
+            if FILTERS[name] is FilterInput.WORDS and len(values) == 1 and "," in values[0]
         )
 
     def with_separate_words(self, known_values: Mapping[str, Iterable[str]]) -> "RankState":
@@ -208,7 +207,7 @@ class RankState:
         for name in self.joined_lists:
             [joined_value] = filters[name]
             folded_known_values = {fold(value) for value in known_values.get(name, ())}
-            words = split_words(joined_value)
+            words = split_at_commas(joined_value)
             if words and fold(joined_value) not in folded_known_values:
                 filters[name] = tuple(dict.fromkeys(words))
         return replace(self, filters=filters)
@@ -356,7 +355,7 @@ def unknown_parameters(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[s
     Tracking parameters are left out, because other sites add them to links.
     """
     known_names = frozenset(known_parameters(weight_profiles))
-    names = (name for name in _group_parameters(pairs) if not name.startswith(_TRACKING_PREFIX))
+    names = (name for name in _group_parameters(pairs) if not name.startswith(TRACKING_PREFIX))
     return tuple(name for name in names if name not in known_names)
 
 

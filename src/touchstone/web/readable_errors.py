@@ -35,6 +35,9 @@ _LABEL_KEYS: Final[Mapping[str, str]] = {
     "max_trials": "trials",
     "seed": "seed",
     "time_column": "time_column",
+    "group_column": "group_column",
+    "positive_class": "positive_class",
+    "sample_weight": "sample_weight",
     "strategy": "split",
     "rows": "rows",
     "instances": "rows",
@@ -130,12 +133,22 @@ def field_messages(error: TouchstoneError, localizer: Localizer) -> dict[str, st
         if not message:
             continue
 
-        path_to_field = entry.get("loc") or ()
-        for api_name in reversed(path_to_field):
-            form_name = _FORM_NAME_BY_API_NAME.get(api_name, str(api_name))
+        for form_name in _form_names(entry.get("loc") or ()):
             # If a field has several messages, only the first one is shown.
             messages.setdefault(form_name, message)
     return messages
+
+
+def _form_names(location: Sequence[Any]) -> list[str]:
+    """Return the names of the form fields that an API field may have.
+
+    An option of a single dataset in a comparison, such as `by_dataset.12.group_column`, is the field `group_column.12`.
+    """
+    names = [_FORM_NAME_BY_API_NAME.get(api_name, str(api_name)) for api_name in reversed(location)]
+    if "by_dataset" in location:
+        dataset_position = list(location).index("by_dataset") + 1
+        return [f"{option}.{location[dataset_position]}" for option in location[dataset_position + 1 :][:1]]
+    return names
 
 
 def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:

@@ -6,8 +6,10 @@ from typing import Any
 import msgspec
 from starlette.datastructures import FormData
 
+from touchstone.core.comma_lists import split_at_commas
+from touchstone.learning.request_choices import Strategy
 from touchstone.learning.request_definitions import MAX_TEST_SHARE, MIN_TEST_SHARE
-from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, split_at_commas, text_field
+from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.repeated_requests import FIELDLESS_OPTIONS, OTHER_OPTIONS
 from touchstone.web.views.training_choices import DATASET_OPTIONS
@@ -95,16 +97,25 @@ def _parse_dataset_option(name: str, text: str) -> Any:
 
 
 def _read_split(ctx: PageContext, form: FormData) -> JsonObject:
-    """Read the options for splitting the rows of a table into training rows and test rows."""
-    folds_message = ctx.text("not_whole", name=ctx.text("folds"))
+    """Read the options for splitting the rows of a table into training rows and test rows.
+
+    Either the number of folds or the share of test rows has no effect, as the form says beside them. That one is not
+    sent, because the API refuses it.
+    """
+    strategy = text_field(form, "strategy")
+    if strategy == Strategy.KFOLD:
+        folds_message = ctx.text("not_whole", name=ctx.text("folds"))
+        size: JsonObject = {"folds": integer_field(form, "folds", folds_message)}
+    else:
+        size = {"test_size": _read_test_size(ctx, form)}
+
     return without_empty(
         {
-            "strategy": text_field(form, "strategy"),
+            "strategy": strategy,
             "time_column": text_field(form, "time_column"),
             "group_column": text_field(form, "group_column"),
             "duplicates": text_field(form, "duplicates"),
-            "test_size": _read_test_size(ctx, form),
-            "folds": integer_field(form, "folds", folds_message),
+            **size,
         }
     )
 

@@ -15,6 +15,7 @@ from touchstone.learning.fairness.groups import INTERSECTION
 from touchstone.learning.localized_text import LOCALES, format_fact, localize
 from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.learning.task_interface import Json
+from touchstone.messages.fairness import FAIRNESS
 from touchstone.messages.labels import GROUP_METRIC_LABELS, MISSING_VALUE
 from touchstone.messages.locales import Text
 from touchstone.messages.model_card import MODEL_CARD
@@ -184,16 +185,25 @@ class _MarkdownCard:
         return "\n\n".join(self.column_groups(entry) for entry in self.card["group_metrics"])
 
     def column_groups(self, entry: Json) -> str:
-        """Return a heading and the table of the groups of one sensitive column."""
-        groups = entry["groups"]
-        metrics = list(groups[0]["metrics"])
-        labels = [self.choose(GROUP_METRIC_LABELS[metric]) for metric in metrics]
+        """Return a heading and the tables of the groups of one sensitive column.
 
-        header = _table_line([self.text("group"), self.text("rows"), *labels])
-        lines = [f"### {_escape(entry['column'])}", "", header, "|---" * (len(metrics) + 2) + "|"]
-        for group in groups:
-            estimates = [group["metrics"][metric] for metric in metrics]
-            values = [f"{self.value(estimate)} {self.interval(estimate)}" for estimate in estimates]
+        With more than two classes, there is a further table with the rates of each class.
+        """
+        groups = entry["groups"]
+        parts = [f"### {_escape(entry['column'])}", self.group_table(groups, [group["metrics"] for group in groups])]
+        for name in groups[0].get("classes", {}):
+            parts.append(f"#### {_escape(self.text('rates_of_class', name=name))}")
+            parts.append(self.group_table(groups, [group["classes"][name] for group in groups]))
+        return "\n\n".join(parts)
+
+    def group_table(self, groups: Sequence[Json], metrics_of_groups: Sequence[Json]) -> str:
+        """Return a table of groups and the given metrics of each."""
+        names = list(metrics_of_groups[0])
+        labels = [self.choose(GROUP_METRIC_LABELS[name]) for name in names]
+
+        lines = [_table_line([self.text("group"), self.text("rows"), *labels]), "|---" * (len(names) + 2) + "|"]
+        for group, metrics in zip(groups, metrics_of_groups, strict=True):
+            values = [f"{self.value(metrics[name])} {self.interval(metrics[name])}" for name in names]
             lines.append(_table_line([self.group_name(group["group"]), group["rows"], *values]))
         return "\n".join(lines)
 
@@ -235,6 +245,17 @@ class _MarkdownCard:
                 differences = [self.number(state["difference"]) for state in (gap, entry_after["gaps"][name])]
                 label = self.text("gap_of", metric=localize(GROUP_METRIC_LABELS[name]))
                 yield [entry_before["column"], label, *differences]
+
+            yield from self.class_gap_rows(entry_before, entry_after)
+
+    def class_gap_rows(self, entry_before: Json, entry_after: Json) -> Iterator[list[str]]:
+        """Yield the gaps of each class of a sensitive column before and after, if there are more than two classes."""
+        for class_name, gaps in entry_before.get("class_gaps", {}).items():
+            for name, gap in gaps.items():
+                gap_after = entry_after["class_gaps"][class_name][name]
+                rate = localize(FAIRNESS["rate_of_class"], metric=localize(GROUP_METRIC_LABELS[name]), name=class_name)
+                differences = [self.number(state["difference"]) for state in (gap, gap_after)]
+                yield [entry_before["column"], self.text("gap_of", metric=rate), *differences]
 
     def warnings(self) -> str:
         """Return the warnings as a list, or a sentence if there are none."""

@@ -124,7 +124,7 @@ _Q: Final = Parameter(
 _LICENSE: Final = Parameter(
     name="license",
     type=ParameterType.WORDS,
-    description="Licence: any of these SPDX expressions, families such as `CC-BY-*`, or `unknown`.",
+    description="Licence: any of these SPDX expressions, families such as `CC-BY-*`, exact wordings, or `unknown`.",
     is_correct_word=lambda word: licence_filter_words(word) is not None,
 )
 _TRAINABLE: Final = Parameter(

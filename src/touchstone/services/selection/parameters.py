@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from touchstone.core.attributes import INT53_MAX
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.errors import ConflictingValues, FieldError, Invalid, InvalidValue, Location
 from touchstone.http.request_models import require_clean_text
 from touchstone.http.spelling_suggestions import unknown_name_error, unknown_value_error
@@ -37,7 +38,7 @@ class ParameterType(StrEnum):
     NUMBER = "number"
     FLAG = "flag"  # true or false; in a query string also 1 or 0, in upper or lower case
     TEXT = "text"
-    WORDS = "words"  # a list: comma-separated, repeated (a value may then contain commas), or a JSON array
+    WORDS = "words"  # a list: one string with commas, repeated (a value may then contain commas), or a JSON array
     CHOICE = "choice"  # one of `choices`
 
 
@@ -102,7 +103,7 @@ class Parameter:
             return None
 
         if self.type is ParameterType.WORDS:
-            words = strings[0].split(",") if len(strings) == 1 else strings
+            words = split_at_commas(strings[0]) if len(strings) == 1 else strings
             return self._validate_words(words, location)
 
         value = _PARSE_STRING[self.type](strings[0])
@@ -125,7 +126,7 @@ class Parameter:
             converted_value = _PARSE_JSON[self.type](value)
             return self._validate(converted_value, location)
 
-        words = value.split(",") if isinstance(value, str) else value
+        words = split_at_commas(value) if isinstance(value, str) else value
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise InvalidValue(FieldError(location, "words_expected"))
         return self._validate_words(words, location)

@@ -6,8 +6,10 @@ from typing import Final
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.client import Comparison, Dataset
+from touchstone.client import Comparison, Dataset, TouchstoneError
+from touchstone.core.errors import Invalid
 from touchstone.web.api_queries import fetch_score, find_datasets, read_rank_state
+from touchstone.web.ignored_parameters import describe_ignored_settings, describe_refused_filter
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
@@ -32,18 +34,29 @@ async def comparison_page(ctx: PageContext) -> Response:
     compared_datasets = await asyncio.gather(*(_load_compared(ctx, state, dataset) for dataset in datasets))
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
 
+    comparison, filter_problems = await _load_comparison(ctx, state)
     pairs: tuple[PairView, ...] = ()
-    comparison = await _fetch_comparison(ctx, state)
     if comparison is not None:
         pairs = pair_views(comparison, criteria, state, ctx.localizer)
 
     return await ctx.render(
         "compare.html",
+        address_notes=(*await describe_ignored_settings(ctx), *filter_problems),
         state=state,
         compared=compare(compared_datasets, criteria, ctx.localizer),
         pairs=pairs,
         gone=missing_count,
     )
+
+
+async def _load_comparison(ctx: PageContext, state: RankState) -> tuple[Comparison | None, tuple[str, ...]]:
+    """Return the comparison of the pinned datasets, and what is wrong with the filters if the API refuses one."""
+    try:
+        return await _fetch_comparison(ctx, state), ()
+    except TouchstoneError as error:
+        if error.status != Invalid.status:
+            raise
+        return None, (describe_refused_filter(error, ctx.localizer),)
 
 
 async def _fetch_comparison(ctx: PageContext, state: RankState) -> Comparison | None:

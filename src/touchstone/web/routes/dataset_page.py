@@ -6,9 +6,9 @@ from typing import Any, Final
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.client import Dataset, Evidence, ScoredDataset
+from touchstone.client import Dataset, Evidence, Lifts, ScoredDataset, TouchstoneError
 from touchstone.core.attributes import ETHICAL
-from touchstone.core.errors import NotFound
+from touchstone.core.errors import Invalid, NotFound
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.metadata.writers.formats import FORMATS
 from touchstone.web.api_queries import (
@@ -19,6 +19,7 @@ from touchstone.web.api_queries import (
     load_reader,
     read_rank_state,
 )
+from touchstone.web.ignored_parameters import describe_ignored_settings, describe_refused_filter
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
@@ -67,14 +68,14 @@ async def dataset_page(ctx: PageContext) -> Response:
     evidence = await ctx.api.get_evidence(dataset.id)
 
     state = await read_rank_state(ctx)
-    lifts = await fetch_lifts(ctx, state, dataset)
-    ranked = await fetch_ranked_dataset(ctx, state, lifts) if lifts is not None else None
+    lifts, ranked, filter_problems = await _load_place(ctx, state, dataset)
     score = ranked or await fetch_score(ctx, state, dataset, evidence)
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
     used_criteria = criteria_with_weight(criteria)
 
     return await ctx.render(
         "dataset.html",
+        address_notes=(*await describe_ignored_settings(ctx), *filter_problems),
         dataset=dataset,
         state=state,
         declared_assurance=Assurance.DECLARED,
@@ -143,6 +144,23 @@ async def public_dataset_page(ctx: PageContext) -> Response:
         licence=metadata.get("licence"),
         search_engine_description=to_script(description, page_address(ctx)),
     )
+
+
+async def _load_place(
+    ctx: PageContext, state: RankState, dataset: Dataset
+) -> tuple[Lifts | None, ScoredDataset | None, tuple[str, ...]]:
+    """Return the lifts of a dataset, the dataset in its place of the ranking, and what is wrong with the filters.
+
+    If the API refuses a filter or a gate in the address, the dataset has no place, but its page still exists.
+    """
+    try:
+        lifts = await fetch_lifts(ctx, state, dataset)
+        ranked = await fetch_ranked_dataset(ctx, state, lifts) if lifts is not None else None
+    except TouchstoneError as error:
+        if error.status != Invalid.status:
+            raise
+        return None, None, (describe_refused_filter(error, ctx.localizer),)
+    return lifts, ranked, ()
 
 
 async def _lowered_score(

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from touchstone.client import Dataset, File, TouchstoneError
 from touchstone.core.attributes import ETHICAL
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.errors import Invalid, PreconditionFailed, TooLarge
 from touchstone.web.addresses import HOME
 from touchstone.web.api_queries import load_reader
@@ -21,7 +22,6 @@ from touchstone.web.forms import (
     integer_field,
     invalid_field,
     list_field,
-    split_at_commas,
     text_field,
 )
 from touchstone.web.page_context import PageContext

@@ -9,6 +9,7 @@ from starlette.routing import Route
 from touchstone.web.addresses import page_address
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
+from touchstone.web.ignored_parameters import describe_ignored_parameters
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import parse_small_integer
@@ -22,7 +23,12 @@ async def hidden_datasets_page(ctx: PageContext) -> Response:
     """Show one page of the hidden records; only administrators may see it."""
     page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
     page = await ctx.api.page_hidden_datasets(page=page_number, page_size=_PAGE_SIZE)
-    return await ctx.render("hidden_datasets.html", page=page, link=partial(page_address, _HIDDEN_DATASETS))
+    return await ctx.render(
+        "hidden_datasets.html",
+        address_notes=describe_ignored_parameters(ctx, numbers=["page"]),
+        page=page,
+        link=partial(page_address, _HIDDEN_DATASETS),
+    )
 
 
 async def hide_dataset(ctx: PageContext) -> Response:

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from touchstone.client import Dataset, Job, TouchstoneError
 from touchstone.client.models import Kind
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.errors import IdempotencyConflict, Invalid
 from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS, MITIGATION_LABELS
 from touchstone.web.addresses import build_address
@@ -21,7 +22,6 @@ from touchstone.web.forms import (
     is_integer,
     list_field,
     parse_integers,
-    split_at_commas,
     text_field,
 )
 from touchstone.web.page_context import PageContext

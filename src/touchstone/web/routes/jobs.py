@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from http import HTTPStatus
 from typing import Any, Final, cast
 
 import msgspec
@@ -68,9 +69,13 @@ async def job_events(ctx: PageContext) -> Response:
     """Forward the event stream of a job, which tells the script of the page when the job has changed.
 
     A browser that reconnects sends the id of the last event that it has received, and the stream continues after it.
+    If the job has ended and no event is left, the status is 204, because a browser reconnects after any other response.
     """
     last_event_id = ctx.request.headers.get("last-event-id")
     events = await ctx.api.run(follow_job(_job_kind(ctx), ctx.path_params["job_id"], after=last_event_id))
+    if events.status_code == HTTPStatus.NO_CONTENT:
+        await events.aclose()
+        return Response(status_code=HTTPStatus.NO_CONTENT)
     return StreamingResponse(events.aiter_raw(), media_type="text/event-stream")
 
 

@@ -28,6 +28,7 @@ from touchstone.web.api_queries import (
 )
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import id_field, invalid_field, is_integer, text_field
+from touchstone.web.ignored_parameters import describe_ignored_parameters, describe_ignored_settings
 from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
@@ -69,7 +70,13 @@ async def projects_page(ctx: PageContext) -> Response:
     """Show one page of the list of the reader's projects, with their chosen datasets."""
     page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
     page = await ctx.api.page_projects(page=page_number, page_size=_PROJECTS_PER_PAGE)
-    return await ctx.render("projects.html", projects=page.projects, page=page, link=partial(page_address, _PROJECTS))
+    return await ctx.render(
+        "projects.html",
+        address_notes=describe_ignored_parameters(ctx, numbers=["page"]),
+        projects=page.projects,
+        page=page,
+        link=partial(page_address, _PROJECTS),
+    )
 
 
 async def new_project_page(ctx: PageContext) -> Response:
@@ -99,6 +106,7 @@ async def new_project_page(ctx: PageContext) -> Response:
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
     return await ctx.render(
         "project_new.html",
+        address_notes=await describe_ignored_settings(ctx, ["choose"]),
         error=form_error,
         form=form,
         chosen=dataset,

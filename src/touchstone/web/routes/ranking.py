@@ -11,7 +11,6 @@ from starlette.routing import Route
 from touchstone.client import Ranking, TouchstoneError
 from touchstone.core.errors import Invalid, NotFound
 from touchstone.core.evidence import Assurance
-from touchstone.http.spelling_suggestions import suggestion_facts
 from touchstone.metadata.codebook import CODEBOOK, CriterionRule
 from touchstone.web import cookies
 from touchstone.web.addresses import HOME
@@ -23,6 +22,7 @@ from touchstone.web.api_queries import (
     read_rank_page_state,
     read_rank_state,
 )
+from touchstone.web.ignored_parameters import describe_ignored_settings
 from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
@@ -30,13 +30,8 @@ from touchstone.web.rank_filters import FILTERS, SEARCH, FilterInput
 from touchstone.web.rank_gates import GATE_PREFIX
 from touchstone.web.rank_state import (
     MAX_PINS,
-    WEIGHT_PREFIX,
-    InvalidSetting,
     RankState,
-    invalid_settings,
-    known_parameters,
     parse_small_integer,
-    unknown_parameters,
 )
 from touchstone.web.readable_errors import localize_error
 from touchstone.web.views import rank_table, weighted_criteria
@@ -53,11 +48,10 @@ from touchstone.web.views.gate_form import GateGroup, gate_chips, gate_groups, i
 from touchstone.web.views.ranking_patch import layout_digest, ranking_patch
 
 _PANELS: Final = ("weights", "filters")
-# Parameters that do not belong to the state. The script of the page and the page of all values of a filter send them.
-_OTHER_PARAMETERS: Final = ("panel", "layout", "values_search", "values_page")
+# The script of the page and the page of all values of a filter send these parameters, which are not part of the state.
+_VALUE_SEARCH: Final = ("values_search", "values_search_all", "values_page")
+_OTHER_PARAMETERS: Final = ("panel", "layout", *_VALUE_SEARCH)
 _MAX_SEARCH_LENGTH: Final = 200
-_MAX_IGNORED_PARAMETERS: Final = 5  # ignored parameters that the page names
-_MAX_VALUE_LENGTH: Final = 40  # of an invalid value in a message
 _INDEX_BUILDING: Final = "index_building"  # the error code of word searches until the word index has been built
 
 
@@ -214,6 +208,7 @@ async def filter_values_page(ctx: PageContext) -> Response:
 
     return await ctx.render(
         "values.html",
+        address_notes=await describe_ignored_settings(ctx, _VALUE_SEARCH),
         values=list_values(search, state, facets, ctx.localizer),
         state=state,
         fields=state_without_filter.change(page=1).pairs,
@@ -290,53 +285,8 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
         filter_problem=ranked.problem,
         field_problems=_field_problems(ranked.invalid_filters, state.invalid_gates, localizer),
         too_many_pins=pin_count > MAX_PINS,
-        ignored_parameters=await _describe_ignored_parameters(ctx),
+        ignored_parameters=await describe_ignored_settings(ctx, _OTHER_PARAMETERS),
     )
-
-
-async def _describe_ignored_parameters(ctx: PageContext) -> tuple[str, ...]:
-    """Return a sentence about each unknown parameter and each invalid value in the address.
-
-    A sentence about a parameter suggests similar names. If there are too many sentences, the last one counts the rest.
-    """
-    weight_profiles = await ctx.weight_profiles()
-    known_names = known_parameters(weight_profiles)
-    unknown_names = unknown_parameters(ctx.query_pairs, weight_profiles)
-    settings = invalid_settings(ctx.query_pairs, weight_profiles)
-
-    sentences = [
-        _describe_unknown_parameter(name, known_names, ctx.localizer)
-        for name in unknown_names
-        if name not in _OTHER_PARAMETERS
-    ]
-    sentences += [_describe_invalid_setting(setting, ctx.localizer) for setting in settings]
-
-    other_count = len(sentences) - _MAX_IGNORED_PARAMETERS
-    if other_count > 0:
-        sentences[_MAX_IGNORED_PARAMETERS:] = [ctx.text("parameters_ignored_more", count=other_count)]
-    return tuple(sentences)
-
-
-def _describe_unknown_parameter(name: str, known_names: Iterable[str], localizer: Localizer) -> str:
-    """Return the sentence about an unknown parameter, which suggests known names."""
-    # A gate and a filter may differ only in the prefix, so names of the other kind are no suggestions.
-    is_gate = name.startswith(GATE_PREFIX)
-    candidates = (known_name for known_name in known_names if known_name.startswith(GATE_PREFIX) == is_gate)
-    facts = suggestion_facts(name, candidates)
-
-    key = "parameter_ignored_near" if facts["is_near"] else "parameter_ignored"
-    return localizer.text(key, name=facts["name"], known=facts["known"])
-
-
-def _describe_invalid_setting(setting: InvalidSetting, localizer: Localizer) -> str:
-    """Return the sentence about an invalid value in the address, which names the accepted values."""
-    value = setting.value[:_MAX_VALUE_LENGTH]
-    if setting.accepted:
-        accepted = ", ".join(setting.accepted)
-        return localizer.text("parameter_replaced", name=setting.name, value=value, accepted=accepted)
-
-    key = "parameter_no_position" if setting.name.startswith(WEIGHT_PREFIX) else "parameter_no_number"
-    return localizer.text(key, name=setting.name, value=value)
 
 
 async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState:

@@ -16,6 +16,7 @@ from touchstone.web.addresses import build_address
 from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
+from touchstone.web.ignored_parameters import describe_ignored_parameters
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import parse_small_integer
@@ -57,7 +58,7 @@ async def review_queue(ctx: PageContext) -> Response:
     if not page.proposals and page.total_count:
         return ctx.redirect(_QUEUE, awaiting=awaiting)
     if not page.proposals:
-        return await ctx.render("evidence/review_none.html", awaiting=awaiting)
+        return await ctx.render("evidence/review_none.html", address_notes=_address_notes(ctx), awaiting=awaiting)
 
     place = QueuePlace(awaiting, position, page.total_count)
     return await _render_review(ctx, page.proposals[0], place=place)
@@ -119,6 +120,11 @@ def _read_awaited_decision(text: str) -> AwaitedDecision:
     return "confirmation" if text == "confirmation" else "acceptance"
 
 
+def _address_notes(ctx: PageContext) -> tuple[str, ...]:
+    """Return a sentence about each parameter of the address that has no effect on the queue."""
+    return describe_ignored_parameters(ctx, numbers=["position"], names=["awaiting"])
+
+
 async def _render_review(
     ctx: PageContext,
     claim: Claim,
@@ -145,6 +151,7 @@ async def _render_review(
     other_claims = [other for other in open_claims if other.attribute == claim.attribute and other.id != claim.id]
     return await ctx.render(
         "evidence/review.html",
+        address_notes=_address_notes(ctx),
         error=error,
         form=form or FormData(),
         claim=claim,

@@ -47,8 +47,8 @@ class Reader:
     def decisions(self, claim: Claim) -> tuple[Decision, ...]:
         """Return the decisions that the reader may make on a claim.
 
-        The creator of the record may accept or reject proposals. A curator may also reject active claims, and confirm
-        claims of others that have not been confirmed yet.
+        The creator of the record may accept or reject proposals, and reject claims that the same person has accepted. A
+        curator may also reject active claims, and confirm claims of others that have not been confirmed yet.
         """
         if claim.status in _CLOSED:
             return ()
@@ -62,9 +62,16 @@ class Reader:
             decisions.append("accept")
         if may_confirm:
             decisions.append("confirm")
-        if may_decide_proposal or self.is_curator:
+        if may_decide_proposal or self.is_curator or (self.is_creator and self._has_accepted(claim)):
             decisions.append("reject")
         return tuple(decisions)
+
+    def _has_accepted(self, claim: Claim) -> bool:
+        """Return whether the last decision on a claim is the reader's acceptance."""
+        review = claim.review
+        if review is None or review.by is None:
+            return False
+        return review.decision == "accept" and review.by.id == self.user_id
 
     def may_withdraw(self, claim: Claim) -> bool:
         """Return whether the reader may withdraw a claim.

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from touchstone.core.attributes import ETHICAL, FLAGS
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.evidence import Assurance
 from touchstone.web.localizer import Localizer
 from touchstone.web.rank_filters import METADATA_FIELDS, parse_bound
-from touchstone.web.rank_gates import GATE_PREFIX, GATES, RANGE_GATES, WORD_GATES, GateInput, is_valid_gate, split_words
+from touchstone.web.rank_gates import GATE_PREFIX, GATES, RANGE_GATES, WORD_GATES, GateInput, is_valid_gate
 from touchstone.web.rank_state import RankState
 from touchstone.web.views.filter_form import FilterChip, RangeField, TextField
 
@@ -128,7 +129,7 @@ def format_gate_value(name: str, entered_value: str, localizer: Localizer) -> st
     if gate_input is GateInput.FLAG:
         return localizer.text("yes" if entered_value == "true" else "no")
     if gate_input is GateInput.WORDS:
-        return localizer.text("gate_or").join(split_words(entered_value))
+        return localizer.text("gate_or").join(split_at_commas(entered_value))
 
     # A year has no separator between thousands.
     is_year = _field_name(name) == "year"

@@ -69,16 +69,18 @@ class GroupTable:
     """The metrics of each group of people in one sensitive column.
 
     Attributes:
-        column: the name of the column.
-        metrics: the labels of the metrics, by name.
-        groups: the groups with their metrics, as in the result of the job.
-        gaps: the largest difference between groups for each metric, as in the result of the job.
+        column: The name of the column.
+        metrics: The labels of the metrics, by name.
+        groups: The groups with their metrics, as in the result of the job.
+        gaps: The largest difference between groups for each metric, as in the result of the job.
+        class_tables: The rates of each class by its name, if there are more than two classes.
     """
 
     column: str
     metrics: Mapping[str, str]
     groups: tuple[JsonObject, ...]
     gaps: JsonObject
+    class_tables: Mapping[str, "GroupTable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +290,17 @@ def _group_table(entry: JsonObject, localizer: Localizer) -> GroupTable:
             labels[name] = _metric_label(GROUP_METRIC_LABELS, name, localizer)
 
     gaps = entry.get("gaps") or {}
-    return GroupTable(entry["column"], labels, groups, gaps)
+    class_tables = {
+        class_name: _group_table(_class_entry(entry, class_name), localizer)
+        for class_name in entry.get("class_gaps") or {}
+    }
+    return GroupTable(entry["column"], labels, groups, gaps, class_tables)
+
+
+def _class_entry(entry: JsonObject, class_name: str) -> JsonObject:
+    """Return the entry of a sensitive column with the rates of one class in place of the metrics of all classes."""
+    groups = [{**group, "metrics": group["classes"][class_name]} for group in entry["groups"]]
+    return {"column": entry["column"], "groups": groups, "gaps": entry["class_gaps"][class_name]}
 
 
 def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:

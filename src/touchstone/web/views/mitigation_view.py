@@ -74,3 +74,20 @@ def _gap_rows(mitigation: JsonObject, localizer: Localizer) -> Iterator[EffectRo
         for metric, gap in before["gaps"].items():
             label = localizer.text("gap_of_metric", metric=localizer.choose_text(GROUP_METRIC_LABELS[metric]))
             yield EffectRow(before["column"], label, gap["difference"], after["gaps"][metric]["difference"])
+        yield from _class_gap_rows(before, after, localizer)
+
+
+def _class_gap_rows(before: JsonObject, after: JsonObject, localizer: Localizer) -> Iterator[EffectRow]:
+    """Yield the largest gap for each class and rate of a column, before and after, if there are more than two classes.
+
+    Args:
+        before: The entry of the column in the metrics by group before the mitigation.
+        after: The entry after the mitigation.
+        localizer: The language of the labels.
+    """
+    for class_name, gaps in before.get("class_gaps", {}).items():
+        gaps_after = after["class_gaps"][class_name]
+        for metric, gap in gaps.items():
+            metric_label = localizer.choose_text(GROUP_METRIC_LABELS[metric])
+            label = localizer.text("gap_of_class_metric", metric=metric_label, name=class_name)
+            yield EffectRow(before["column"], label, gap["difference"], gaps_after[metric]["difference"])

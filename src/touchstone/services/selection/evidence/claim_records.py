@@ -6,8 +6,10 @@ from typing import Final
 from uuid import UUID
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from touchstone.core.evidence import ClaimValue, EvidenceLevel
+from touchstone.metadata.documents import DocumentSource
 
 
 class ClaimStatus(StrEnum):
@@ -38,12 +40,15 @@ class ClaimSource(msgspec.Struct, frozen=True, kw_only=True):
         name: the name of the document.
         url: the address of the document, which is shown but never fetched.
         sha256: the SHA-256 digest of its bytes, in hexadecimal.
+        original: the document that another catalog had taken the claim from, if this document is its export. Nobody has
+            verified it. It is unset in all other sources, so that it does not change their digests.
     """
 
     kind: str | None = None
     name: str | None = None
     url: str | None = None
     sha256: str | None = None
+    original: DocumentSource | UnsetType = UNSET
 
 
 class ClaimDraft(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,6 +118,11 @@ class ClaimRecord(ClaimDraft, frozen=True, kw_only=True):
         """The level of the claim after its review."""
         is_confirmed = self.review is not None and self.review.decision is Decision.CONFIRM
         return EvidenceLevel.REVIEWED if is_confirmed else self.level
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether the claim was withdrawn because it had expired, not by a user."""
+        return self.withdrawn_at is not None and self.withdrawn_at == self.until
 
     @property
     def has_identified_document(self) -> bool:

@@ -162,6 +162,15 @@ class ReviewCreate(RequestModel):
     note: Quote | None = None
 
 
+class OriginalSourceView(BaseModel):
+    """The document that another catalog had taken a claim from."""
+
+    kind: str | None = None
+    name: str | None = None
+    url: str | None = None
+    sha256: str | None = None
+
+
 class SourceView(BaseModel):
     """The document that a claim was taken from."""
 
@@ -169,6 +178,9 @@ class SourceView(BaseModel):
     name: str | None
     url: str | None
     sha256: str | None
+    original: OriginalSourceView | None = Field(
+        None, description="Only if the document is the export of another catalog, which names this source."
+    )
 
 
 class ReviewView(BaseModel):
