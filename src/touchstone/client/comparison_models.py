@@ -38,10 +38,10 @@ class ComparedTraining(Struct, frozen=True, kw_only=True):
     """A dataset of a comparison with its training, and with its score after the training has succeeded.
 
     Attributes:
-        rank: The rank of the dataset in the project, or None if the request named the dataset.
+        rank: the rank of the dataset in the project, or None if the request named the dataset.
         place: 1 plus the number of better scores, or None if there is no score or the scores cannot be compared.
-        tied_with: The number of other datasets with exactly this score.
-        overlaps_best: Whether the difference from the best score may be due to chance.
+        tied_with: the number of other datasets with exactly this score.
+        overlaps_best: whether the difference from the best score may be due to chance.
     """
 
     dataset_id: int

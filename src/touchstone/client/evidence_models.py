@@ -26,7 +26,7 @@ class ClaimSource(Struct, frozen=True, kw_only=True):
     """The document that a claim quotes.
 
     Attributes:
-        original: The document that another catalog had quoted, if this document is its export. Nobody has verified it.
+        original: the document that another catalog had quoted, if this document is its export. Nobody has verified it.
     """
 
     kind: str | None = None

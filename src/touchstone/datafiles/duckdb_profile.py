@@ -21,7 +21,7 @@ import duckdb
 
 from touchstone.core.missing_values import DASHES, MISSING_NUMBER_MARKS, PLUS, missing_marks
 from touchstone.datafiles.byte_scan import ByteScan, scan_bytes
-from touchstone.datafiles.column_queries import aggregate_stack, stack_columns
+from touchstone.datafiles.column_queries import aggregate_columns, aggregate_stack, stack_columns
 from touchstone.datafiles.duckdb_table import (
     DELIMITED_TYPES,
     JSON_TYPES,
@@ -178,9 +178,7 @@ def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_co
     """Profile all columns of a table. Each query needs the results of the previous ones."""
     # Counts of values decide the type of each column.
     counts_sql = {column.index: _counts_sql(column) for column in columns}
-    counts: Results = {}
-    for stack in stack_columns(columns, counts_sql):
-        counts |= aggregate_stack(table, stack, counts_sql[stack[0].index])
+    counts = aggregate_columns(table, columns, counts_sql)
     mixed_columns = find_mixed_columns(table, columns, counts)
     interpreted_columns = [
         _decide_type(column, counts.get(column.index, _NO_COUNTS), mixed_columns.get(column.index))

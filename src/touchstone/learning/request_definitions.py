@@ -165,7 +165,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Validate everything that can be checked without the table.
 
         Raises:
-            LearningError: if a name is unknown or repeated, the package of an algorithm is not installed, the metric
+            LearningError: a name is unknown or repeated, the package of an algorithm is not installed, the metric
                 does not fit the task, or an option has no effect.
         """
         _require_distinct(self.algorithms, field="algorithms")
@@ -190,7 +190,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Validate the options about columns, to which a comparison adds options for single datasets.
 
         Raises:
-            LearningError: if a split lacks its column or has one without effect, a mitigation has no groups, or the
+            LearningError: a split lacks its column or has one without effect, a mitigation has no groups, or the
                 column of weights is also a feature.
         """
         self.split.require_consistency()

@@ -162,16 +162,16 @@ def _claims_within_limits(claims: Iterable[Claim]) -> tuple[list[Claim], list[Re
             rejected_parts.append(RejectedPart(location, "quote_too_long", {"limit": MAX_QUOTE_LENGTH}))
             continue
 
-        accepted.append(
+        accepted_claims.append(
             replace(
                 claim,
-                place=place,
+                place=location,
                 field=_shorten(claim.field),
                 note=claim.note[:MAX_DETAIL_LENGTH],
                 original_source=_shorten_source(claim.original_source),
             )
         )
-    return accepted, rejected
+    return accepted_claims, rejected_parts
 
 
 def _shorten(text: str | None) -> str | None:

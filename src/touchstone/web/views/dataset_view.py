@@ -55,16 +55,16 @@ class ColumnSummary:
     """A column of the data file with its measured properties.
 
     Attributes:
-        name: The name of the column.
-        type: The measured type of the column.
-        missing_share: The share of rows without a value.
-        unreadable_count: The number of values that do not fit the type, and therefore count as missing.
-        distinct_count: The number of distinct values.
-        low: The lowest value; None if there is none.
-        high: The highest value; None if there is none.
-        mean: The mean of a numeric column; None for other columns.
-        bars: The distribution of the values.
-        is_numeric: Whether the column holds numbers.
+        name: the name of the column.
+        type: the measured type of the column.
+        missing_share: the share of rows without a value.
+        unreadable_count: the number of values that do not fit the type, and therefore count as missing.
+        distinct_count: the number of distinct values.
+        low: the lowest value; None if there is none.
+        high: the highest value; None if there is none.
+        mean: the mean of a numeric column; None for other columns.
+        bars: the distribution of the values.
+        is_numeric: whether the column holds numbers.
     """
 
     name: str

@@ -69,11 +69,11 @@ class GroupTable:
     """The metrics of each group of people in one sensitive column.
 
     Attributes:
-        column: The name of the column.
-        metrics: The labels of the metrics, by name.
-        groups: The groups with their metrics, as in the result of the job.
-        gaps: The largest difference between groups for each metric, as in the result of the job.
-        class_tables: The rates of each class by its name, if there are more than two classes.
+        column: the name of the column.
+        metrics: the labels of the metrics, by name.
+        groups: the groups with their metrics, as in the result of the job.
+        gaps: the largest difference between groups for each metric, as in the result of the job.
+        class_tables: the rates of each class by its name, if there are more than two classes.
     """
 
     column: str
