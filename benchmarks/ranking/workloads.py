@@ -27,13 +27,13 @@ class Workload:
     """A question that every engine answers: a ranking, or a sorted list with the number of all matches.
 
     Attributes:
-        name: The name in the tables.
-        query: The filters as predicates.
-        sql_conditions: The same filters in SQL. The engines have columns for criteria, numbers, folded names, and the
+        name: the name in the tables.
+        query: the filters as predicates.
+        sql_conditions: the same filters in SQL. The engines have columns for criteria, numbers, folded names, and the
             domains as bits of one integer.
-        weights: The weights of a ranking; None for a list.
-        sort_column: The column by which a list is sorted, in descending order.
-        limit: The length of the page; None for all records.
+        weights: the weights of a ranking; None for a list.
+        sort_column: the column by which a list is sorted, in descending order.
+        limit: the length of the page; None for all records.
     """
 
     name: str

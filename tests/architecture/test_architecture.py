@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,25 @@ FRENCH_LETTERS = re.compile(r"[éèêàçùôîûœÉÀ]")
 
 # Packages to which the rules about names and docstrings do not apply yet.
 NOT_YET_REWRITTEN: tuple[str, ...] = ()
+# An entry of a section, such as "path: the path of the file".
+DOCSTRING_ENTRY = re.compile(r" {4}[*\w]+[\w., ]*: (?P<text>\S.*)")
+# Entries of docstrings may begin with these words. Words with a second capital, such as SQL, are always allowed.
+CAPITALIZED_WORDS = frozenset(
+    {
+        "Arrow",
+        "Croissant",
+        "English",
+        "False",
+        "French",
+        "None",
+        "Parquet",
+        "Pydantic",
+        "Python",
+        "Ray",
+        "True",
+        "Typer",
+    }
+)
 VAGUE_NAMES = frozenset({"found", "made", "told", "wanted", "one"})
 # First words of docstrings that describe a function's result instead of saying what it does.
 NOT_IMPERATIVE = frozenset(
@@ -132,6 +152,20 @@ def count_body_lines(function: Function) -> int:
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:] or body
     return (body[-1].end_lineno or 0) - body[0].lineno + 1
+
+
+def docstring_entries(tree: ast.AST) -> Iterator[str]:
+    """Yield the text of each argument, attribute, result and error that a docstring describes."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(tree):
+        docstring = (ast.get_docstring(node) if isinstance(node, documented) else None) or ""
+        sections = re.split(r"^(Args|Attributes|Raises|Returns|Yields):\n", docstring, flags=re.MULTILINE)
+        for title, section in zip(sections[1::2], sections[2::2], strict=True):
+            lines = list(itertools.takewhile(lambda line: not line or line.startswith("    "), section.split("\n")))
+            if title in ("Returns", "Yields"):
+                yield lines[0].strip()
+            else:
+                yield from (entry["text"] for line in lines if (entry := DOCSTRING_ENTRY.fullmatch(line)))
 
 
 def string_constants(tree: ast.Module) -> Iterator[ast.Constant]:
@@ -305,6 +339,18 @@ def test_docstrings_of_functions_begin_with_an_imperative_verb() -> None:
             first_word = re.split(r"\W", docstring.lower(), maxsplit=1)[0]
             if first_word in NOT_IMPERATIVE:
                 violations.append(f"{path}:{function.lineno} {function.name}: {docstring[:40]}")
+    assert violations == []
+
+
+def test_entries_of_docstrings_begin_with_a_small_letter() -> None:
+    """Two styles side by side look careless, and every author would have to choose between them again."""
+    violations = []
+    for path, tree in maintained_modules():
+        for entry in docstring_entries(tree):
+            first_word = re.split(r"\W", entry, maxsplit=1)[0]
+            is_capitalized = first_word[:1].isupper() and first_word[1:] == first_word[1:].lower()
+            if is_capitalized and first_word not in CAPITALIZED_WORDS:
+                violations.append(f"{path}: {entry[:60]}")
     assert violations == []
 
 

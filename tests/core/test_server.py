@@ -217,7 +217,7 @@ async def test_a_steady_reader_gets_the_complete_response() -> None:
 
 async def test_connections_of_one_address_are_limited() -> None:
     """A connection over the limit is refused at once; trusted proxies and other addresses are not affected."""
-    limits = ConnectionLimits(per_address=2, proxies=TrustedProxies.parse(["127.0.0.3"]))
+    limits = ConnectionLimits(max_per_address=2, proxies=TrustedProxies.parse(["127.0.0.3"]))
 
     async def connect_from(source: str) -> tuple[asyncio.StreamWriter, bytes]:
         reader, writer = await asyncio.open_connection(*host_and_port(address), local_addr=(source, 0))
@@ -238,7 +238,7 @@ async def test_connections_of_one_address_are_limited() -> None:
 @pytest.mark.slow
 async def test_slow_connections_of_one_address_are_limited() -> None:
     """Slow connections over the limit are closed long before their deadline, and others stay open."""
-    limits = ConnectionLimits(per_address=100, slow_per_address=2)
+    limits = ConnectionLimits(max_per_address=100, max_slow_per_address=2)
     async with listening(APP, limits=limits) as address:
         idle_reader, idle_writer = await asyncio.open_connection(*host_and_port(address))
         idle_writer.write(COMPLETE_REQUEST)
@@ -282,7 +282,7 @@ REFUSED_REQUEST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
 
 async def test_a_connection_goes_on_after_a_refusal() -> None:
     """The body of a refused request is not taken for the next request."""
-    async with listening(OverloadedApp(), limits=ConnectionLimits(per_address=10)) as address:
+    async with listening(OverloadedApp(), limits=ConnectionLimits(max_per_address=10)) as address:
         responses = await asyncio.wait_for(
             send_and_read_all(address, REFUSED_REQUEST + REFUSED_REQUEST + HEALTH_REQUEST), SLACK_SECONDS
         )
@@ -296,7 +296,7 @@ async def test_a_client_that_asks_again_at_once_after_every_refusal_has_to_wait(
     """Once refusals take too much time, the next request on such a connection is not even read for a second."""
     app = OverloadedApp()
     budget = RefusalBudget(share=0.0)
-    async with listening(app, limits=ConnectionLimits(per_address=10, refusals=budget)) as address:
+    async with listening(app, limits=ConnectionLimits(max_per_address=10, refusals=budget)) as address:
         reader, writer = await asyncio.open_connection(*host_and_port(address))
         started_at = time.monotonic()
         for _ in range(4):  # there is no wait after the first refusal, which says when to ask again
@@ -310,7 +310,7 @@ async def test_a_client_that_asks_again_at_once_after_every_refusal_has_to_wait(
 async def test_a_trusted_proxy_does_not_have_to_wait() -> None:
     """The next request on its connection may be from another user."""
     limits = ConnectionLimits(
-        per_address=10, refusals=RefusalBudget(share=0.0), proxies=TrustedProxies.parse(["127.0.0.1"])
+        max_per_address=10, refusals=RefusalBudget(share=0.0), proxies=TrustedProxies.parse(["127.0.0.1"])
     )
     async with listening(OverloadedApp(), limits=limits) as address:
         reader, writer = await asyncio.open_connection(*host_and_port(address))
@@ -323,7 +323,7 @@ async def test_a_trusted_proxy_does_not_have_to_wait() -> None:
 async def test_a_refused_connection_that_does_not_come_back_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection is closed long before one that is idle after a successful response."""
     monkeypatch.setattr("touchstone.http.connection_deadlines.REFUSED_IDLE_SECONDS", 0.2)
-    async with listening(OverloadedApp(), limits=ConnectionLimits(per_address=10)) as address:
+    async with listening(OverloadedApp(), limits=ConnectionLimits(max_per_address=10)) as address:
         assert b"not now" in await asyncio.wait_for(send_and_read_all(address, REFUSED_REQUEST), SLACK_SECONDS)
 
 
@@ -337,7 +337,7 @@ def test_refusals_may_take_a_share_of_the_time() -> None:
 
 async def test_a_flood_of_connections_from_one_address_is_read_little_by_little() -> None:
     """Every connection gets a response in the end, and other addresses are not delayed."""
-    limits = ConnectionLimits(per_address=1000)
+    limits = ConnectionLimits(max_per_address=1000)
     delays = [limits.schedule_first_read("192.0.2.1", 0.0) for _ in range(3 * CONNECTION_BURST)]
 
     assert delays[:CONNECTION_BURST] == [0.0] * CONNECTION_BURST

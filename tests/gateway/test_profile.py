@@ -356,6 +356,6 @@ async def test_the_command_line_finds_users_by_address(harness: GatewayHarness) 
     user = await accounts.create_user(harness.database, email="Ada@example.org", password=PASSWORD, is_superuser=True)
     assert user.is_superuser
     assert await accounts.find_user(harness.database, " ADA@EXAMPLE.ORG ") == user
-    assert await accounts.list_users(harness.database) == (1, [user])
+    assert await accounts.list_users(harness.database) == ([user], 1)
     with pytest.raises(UserNotFound):
         await accounts.find_user(harness.database, "nobody@example.org")

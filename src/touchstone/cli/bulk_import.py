@@ -23,9 +23,9 @@ class BulkSummary:
     """The results of an import so far.
 
     Attributes:
-        skipped_lines: The number of lines at the beginning of the file that the user wants to skip.
-        imported_lines: The number of further lines that were stored or refused.
-        refusals: The first refused lines, with their line numbers in the file.
+        skipped_lines: the number of lines at the beginning of the file that the user wants to skip.
+        imported_lines: the number of further lines that were stored or refused.
+        refusals: the first refused lines, with their line numbers in the file.
     """
 
     skipped_lines: int
@@ -68,7 +68,7 @@ def import_in_bulk(file: Path, first_line: int, context: CommandContext) -> None
     """Import the records of a file from line `first_line` to its end, and show the results.
 
     Raises:
-        typer.Exit: A line was refused, or the file could not be read.
+        typer.Exit: a line was refused, or the file could not be read.
     """
     summary = BulkSummary(skipped_lines=first_line - 1)
     try:

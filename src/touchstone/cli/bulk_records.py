@@ -26,8 +26,8 @@ class BulkFile:
     """An open file of records.
 
     Attributes:
-        records: An iterator over the records, which reads the file in small parts.
-        record_count: The number of records, or None if it is unknown until the whole file has been read.
+        records: an iterator over the records, which reads the file in small parts.
+        record_count: the number of records, or None if it is unknown until the whole file has been read.
     """
 
     records: Iterator[BulkRecord]
@@ -42,8 +42,8 @@ def open_bulk_file(file: Path) -> Iterator[BulkFile]:
     decompressed if its suffix is .gz, .bz2 or .zst.
 
     Raises:
-        OSError: The file cannot be read.
-        RecordError: A file with the suffix .parquet is not a Parquet file, or one of its columns is unknown.
+        OSError: the file cannot be read.
+        RecordError: a file with the suffix .parquet is not a Parquet file, or one of its columns is unknown.
     """
     if file == STANDARD_STREAM:
         yield BulkFile(iter(sys.stdin.buffer), record_count=None)
@@ -67,7 +67,7 @@ def _parquet_records(file: pq.ParquetFile) -> Iterator[BulkRecord]:
     """Yield the records of a Parquet file, without the columns that only the service sets.
 
     Raises:
-        RecordError: A column is unknown.
+        RecordError: a column is unknown.
     """
     column_names = file.schema_arrow.names
     check_field_names(column_names, location="the first row")

@@ -154,7 +154,7 @@ def _dataset_table(dataset: Dataset) -> Table:
 
 
 def _declarer_name(dataset: Dataset) -> str | None:
-    """Return the pseudo or else the id of the creator of a record, or None for a record of the service."""
+    """Return the pseudonym of the creator of a record, the id without one, or None for a record of the service."""
     person = dataset.declared_by
     if person is None:
         return None
@@ -178,7 +178,7 @@ def _metadata_rows(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _source_name(metadata: Mapping[str, Any]) -> Any:
-    """Return the name of the source in metadata, or else its URL, or the source itself if it is a string."""
+    """Return the name of the source in metadata, its URL if it has no name, or the source itself if it is a string."""
     source = metadata.get("source")
     if isinstance(source, dict):
         return source.get("name") or source.get("url")
@@ -226,7 +226,7 @@ def export(
     filters: Filters,
 ) -> None:
     """Write the datasets that match to a CSV, JSON Lines or Parquet file; the suffix .gz compresses the first two."""
-    file_format = _file_format(file, format_name, EXPORT_FORMATS)
+    file_format = _choose_format(file, format_name, EXPORT_FORMATS)
     if file_format == PARQUET:
         _export_parquet(file, context, filters)
     else:
@@ -249,7 +249,7 @@ def _export_text(file: Path, file_format: str, context: CommandContext, filters:
 
 
 def _export_parquet(file: Path, context: CommandContext, filters: Filters) -> None:
-    """Write the datasets that match to a Parquet file, whose content the service creates."""
+    """Write the datasets that match to a Parquet file. The service creates its content."""
     with open_output(file) as output:
         byte_count = context.client.export_to_file(output, PARQUET, **filters)
 
@@ -316,9 +316,9 @@ def _read_records(file: Path, format_name: str | None) -> list[Record]:
     The file may be compressed with gzip. If it cannot be read, the command ends with an error message.
 
     Raises:
-        RecordError: The file does not contain records; the message names the line.
+        RecordError: the file does not contain records; the message names the line.
     """
-    file_format = _file_format(file, format_name, tuple(READERS))
+    file_format = _choose_format(file, format_name, tuple(READERS))
     read_records = READERS[file_format]
     try:
         if file == STANDARD_STREAM:
@@ -356,28 +356,32 @@ def open_text_input(file: Path) -> TextIO:
     """Open a file of records as text; a file with the suffix .gz is decompressed.
 
     Raises:
-        OSError: The file cannot be opened.
+        OSError: the file cannot be opened.
     """
     open_file = gzip.open if file.suffix == GZIP_SUFFIX else open
     # Spreadsheet programs write a byte order mark, which "utf-8-sig" removes.
     return cast(TextIO, open_file(file, "rt", encoding="utf-8-sig", newline=""))
 
 
-def _file_format(file: Path, format_name: str | None, formats: Sequence[str]) -> str:
-    """Return the format that the user has named, or else the format that the suffix of the file indicates.
+def _choose_format(file: Path, format_option: str | None, formats: Sequence[str]) -> str:
+    """Return the format given by `--format`, or otherwise the one indicated by the suffix of the file.
 
-    The suffix .gz is ignored, so that `records.csv.gz` is a CSV file.
+    A suffix .gz is ignored, so `records.csv.gz` is a CSV file.
 
     Raises:
-        typer.BadParameter: The format is not in `formats`, or a Parquet file would have the suffix .gz.
+        typer.BadParameter: the format is not in `formats`, or it is Parquet and the file has the suffix .gz.
     """
-    uncompressed_file = file.with_suffix("") if file.suffix == GZIP_SUFFIX else file
+    is_compressed = file.suffix == GZIP_SUFFIX
+    uncompressed_file = file.with_suffix("") if is_compressed else file
     suffix = uncompressed_file.suffix.removeprefix(".").lower()
-    file_format = format_name or suffix
+
+    file_format = format_option or suffix
     if file_format not in formats:
         known_formats = ", ".join(formats)
-        raise typer.BadParameter(f"the format is one of {known_formats}: name the file so, or give --format")
-    if file_format == PARQUET and file.suffix == GZIP_SUFFIX:
+        raise typer.BadParameter(
+            f"the format is one of {known_formats}: use one of them as the suffix of the file, or give --format"
+        )
+    if file_format == PARQUET and is_compressed:
         raise typer.BadParameter(f"Parquet files are compressed already: leave out {GZIP_SUFFIX}")
     return file_format
 

@@ -2,7 +2,7 @@
 
 `choices` lists all choices. `snapshot` stores the current ranking, `snapshots` and `delete-snapshot` manage the stored
 ones, and `replay` shows the changes since a snapshot. `report` writes a file for people who were not involved, and
-`verify-report` checks the digest of such a file.
+`verify-report` checks the digest of this file.
 """
 
 import sys
@@ -28,7 +28,7 @@ DIGEST_CHARACTERS_SHOWN: Final = 12  # in a table; JSON output contains the whol
 
 
 def _author_name(choice: Choice) -> str:
-    """Return the pseudo or else the id of the user who made a choice, or an empty string if unknown."""
+    """Return the pseudonym of the user who made a choice, the id without one, or an empty string if unknown."""
     if choice.by is None:
         return ""
     return choice.by.pseudo or str(choice.by.id)
@@ -125,14 +125,14 @@ def create_snapshot(
 
 def _snapshot_table(snapshot: Snapshot) -> Table:
     """Return a table with the size and the digest of a new snapshot."""
-    facts = {
+    values_by_label = {
         "Id": snapshot.id,
         "At": snapshot.at,
         "Note": snapshot.note,
         "Datasets": f"{snapshot.item_count} of {snapshot.total_count}",
         "SHA-256": snapshot.sha256,
     }
-    return build_facts_table(facts, title="Snapshot")
+    return build_facts_table(values_by_label, title="Snapshot")
 
 
 @server_command(choice, "snapshots")

@@ -30,9 +30,9 @@ class CommandContext:
     """The server that a command calls, and the format of its output.
 
     Attributes:
-        url: The address of the server.
-        as_json: Whether results are printed as JSON for programs, instead of tables for people.
-        client: A client of the server, which is signed in if there is a saved session.
+        url: the address of the server.
+        as_json: whether results are printed as JSON for programs, instead of tables for people.
+        client: a client of the server, which is signed in if there is a saved session.
     """
 
     url: str
@@ -119,7 +119,7 @@ def _requested_url(url_option: str | None) -> str | None:
     The option `--url` takes precedence over the environment variable.
 
     Raises:
-        typer.BadParameter: The address is invalid; the message names the option or the variable.
+        typer.BadParameter: the address is invalid; the message names the option or the variable.
     """
     url_in_environment = os.environ.get(URL_VARIABLE, "").strip()
     url = url_option or url_in_environment
@@ -162,7 +162,7 @@ def progress_bar(label: str, total: float | None = None) -> Iterator[tuple[Progr
     """Show a progress bar during the block, if the error stream is a terminal.
 
     Yields:
-        The progress display and the id of its task, which the block advances up to `total`.
+        the progress display and the id of its task, which the block advances up to `total`.
     """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -30,7 +30,7 @@ ErrorReports = Mapping[type[Exception], Callable[[Any], tuple[str, ExitStatus]]]
 
 
 def server_command(app: typer.Typer, name: str, **groups: OptionGroup) -> Decorator:
-    """Return a decorator that registers a function as a command, which calls a server.
+    """Return a decorator that registers a function as a command that calls a server.
 
     The function receives the value of each option group as the argument with the name of the group. Its argument
     `context` is a `CommandContext` with a client of the server, which is closed when the function ends.
@@ -39,7 +39,7 @@ def server_command(app: typer.Typer, name: str, **groups: OptionGroup) -> Decora
 
     def decorate(function: CommandFunction) -> CommandFunction:
         command = _close_client_after(function)
-        register_command(app, name, command, groups_with_connection, SERVER_ERRORS)
+        register_command(app, name, command, groups=groups_with_connection, error_reports=SERVER_ERRORS)
         return function
 
     return decorate
@@ -60,6 +60,7 @@ def register_command(
     app: typer.Typer,
     name: str,
     function: CommandFunction,
+    *,
     groups: Mapping[str, OptionGroup],
     error_reports: ErrorReports,
 ) -> None:
@@ -100,7 +101,7 @@ def exit_with_error(message: str, exit_status: ExitStatus) -> NoReturn:
     """Print a one-line message on the error stream, and end the command.
 
     Raises:
-        typer.Exit: Always, with the exit status.
+        typer.Exit: always, with the exit status.
     """
     Console(stderr=True).print(f"touchstone: {message}", markup=False, highlight=False, soft_wrap=True)
     raise typer.Exit(exit_status)

@@ -57,7 +57,7 @@ def _comparison_request(given_options: dict[str, Any]) -> dict[str, Any]:
     """Convert the options of a comparison to keyword arguments of `Touchstone.compare_trainings`.
 
     Raises:
-        typer.BadParameter: Both `--target` and `--target-of` are given, or an option for a single dataset is not
+        typer.BadParameter: both `--target` and `--target-of` are given, or an option for a single dataset is not
             written as `dataset=value`.
     """
     options = dict(given_options)
@@ -83,7 +83,7 @@ def _read_dataset_options(values_by_option: Mapping[Option, Sequence[str]]) -> d
     For example, `--group-column-of 12=country` becomes `{"12": {"group_column": "country"}}`.
 
     Raises:
-        typer.BadParameter: A value is not written as `dataset=value`.
+        typer.BadParameter: a value is not written as `dataset=value`.
     """
     by_dataset: dict[str, dict[str, Any]] = {}
     for option, assignments in values_by_option.items():
@@ -172,7 +172,7 @@ def _wait_with_progress(context: CommandContext, comparison: TrainingComparison)
     Ctrl-C ends the command, but the trainings continue.
 
     Raises:
-        typer.Exit: The user has pressed Ctrl-C.
+        typer.Exit: the user has pressed Ctrl-C.
     """
     try:
         with progress_bar("Trainings", total=len(comparison.datasets)) as (progress, task_id):

@@ -58,9 +58,9 @@ class DatabaseCheck:
     """The result of a check that has found no fault in the database itself.
 
     Attributes:
-        revision: The revision of the schema.
-        has_file: Whether the database is an SQLite file, which has been checked for damage.
-        audit: The audit of the evidence, if one was requested.
+        revision: the revision of the schema.
+        has_file: whether the database is an SQLite file, which has been checked for damage.
+        audit: the audit of the evidence, if one was requested.
     """
 
     revision: str
@@ -74,8 +74,8 @@ async def _check_database(settings: Settings, documents_dir: Path | None, *, aud
     Quotes are looked up in the source documents in `documents_dir`, unless it is None.
 
     Raises:
-        SettingsError: There is no database, or its file is damaged.
-        SchemaError: The database is empty, or its schema is older or newer than this code.
+        SettingsError: there is no database, or its file is damaged.
+        SchemaError: the database is empty, or its schema is older or newer than this code.
     """
     async with open_database(settings, must_exist=True) as database:
         with startup_errors(settings):

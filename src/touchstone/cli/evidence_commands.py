@@ -37,14 +37,14 @@ def _value_text(claim: Claim) -> str:
 
 
 def _person_text(person: Person | None) -> str:
-    """Return the pseudo or else the id of a person, or `the service` for None."""
+    """Return the pseudonym of a person, the id without one, or `the service` for None."""
     if person is None:
         return "the service"
     return person.pseudo or str(person.id)
 
 
 def _source_text(source: ClaimSource | None) -> str:
-    """Return the name of a source, or else its address or kind."""
+    """Return the name of a source, or its address or kind if it has no name."""
     if source is None:
         return ""
     return source.name or source.url or source.kind or ""
@@ -162,7 +162,7 @@ def _check_attribute(attribute: str) -> None:
     """Check that there can be claims about an attribute.
 
     Raises:
-        typer.BadParameter: There are no claims about this attribute.
+        typer.BadParameter: there are no claims about this attribute.
     """
     if attribute not in CLAIMED_ATTRIBUTES:
         raise typer.BadParameter(f"{attribute!r} is not one of {', '.join(CLAIMED_ATTRIBUTES)}")
@@ -172,7 +172,7 @@ def _parse_value(attribute: str, text: str) -> ClaimValue:
     """Parse the value that a user claims for an attribute, or return None if the attribute does not apply.
 
     Raises:
-        typer.BadParameter: There are no claims about this attribute, or the value is invalid.
+        typer.BadParameter: there are no claims about this attribute, or the value is invalid.
     """
     _check_attribute(attribute)
     if text == NOT_APPLICABLE:
@@ -216,7 +216,7 @@ def _find_claim(context: CommandContext, dataset: str, id_beginning: str) -> UUI
     """Return the full id of the claim about a dataset whose id has the given beginning.
 
     Raises:
-        typer.BadParameter: No claim has such an id, or several claims have.
+        typer.BadParameter: no claim has such an id, or several claims have.
     """
     claims = context.client.get_evidence(dataset).claims
     lower_case_beginning = id_beginning.lower()
@@ -230,7 +230,7 @@ def _parse_decision(text: str) -> Decision:
     """Return the decision with the given name.
 
     Raises:
-        typer.BadParameter: There is no such decision.
+        typer.BadParameter: there is no such decision.
     """
     match text:
         case "accept" | "confirm" | "reject":
@@ -247,7 +247,7 @@ def withdraw(dataset: DatasetId, claim_id: ClaimId, *, context: CommandContext) 
 
 def _claim_table(claim: Claim) -> Table:
     """Return a table with all details of a claim."""
-    facts = {
+    values_by_label = {
         "Claim": claim.id,
         "Dataset": digits_of(claim.dataset_id),
         "Value": _value_text(claim),
@@ -263,7 +263,7 @@ def _claim_table(claim: Claim) -> Table:
         "Until": claim.until,
         "Review": _review_text(claim.review),
     }
-    return build_facts_table(facts, title=BY_NAME[claim.attribute].label_en)
+    return build_facts_table(values_by_label, title=BY_NAME[claim.attribute].label_en)
 
 
 def _review_text(claim_review: Review | None) -> str:

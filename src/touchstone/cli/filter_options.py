@@ -61,13 +61,13 @@ FILTERS: Final = OptionGroup(
 
 
 def parse_gates(given_options: dict[str, Any]) -> dict[str, Any]:
-    """Return the requirements that were given as `--gate NAME=VALUE`, by name.
+    """Return the requirements that were given as `--gate NAME=VALUE`, keyed by name.
 
     Several values for one name, separated by commas or given by several options, become a list. Both `--gate
     license=MIT,CC-BY-*` and `--gate license=MIT --gate license=CC-BY-*` accept either licence.
 
     Raises:
-        typer.BadParameter: A value has no `=`, or no name before it.
+        typer.BadParameter: a value has no `=`, or no name before it.
     """
     values_by_name: dict[str, list[Any]] = {}
     for assignment in given_options.get("gate", []):
@@ -83,7 +83,7 @@ def parse_gates(given_options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parse_gate_value(text: str) -> int | float | str:
-    """Parse the value of a requirement, which is a number or a boolean in JSON, or else the string itself.
+    """Parse the value of a requirement: a number or a boolean in JSON, or otherwise the string itself.
 
     The service expects numbers and booleans as such, but levels of evidence and licences as strings.
     """
@@ -113,7 +113,7 @@ def _parse_weights(given_options: dict[str, Any]) -> dict[str, float] | str | No
     The result is None without either option.
 
     Raises:
-        typer.BadParameter: Both options were given, or a weight is not a finite number.
+        typer.BadParameter: both options were given, or a weight is not a finite number.
     """
     profile: str | None = given_options.get("profile")
     assignments = given_options.get("weight", [])
@@ -169,8 +169,8 @@ class RankingOptions:
     """The filters, weights and requirements that describe a ranking.
 
     Attributes:
-        weights: The weights by criterion, or the name of a weight profile, or None for the default profile.
-        requirements: The weakest level of evidence that counts, and the gates.
+        weights: the weights by criterion, or the name of a weight profile, or None for the default profile.
+        requirements: the weakest level of evidence that counts, and the gates.
     """
 
     filters: Filters
@@ -182,7 +182,7 @@ def _parse_ranking_options(given_options: dict[str, Any]) -> RankingOptions:
     """Convert the options of a command into the filters, weights and requirements of a ranking.
 
     Raises:
-        typer.BadParameter: Both weights and a profile were given, a weight is not a number, or a gate has no value.
+        typer.BadParameter: both weights and a profile were given, a weight is not a number, or a gate has no value.
     """
     filter_names = {option.name for option in FILTERS.options}
     filters = {name: value for name, value in given_options.items() if name in filter_names}

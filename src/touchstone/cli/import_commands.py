@@ -27,7 +27,7 @@ IMPORT_OPTIONS: Final = OptionGroup(
         Option(
             "accept",
             bool,
-            "Let claims that are found in prose take effect at once, instead of proposing them.",
+            "Let claims that are found in prose take effect immediately, instead of proposing them.",
             flags="--accept",
         ),
         Option("dry_run", bool, "Report what would be done, and change nothing.", flags="--dry-run"),
@@ -128,7 +128,7 @@ def _import_batch(client: Touchstone, batch: list[Document], options: dict[str, 
     """Import documents with one request, and repeat it if the service does not write all datasets in time.
 
     Raises:
-        TouchstoneError: The service refused the request for another reason than the documents, or did not respond.
+        TouchstoneError: the service refused the request for another reason than the documents, or did not respond.
     """
     documents = [(document.name, document.content) for document in batch]
     results_by_dataset: dict[tuple[str, str | None], DocumentResult] = {}

@@ -79,7 +79,7 @@ def _show_job(context: CommandContext, job: Job, *, wait: bool) -> None:
     """Show a job to the user; with `wait`, first wait until it is done.
 
     Raises:
-        typer.Exit: The job failed or was cancelled, which the exit status reports to scripts.
+        typer.Exit: the job failed or was cancelled, which the exit status reports to scripts.
     """
     if wait and not job.done:
         job = wait_with_progress(context, job)
@@ -95,7 +95,7 @@ def wait_with_progress(context: CommandContext, job: Job) -> Job:
     Ctrl-C ends the command, but the job continues. A message then tells the user how to resume waiting.
 
     Raises:
-        typer.Exit: The user has pressed Ctrl-C.
+        typer.Exit: the user has pressed Ctrl-C.
     """
     try:
         with progress_bar(f"{job.kind} {job.id}", total=100) as (progress, task_id):
@@ -111,7 +111,7 @@ def wait_with_progress(context: CommandContext, job: Job) -> Job:
 
 
 def _describe_progress(job: Job) -> str:
-    """Return a description of what a job is doing: its message, or else its phase or its status."""
+    """Return the message of a job, or its phase or status if it has no message."""
     activity: str = job.status
     if job.progress is not None:
         activity = job.progress.message or job.progress.phase or job.status
@@ -124,17 +124,17 @@ def _print_job(context: CommandContext, job: Job) -> None:
 
 
 def _state_table(job: Job) -> Table:
-    """Return a table with the status of a job, and with its error if it has failed."""
-    error = f"{job.error.message} ({job.error.code})" if job.error else None
-    facts = {
+    """Return a table with the status, the times and any error of a job."""
+    error_text = f"{job.error.message} ({job.error.code})" if job.error else None
+    values_by_label = {
         "Id": job.id,
         "Name": job.name,
         "Status": job.status,
-        "Error": error,
+        "Error": error_text,
         "Started": job.started_at,
         "Finished": job.finished_at,
     }
-    return build_facts_table(facts, title=f"{job.kind} job")
+    return build_facts_table(values_by_label, title=f"{job.kind} job")
 
 
 def _result_tables(job: Job) -> list[Table]:
@@ -160,7 +160,7 @@ def _result_remarks(job: Job) -> list[str]:
 
 
 def _file_tables(job: Job) -> list[Table]:
-    """Return a list with a table of the files that a job has written, which is empty without files."""
+    """Return a list with a table of the files of a job, or an empty list if there are none."""
     if not job.artifacts:
         return []
     return [build_table(ARTIFACT_COLUMNS, job.artifacts, title="Files: touchstone jobs download")]
@@ -174,7 +174,7 @@ def _quality_table(result: Mapping[str, Any]) -> Table:
 
 
 def _model_name(model: Mapping[str, Any]) -> str:
-    """Return the label of a trained model, or else the name of its algorithm."""
+    """Return the label of a trained model, or the name of its algorithm if there is no label."""
     if "label" in model:
         return english_text(model["label"])
     if "algorithm" in model:

@@ -62,7 +62,7 @@ def training_request(given_options: dict[str, Any]) -> dict[str, Any]:
     A number of folds, a time column and a group column each imply the strategy for splitting the rows.
 
     Raises:
-        typer.BadParameter: Two options contradict each other.
+        typer.BadParameter: two options contradict each other.
     """
     options = dict(given_options)
     _reject_contradictory_split(options)
@@ -88,7 +88,7 @@ def _explanation_request(given_options: dict[str, Any]) -> dict[str, Any]:
     """Return the body of a request for an explanation.
 
     Raises:
-        typer.BadParameter: A value of the option `--values` is not a JSON object.
+        typer.BadParameter: a value of the option `--values` is not a JSON object.
     """
     options = dict(given_options)
     if "values" in options:

@@ -19,13 +19,13 @@ LOCAL_ERRORS: Final[ErrorReports] = {
 
 
 def local_command(app: typer.Typer, name: str, **groups: OptionGroup) -> Decorator:
-    """Return a decorator that registers a function as a command, which works on this machine without a server.
+    """Return a decorator that registers a function as a command without a server.
 
     The function receives the value of each option group as the argument with the name of the group.
     """
 
     def decorate(function: CommandFunction) -> CommandFunction:
-        register_command(app, name, function, groups, LOCAL_ERRORS)
+        register_command(app, name, function, groups=groups, error_reports=LOCAL_ERRORS)
         return function
 
     return decorate

@@ -92,7 +92,7 @@ def _exit_with_message(message: str, status: int) -> NoReturn:
 
 
 def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Build the application with the command that the arguments name, or else with all commands.
+    """Build the application with the command in the arguments, or with all commands if there is none.
 
     Only the modules of these commands are imported, because importing the server takes longer than most commands run.
     """

@@ -17,12 +17,12 @@ class Option:
     """A command-line option.
 
     Attributes:
-        name: The name of the option in its group, with underscores.
-        value_type: The type of a single value.
-        help: One sentence for the help text.
-        is_repeatable: Whether the option may be given several times; its values are then collected in a list.
-        flags: The flags of the option, separated by spaces, or None for its name with dashes, such as `--test-size`.
-        is_required: Whether the option must be given.
+        name: the name of the option in its group, with underscores.
+        value_type: the type of a single value.
+        help: one sentence for the help text.
+        is_repeatable: whether the option may be given several times; its values are then collected in a list.
+        flags: the flags of the option, separated by spaces, or None for its name with dashes, such as `--test-size`.
+        is_required: whether the option must be given.
     """
 
     name: str
@@ -66,10 +66,10 @@ class OptionGroup:
     """A group of options that a command receives as a single value.
 
     Attributes:
-        options: The options, in the order of the help text.
-        build: A function that converts the given options, by name, to the value of the group. It raises
+        options: the options, in the order of the help text.
+        build: a function that converts the given options, by name, to the value of the group. It raises
             `typer.BadParameter` if they cannot be combined.
-        help_panel: The heading of the group in the help text.
+        help_panel: the heading of the group in the help text.
     """
 
     options: tuple[Option, ...]
@@ -86,7 +86,7 @@ class OptionGroup:
         Typer passes None, or an empty list, for options that were not given; `build` does not receive these.
 
         Raises:
-            typer.BadParameter: A number is not finite, or `build` refuses the options.
+            typer.BadParameter: a number is not finite, or `build` refuses the options.
         """
         given_options = {}
         for option in self.options:
@@ -138,7 +138,7 @@ def parse_assignments(assignments: list[str], name_placeholder: str) -> dict[str
     `name_placeholder` describes the names in error messages, for example as `criterion`.
 
     Raises:
-        typer.BadParameter: An assignment has no `=` or no name before it, or a name is given twice.
+        typer.BadParameter: an assignment has no `=` or no name before it, or a name is given twice.
     """
     values: dict[str, str] = {}
     for assignment in assignments:

@@ -91,7 +91,7 @@ def profile_weights(context: CommandContext, profile_name: str) -> dict[str, flo
     A project stores weights instead of the name of a profile, so that its ranking does not change with the profile.
 
     Raises:
-        typer.BadParameter: The service has no profile of this name.
+        typer.BadParameter: the service has no profile of this name.
     """
     criteria = context.client.get_criteria()
     weights_by_profile = {profile["name"]: profile["weights"] for profile in criteria["profiles"]}
@@ -173,7 +173,7 @@ def _project_table(project: Project) -> Table:
     filters = [f"{name}={format_value(value)}" for name, value in project.criteria.items()]
     weights = [f"{weight.criterion_name} {weight.weight:g}" for weight in project.weights]
     gates = [f"{name}={format_value(value)}" for name, value in project.gates.items()]
-    facts = {
+    values_by_label = {
         "Id": project.id,
         "Need": project.description,
         "Filters": ", ".join(filters),
@@ -184,7 +184,7 @@ def _project_table(project: Project) -> Table:
         "Reason": project.choice_reason,
         "Changed": project.updated_at,
     }
-    return build_facts_table(facts, title=project.name)
+    return build_facts_table(values_by_label, title=project.name)
 
 
 def register(app: typer.Typer) -> None:

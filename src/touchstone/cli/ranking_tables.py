@@ -43,15 +43,15 @@ def format_score_range(lifts: Lifts) -> str:
 
 
 def _score_or_dash(score: float, weighted_criteria: Collection[str], unknown: Collection[str]) -> str:
-    """Return a score as text, or a dash if all weighted criteria are unknown."""
+    """Return a score as a string, or a dash if all weighted criteria are unknown."""
     is_unknown = bool(weighted_criteria) and set(weighted_criteria).issubset(unknown)
     return DASH if is_unknown else f"{score:.3f}"
 
 
 def _format_highest_score(dataset: ScoredDataset | ComparedDataset | Lifts) -> str:
     """Return the highest score that the unknown values allow."""
-    highest = dataset.score if dataset.best_case is None else dataset.best_case.score
-    return f"{highest:.3f}"
+    highest_score = dataset.score if dataset.best_case is None else dataset.best_case.score
+    return f"{highest_score:.3f}"
 
 
 def format_known(dataset: ScoredDataset | ComparedDataset | Lifts) -> str:
@@ -103,8 +103,8 @@ GATES_COLUMN: Final = Column[ScoredDataset]("Gates", _format_gates, min_width=MI
 def summarize_ranking(ranking: Ranking | Recommendations, title: str) -> list[Table | str]:
     """Return a table with the main scores of each ranked dataset, and notes on the criteria.
 
-    The notes name criteria that do not distinguish the datasets. If the ranking has gates, the table shows the gates
-    that a dataset does not pass instead of the main scores.
+    The notes are about criteria that do not distinguish the datasets. If the ranking has gates, the table shows the
+    gates that a dataset does not pass instead of the main scores.
     """
     gates_columns = _gates_columns(ranking)
     columns = [*SCORE_COLUMNS, *(gates_columns or MAIN_SCORE_COLUMNS)]
@@ -126,7 +126,7 @@ def explain_ranking(ranking: Ranking | Recommendations, title: str) -> list[Tabl
 
 
 def _gates_columns(ranking: Ranking | Recommendations) -> list[Column[ScoredDataset]]:
-    """Return a list with the column for gates, which is empty if the ranking has no gates."""
+    """Return a list with the column for gates, or an empty list if the ranking has no gates."""
     has_gates = any(dataset.gates for dataset in ranking.datasets)
     return [GATES_COLUMN] if has_gates else []
 

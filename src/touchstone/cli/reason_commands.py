@@ -27,10 +27,15 @@ from touchstone.core.attributes import BY_NAME
 
 
 def _sampled_ranks(dataset: DatasetStability) -> str:
-    """Return the best and the worst place of a dataset in the samples, such as `2 to 5`."""
-    best = "beyond" if dataset.best_place is None else str(dataset.best_place)
-    worst = "beyond" if dataset.worst_place is None else str(dataset.worst_place)
-    return best if best == worst else f"{best} to {worst}"
+    """Return the best and the worst rank of a dataset in the samples, such as `2 to 5`."""
+    best_rank = _format_sampled_rank(dataset.best_place)
+    worst_rank = _format_sampled_rank(dataset.worst_place)
+    return best_rank if best_rank == worst_rank else f"{best_rank} to {worst_rank}"
+
+
+def _format_sampled_rank(rank: int | None) -> str:
+    """Return a rank as a string, or `beyond` for a rank that the service does not determine exactly."""
+    return "beyond" if rank is None else str(rank)
 
 
 LIFT_COLUMNS: Final = (
@@ -107,9 +112,9 @@ def _lifts_table(dataset_lifts: Lifts) -> Table:
 
     Attributes that would not raise the score are left out.
     """
-    place = f"place {format_place(dataset_lifts)} of {dataset_lifts.total_count}"
-    score = f"score {format_score_range(dataset_lifts)}"
-    title = f"{dataset_lifts.dataset_name}: {place}, {score}, known {format_known(dataset_lifts)}"
+    rank_text = f"place {format_place(dataset_lifts)} of {dataset_lifts.total_count}"
+    score_text = f"score {format_score_range(dataset_lifts)}"
+    title = f"{dataset_lifts.dataset_name}: {rank_text}, {score_text}, known {format_known(dataset_lifts)}"
     raising_lifts = [lift for lift in dataset_lifts.lifts if lift.gain > 0]
     return build_table(LIFT_COLUMNS, raising_lifts, title)
 

@@ -42,7 +42,7 @@ class SavedSignIns(msgspec.Struct):
         """Replace the file, which only its owner can read.
 
         Raises:
-            OSError: The file or its folder cannot be written.
+            OSError: the file or its folder cannot be written.
         """
         path = self.path()
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

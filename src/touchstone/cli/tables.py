@@ -22,11 +22,11 @@ class Column(Generic[T]):
     """A column of a table, which is wrapped on a narrow terminal unless it contains numbers or keys.
 
     Attributes:
-        title: The heading of the column.
-        read: A function that returns the value in this column for the item of a row.
-        is_number: Whether the values are numbers, which are aligned to the right.
-        is_key: Whether the values are keys, such as ids and states.
-        min_width: The smallest number of characters on a line of a wrapped column.
+        title: the heading of the column.
+        read: a function that returns the value in this column for the item of a row.
+        is_number: whether the values are numbers, which are aligned to the right.
+        is_key: whether the values are keys, such as ids and states.
+        min_width: the smallest number of characters on a line of a wrapped column.
     """
 
     title: str
@@ -78,16 +78,16 @@ def _shorten(text: str) -> str:
     return text[: MAX_CELL_CHARACTERS - 1] + "…"
 
 
-def build_facts_table(facts: Mapping[str, Any], title: str | None = None) -> Table:
-    """Return a table with one row for each name and value, without missing and empty values."""
+def build_facts_table(values_by_label: Mapping[str, Any], title: str | None = None) -> Table:
+    """Return a table with one row for each label and value, without missing and empty values."""
     table = _empty_table(title)
     table.show_header = False
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
 
-    for name, value in facts.items():
+    for label, value in values_by_label.items():
         if value not in (None, "", [], {}):
-            table.add_row(name, Text(format_value(value)))
+            table.add_row(label, Text(format_value(value)))
     return table
 
 

@@ -66,7 +66,7 @@ def _validate_registration(fields: dict[str, str]) -> Registration:
     """Return the fields of a new account in the form that the service requires of a registration.
 
     Raises:
-        typer.BadParameter: A field is invalid, such as an e-mail address that is none.
+        typer.BadParameter: a field is invalid, such as an e-mail address that is none.
     """
     try:
         return Registration.model_validate(fields)
@@ -95,7 +95,7 @@ async def _create_account(registration: Registration, *, is_superuser: bool) -> 
 @local_command(user, "list")
 def list_users(json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False) -> None:
     """List the accounts, oldest first."""
-    total_count, users = asyncio.run(_load_accounts())
+    users, total_count = asyncio.run(_load_accounts())
 
     if json:
         typer.echo(json_text([account.model_dump(mode="json") for account in users]))
@@ -103,14 +103,14 @@ def list_users(json: Annotated[bool, typer.Option("--json", help="JSON instead o
         Console().print(build_table(USER_COLUMNS, users, title=f"Accounts: {total_count}"))
 
 
-async def _load_accounts() -> tuple[int, list[UserView]]:
+async def _load_accounts() -> tuple[list[UserView], int]:
     async with _open_accounts(must_exist=True) as database:
         return await accounts.list_users(database, limit=MAX_LISTED_USERS)
 
 
 @local_command(user, "deactivate")
 def deactivate(email: Email) -> None:
-    """Deactivate an account, and end all its sessions at once."""
+    """Deactivate an account, and end all its sessions immediately."""
     account = asyncio.run(_set_active(email, is_active=False))
     _print_account(account)
 
@@ -134,8 +134,8 @@ def reset(email: Email) -> None:
     """Issue a single-use token for choosing a new password."""
     reset_token = asyncio.run(_issue_reset_token(email))
 
-    facts = {"Token": reset_token.token, "Good until": reset_token.expires_at}
-    Console().print(build_facts_table(facts, title=email))
+    values_by_label = {"Token": reset_token.token, "Good until": reset_token.expires_at}
+    Console().print(build_facts_table(values_by_label, title=email))
 
 
 async def _issue_reset_token(email: str) -> ResetToken:
@@ -160,7 +160,7 @@ async def _set_curator(email: str, *, is_curator: bool) -> UserView:
 
 def _print_account(account: UserView, *, generated_password: str | None = None) -> None:
     """Print an account as a table, with its password if it has just been generated."""
-    facts = {
+    values_by_label = {
         "E-mail": account.email,
         "Id": account.id,
         "Active": account.is_active,
@@ -168,7 +168,7 @@ def _print_account(account: UserView, *, generated_password: str | None = None) 
         "Curator": account.is_curator,
         "Password": generated_password,
     }
-    Console().print(build_facts_table(facts))
+    Console().print(build_facts_table(values_by_label))
 
 
 @asynccontextmanager
@@ -179,8 +179,8 @@ async def _open_accounts(*, must_exist: bool) -> AsyncIterator[Database]:
     upgraded, because a server may be using it.
 
     Raises:
-        SettingsError: The database cannot be opened, or is missing although it must exist.
-        SchemaError: The database needs `touchstone db upgrade`, or is newer than this code.
+        SettingsError: the database cannot be opened, or is missing although it must exist.
+        SchemaError: the database needs `touchstone db upgrade`, or is newer than this code.
     """
     settings = Settings.load()
     async with open_database(settings, must_exist=must_exist) as database:

@@ -135,7 +135,7 @@ def reset_user(user_id: str | UUID) -> Call[ResetToken]:
 
 
 def hide_dataset(dataset_id: int | str | UUID, *, hidden: bool, reason: str | None = None) -> Call[HiddenDataset]:
-    """Hide a record from everybody except its creator, or show it again; administrators only."""
+    """Hide a record from everyone except its creator, or show it again. Only administrators may do so."""
     path = build_path("admin", "datasets", dataset_id, "hidden")
     return Call("PUT", path, read_json(HiddenDataset), json={"hidden": hidden, **without_none(reason=reason)})
 

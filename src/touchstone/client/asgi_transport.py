@@ -32,7 +32,7 @@ class InProcess(httpx2.AsyncBaseTransport):
         try:
             start_message = await running_app.wait_for_start()
         except BaseException:
-            # Nobody would read the response, so the application must not continue in the background.
+            # The response would never be read, so the application must not continue in the background.
             await running_app.aclose()
             raise
 
@@ -59,7 +59,7 @@ class _RunningApp(httpx2.AsyncByteStream):
         An exception that the application raises before this message is raised here.
 
         Raises:
-            httpx2.RemoteProtocolError: The application ended without a response.
+            httpx2.RemoteProtocolError: the application ended without a response.
         """
         start_message = await self._response_messages.get()
         if start_message is None:
@@ -108,7 +108,7 @@ class _RunningApp(httpx2.AsyncByteStream):
     async def _send(self, message: Message | None) -> None:
         """Queue a message of the response, or None to mark its end; wait while the queue is full."""
         if self._client_disconnected.is_set():
-            return  # Nobody reads the queue any more, so waiting for space in it would never end.
+            return  # The queue is no longer read, so waiting for space in it would never end.
         await self._response_messages.put(message)
 
 

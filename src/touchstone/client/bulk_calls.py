@@ -41,8 +41,8 @@ class BulkResult:
     """The result of one request of a bulk import.
 
     Attributes:
-        batches: The results of the batches that the service has stored, in the order of the lines.
-        error: The reason why the service stopped after these batches, or None if it processed all lines.
+        batches: the results of the batches that the service has stored, in the order of the lines.
+        error: the reason why the service stopped after these batches, or None if it processed all lines.
     """
 
     batches: list[BulkBatch]
@@ -60,7 +60,7 @@ class _BatchLine(msgspec.Struct):
 
 
 class _LastLine(msgspec.Struct):
-    """The last line of a response: whether all lines of the request were processed, or else the error."""
+    """The last line of a response: the error, or that all lines of the request were processed."""
 
     done: bool
     code: str = ""
@@ -68,10 +68,10 @@ class _LastLine(msgspec.Struct):
 
 
 def bulk_import_calls(source: BulkSource, lines_per_request: int = LINES_PER_REQUEST) -> Iterator[Call[BulkResult]]:
-    """Yield the calls that import all lines of a source, in the order in which they must be sent.
+    """Yield the calls for importing all lines of a source. They must be sent in this order.
 
     Raises:
-        OSError: The file cannot be read.
+        OSError: the file cannot be read.
     """
     preceding_lines = 0
     for lines in _split_into_requests(_json_lines(source), lines_per_request):
@@ -105,7 +105,7 @@ def _json_lines(source: BulkSource) -> Iterator[bytes]:
     """Yield the records of a source as lines of JSON, each with a line feed at its end.
 
     Raises:
-        TypeError: The source is a single record, or a path as a string, and not an iterable of records.
+        TypeError: the source is a single record, or a path as a string, and not an iterable of records.
     """
     if isinstance(source, str | bytes | Mapping | Dataset):
         raise TypeError(f"a bulk import reads a Path or an iterable of records, not {type(source).__name__}")

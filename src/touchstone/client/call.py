@@ -25,17 +25,17 @@ class Call(Generic[T]):
     """A request to the API, and a function that reads its response.
 
     Attributes:
-        method, path: The HTTP method, and the path with percent-encoded segments.
-        read: A function that returns the content of a successful response.
-        query: The query parameters. None is left out, and a list becomes a repeated parameter.
-        json, content, files: The body; at most one of them is set.
-        headers: Headers in addition to the headers that identify the caller.
-        public: Whether the call is sent without a token.
-        read_only: Whether the call changes nothing, even if its method is POST, so that it can be retried.
-        unchanged_on_error: Whether an error response means that nothing was changed. The call can then be retried
+        method, path: the HTTP method, and the path with percent-encoded segments.
+        read: a function that returns the content of a successful response.
+        query: the query parameters. None is left out, and a list becomes a repeated parameter.
+        json, content, files: the body; at most one of them is set.
+        headers: headers in addition to the headers that identify the caller.
+        public: whether the call is sent without a token.
+        read_only: whether the call changes nothing, even if its method is POST, so that it can be retried.
+        unchanged_on_error: whether an error response means that nothing was changed. The call can then be retried
             after a temporary error, but not after a broken connection.
-        streamed: Whether the caller reads the response while it arrives, and closes it.
-        min_timeout_seconds: The shortest time limit for the response; the client's own limit applies if it is longer.
+        streamed: whether the caller reads the response while it arrives, and closes it.
+        min_timeout_seconds: the shortest time limit for the response; the client's own limit applies if it is longer.
     """
 
     method: str
@@ -80,45 +80,49 @@ def read_json_with_etag(result_type: type[T]) -> Callable[[httpx2.Response], T]:
     read_body = read_json(result_type)
 
     def read(response: httpx2.Response) -> T:
-        decoded: Any = read_body(response)
+        content: Any = read_body(response)
         etag = response.headers.get("etag")
-        decoded_with_etag: T = msgspec.structs.replace(decoded, etag=etag)
-        return decoded_with_etag
+        content_with_etag: T = msgspec.structs.replace(content, etag=etag)
+        return content_with_etag
 
     return read
 
 
 def read_nothing(response: httpx2.Response) -> None:
-    """Check that a response has no body, or a JSON body, whose content is ignored.
+    """Check that the body of a response is empty or JSON, and ignore its content.
 
     Raises:
-        TouchstoneError: The body has another form, because a proxy or another service has responded.
+        TouchstoneError: the body has another form, because a proxy or another service has responded.
     """
     if response.content and media_type_of(response) != JSON_MEDIA_TYPE:
         raise unreadable_response(response.status_code, "a body was not expected")
 
 
 def read_bytes(response: httpx2.Response) -> bytes:
-    """Return the body of a response that is a file, but not a web page, unchanged.
+    """Return the body of a response, which must not be a web page.
 
     Raises:
-        TouchstoneError: The response is a web page, because a proxy or another service has responded.
+        TouchstoneError: the response is a web page, because a proxy or another service has responded.
     """
     refuse_web_page(response)
     return response.content
 
 
 def refuse_web_page(response: httpx2.Response, *, file_name: str = "") -> None:
-    """Raise TouchstoneError if a response is a web page, although a file of another kind was requested.
+    """Check that a response is not a web page, unless an HTML file was requested.
 
-    Proxies and sign-in pages of networks respond with the status 200, too, and their pages must not be stored as data.
+    Proxies and the sign-in pages of networks also respond with status 200, and their pages must not be stored as data.
 
     Args:
-        response: the response; its body may not have been read yet.
-        file_name: the name of the requested file, whose suffix says whether it is a web page itself.
+        response: the response, whose body need not have been read.
+        file_name: the name of the requested file, or an empty string if it cannot be an HTML file.
+
+    Raises:
+        TouchstoneError: the response is a web page.
     """
     is_html_requested = file_name.lower().endswith(HTML_SUFFIXES)
-    if media_type_of(response) == HTML_MEDIA_TYPE and not is_html_requested:
+    is_web_page = media_type_of(response) == HTML_MEDIA_TYPE
+    if is_web_page and not is_html_requested:
         raise unreadable_response(response.status_code, "it is a web page instead of the requested file")
 
 
@@ -128,16 +132,16 @@ def media_type_of(response: httpx2.Response) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def keep_open(response: httpx2.Response) -> httpx2.Response:
+def keep_streaming(response: httpx2.Response) -> httpx2.Response:
     """Return a streamed response unchanged; the caller reads and closes it."""
     return response
 
 
 def build_path(*segments: object) -> str:
-    """Return the path that consists of the API prefix and these segments, which are percent-encoded.
+    """Return the API path with these segments, percent-encoded.
 
     Raises:
-        TouchstoneError: A segment is empty, `.` or `..`, which would make it the path of another resource.
+        TouchstoneError: a segment is empty, `.` or `..`, which would make it the path of another resource.
     """
     encoded_segments = []
     for segment in segments:

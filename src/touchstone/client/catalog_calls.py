@@ -70,7 +70,7 @@ class DatasetPart(msgspec.Struct, frozen=True):
     """A part of a list of datasets.
 
     Attributes:
-        next_query: The query parameters that request the next part, or None if this is the last one.
+        next_query: the query parameters that request the next part, or None if this is the last one.
     """
 
     datasets: list[Dataset]

@@ -30,7 +30,7 @@ class ImportResult:
 class CatalogImport:
     """An import of one file.
 
-    A record is matched with a dataset by its name, and by `metadata.source.name` and `.key` if both have them. Each
+    A record is matched with a dataset by its name, and by `metadata.source.name` and `.key` if both have one. Each
     dataset is matched with at most one record, so a file may contain several records of the same name.
     """
 
@@ -41,11 +41,11 @@ class CatalogImport:
     def put(self, record: Record) -> ImportResult:
         """Create or update the dataset of one record, unless the catalog already has an identical dataset.
 
-        None means that the file does not contain the value, so the value in the catalog is kept. If the service rejects
-        the record, the result says why, and the import can continue with the next record.
+        A field that is None in the file keeps its value in the catalog. If the service rejects the record, the result
+        contains the reason, and the import can continue with the next record.
 
         Raises:
-            TouchstoneError: The service refused the call for another reason than the record, or did not respond.
+            TouchstoneError: the service refused the call for a reason other than the record, or did not respond.
         """
         known_values = {name: value for name, value in record.items() if value is not None}
         try:
@@ -78,15 +78,13 @@ class CatalogImport:
         return created_dataset, ImportStatus.CREATED
 
     def _update_first_permitted(self, record: Record, candidates: list[Dataset]) -> Dataset | None:
-        """Update the first candidate that the caller may change, and return it, or None if there is none.
-
-        A dataset of another user is not from an earlier import by the caller, although it has the same name.
-        """
+        """Update the first candidate that the caller may change, and return it, or return None if there is none."""
         for dataset in candidates:
-            changes = _changed_fields(record, dataset)
+            changed_fields = _changed_fields(record, dataset)
             try:
-                return self._client.update_dataset(dataset.id, **changes)
+                return self._client.update_dataset(dataset.id, **changed_fields)
             except TouchstoneError as error:
+                # The service forbids changing a dataset of another user, which only happens to have the same name.
                 if error.status != _FORBIDDEN:
                     raise
         return None

@@ -19,10 +19,10 @@ class ChosenDataset(Struct, frozen=True, kw_only=True):
     """The dataset that was chosen in a project, and whether it has changed since then.
 
     Attributes:
-        digest: The SHA-256 of its record and its claims when it was chosen.
+        digest: the SHA-256 of its record and its claims when it was chosen.
         state: `unchanged` or `changed` since then, `withdrawn` if the dataset was deleted or hidden from the owner of
             the project, or `unknown` if it was chosen before the service stored digests.
-        changes: The fields and claims that have changed.
+        changes: the fields and claims that have changed.
     """
 
     id: int
@@ -37,8 +37,8 @@ class ChoiceDataset(Struct, frozen=True, kw_only=True):
     """A copy of a dataset from the time of a choice.
 
     Attributes:
-        digest: The SHA-256 of `record` and `claims`.
-        withdrawn: Whether the dataset has been deleted since then, or hidden from the owner of the project.
+        digest: the SHA-256 of `record` and `claims`.
+        withdrawn: whether the dataset has been deleted since then, or hidden from the owner of the project.
     """
 
     id: int
@@ -54,11 +54,11 @@ class ChoiceRanking(Struct, frozen=True, kw_only=True):
     """The ranking of a project at the time of a choice.
 
     Attributes:
-        rank: The rank of the chosen dataset, or None if it did not match the filters.
-        place, tied_with: The rank that it shared with datasets of the same score, and the number of the others.
-        total_count: The number of ranked datasets.
-        gates: The requirements of the project, which do not affect scores.
-        gate_outcomes: The outcome of each gate for the chosen dataset.
+        rank: the rank of the chosen dataset, or None if it did not match the filters.
+        place, tied_with: the rank that it shared with datasets of the same score, and the number of the others.
+        total_count: the number of ranked datasets.
+        gates: the requirements of the project, which do not affect scores.
+        gate_outcomes: the outcome of each gate for the chosen dataset.
     """
 
     rank: int | None = None
@@ -79,8 +79,8 @@ class Choice(Struct, frozen=True, kw_only=True):
     """One choice that was made in a project: who chose which dataset, when and why.
 
     Attributes:
-        dataset: The dataset that was chosen, or None if an earlier choice was withdrawn.
-        superseded_at: The time of the next choice, or None for the current choice.
+        dataset: the dataset that was chosen, or None if an earlier choice was withdrawn.
+        superseded_at: the time of the next choice, or None for the current choice.
     """
 
     at: datetime
@@ -101,10 +101,10 @@ class SnapshotSummary(Struct, frozen=True, kw_only=True):
     """A snapshot of the ranking of a project, without its content.
 
     Attributes:
-        sha256: The digest of the content as canonical JSON (RFC 8785).
-        formula_version: The version of the scoring formulas.
-        total_count: The number of ranked datasets.
-        item_count: The number of datasets in the snapshot, which are the first ones of the ranking.
+        sha256: the digest of the content as canonical JSON (RFC 8785).
+        formula_version: the version of the scoring formulas.
+        total_count: the number of ranked datasets.
+        item_count: the number of datasets in the snapshot, which are the first ones of the ranking.
     """
 
     id: UUID
@@ -143,11 +143,11 @@ class ReplayedDataset(DatasetReference, frozen=True, kw_only=True):
     """The difference between the rank of a dataset in a snapshot and its rank now.
 
     Attributes:
-        reason: The cause of any difference: a change of its own `record`, `others` that moved past it, the `filters`,
+        reason: the cause of any difference: a change of its own `record`, `others` that moved past it, the `filters`,
             a new `formula`, or that it was `added` to the catalog or `withdrawn` from it.
-        place, tied_with: The rank that it shares with datasets of the same score, and the number of the others.
-        points: The criteria that add more or fewer points than before.
-        changes: The changes in its record and its claims.
+        place, tied_with: the rank that it shares with datasets of the same score, and the number of the others.
+        points: the criteria that add more or fewer points than before.
+        changes: the changes in its record and its claims.
     """
 
     status: ReplayStatus
@@ -164,10 +164,10 @@ class Replay(Struct, frozen=True, kw_only=True):
     """The differences between a snapshot and the same ranking of the current catalog.
 
     Attributes:
-        sha256: The digest of the snapshot.
-        identical: Whether the same datasets have the same ranks, scores and digests as in the snapshot.
-        project_changes: The changes in the project itself.
-        items: The datasets of the snapshot and of the current ranking.
+        sha256: the digest of the snapshot.
+        identical: whether the same datasets have the same ranks, scores and digests as in the snapshot.
+        project_changes: the changes in the project itself.
+        items: the datasets of the snapshot and of the current ranking.
     """
 
     snapshot_id: UUID

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import httpx2
 
-from touchstone.client.call import Call, build_path, keep_open, read_json, read_nothing, without_none
+from touchstone.client.call import Call, build_path, keep_streaming, read_json, read_nothing, without_none
 from touchstone.client.comparison_models import TrainingComparison, TrainingComparisonPage
 from touchstone.client.fields import DatasetOptions, TrainOptions
 from touchstone.client.job_calls import event_stream_headers, idempotency_header
@@ -48,7 +48,7 @@ def get_training_comparison(comparison_id: str | UUID) -> Call[TrainingCompariso
 def follow_training_comparison(comparison_id: str | UUID, *, after: str | None = None) -> Call[httpx2.Response]:
     """Open the event stream of a comparison after the event with the id `after`."""
     path = build_path("ml", "compare", comparison_id, "events")
-    return Call("GET", path, keep_open, headers=event_stream_headers(after), streamed=True)
+    return Call("GET", path, keep_streaming, headers=event_stream_headers(after), streamed=True)
 
 
 def page_training_comparisons(

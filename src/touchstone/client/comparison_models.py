@@ -14,9 +14,9 @@ class TrainingScore(Struct, frozen=True, kw_only=True):
     """The quality of a trained model by the metric that was used to choose it.
 
     Attributes:
-        low, high: The ends of the 95% confidence interval.
-        baseline: The value of the metric for a model that ignores every column.
-        beats_baseline: Whether the model is clearly better than the baseline.
+        low, high: the ends of the 95% confidence interval.
+        baseline: the value of the metric for a model that ignores every column.
+        beats_baseline: whether the model is clearly better than the baseline.
     """
 
     metric: str
@@ -38,10 +38,10 @@ class ComparedTraining(Struct, frozen=True, kw_only=True):
     """A dataset of a comparison with its training, and with its score after the training has succeeded.
 
     Attributes:
-        rank: The rank of the dataset in the project, or None if the request named the dataset.
+        rank: the rank of the dataset in the project, or None if the request named the dataset.
         place: 1 plus the number of better scores, or None if there is no score or the scores cannot be compared.
-        tied_with: The number of other datasets with exactly this score.
-        overlaps_best: Whether the difference from the best score may be due to chance.
+        tied_with: the number of other datasets with exactly this score.
+        overlaps_best: whether the difference from the best score may be due to chance.
     """
 
     dataset_id: int
@@ -78,7 +78,7 @@ class LeftOutDataset(Struct, frozen=True, kw_only=True):
 class TrainingComparison(Struct, frozen=True, kw_only=True):
     """A comparison of the results of the same training on several datasets.
 
-    `summary` says which dataset trains best, and how certain this is.
+    `summary` describes in sentences which dataset trains best, and how certain this is.
     """
 
     id: UUID

@@ -45,7 +45,7 @@ def documents_in(path: Path) -> Iterator[Document]:
     the suffix of a document.
 
     Raises:
-        OSError: A file cannot be read.
+        OSError: a file cannot be read.
     """
     root = path.resolve()
     if not root.is_dir():

@@ -15,12 +15,12 @@ class TouchstoneError(Exception):
     """The service refused a call, could not be reached, or sent an unreadable response.
 
     Attributes:
-        status: The HTTP status; 0 if there was no response.
-        code: A stable English identifier of the error. It is `unreachable` if there was no response, and `unreadable`
+        status: the HTTP status; 0 if there was no response.
+        code: a stable English identifier of the error. It is `unreachable` if there was no response, and `unreadable`
             if the response does not come from Touchstone.
-        detail: One sentence for people, in the language of the caller.
-        errors: One entry `{loc, msg, type}` for each invalid value in the request.
-        retry_after: The seconds to wait before another attempt, or None if the service did not send a number.
+        detail: one sentence for people, in the language of the caller.
+        errors: one entry `{loc, msg, type}` for each invalid value in the request.
+        retry_after: the seconds to wait before another attempt, or None if the service did not send a number.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ class EventStream:
     """The state of one event stream, which may be read over several connections.
 
     Attributes:
-        last_event_id: The id of the last event that was received; the next connection continues after it.
+        last_event_id: the id of the last event that was received; the next connection continues after it.
     """
 
     def __init__(self, last_event_id: str | None = None) -> None:
@@ -54,7 +54,7 @@ class EventStream:
         """Return whether an open response contains events; otherwise, the job is done and has no further events.
 
         Raises:
-            TouchstoneError: The response is something else, because a proxy or another service has responded.
+            TouchstoneError: the response is something else, because a proxy or another service has responded.
         """
         if response.status_code == httpx2.codes.NO_CONTENT:
             self._job_is_done = True
@@ -65,7 +65,7 @@ class EventStream:
         return True
 
     def connection_failed(self, error: httpx2.RequestError) -> None:
-        """Record why a connection failed, for the error message if the stream is given up."""
+        """Record the error of a failed connection, for the error message if the stream is given up."""
         self._last_error = error
 
     def check_completeness(self) -> None:
@@ -94,7 +94,7 @@ class EventStream:
 
 
 def _is_final(event: JobEvent) -> bool:
-    """Return whether a job is done after this event, because the event says so or names a final state."""
+    """Return whether a job is done after this event, which then contains `done` or a final state."""
     if event.data.get("done"):
         return True
     return event.event in FINAL_STATES or event.data.get("status") in FINAL_STATES
@@ -104,7 +104,7 @@ def _decode_data(message: httpx2.ServerSentEvent) -> dict[str, Any]:
     """Return the JSON object in a message.
 
     Raises:
-        TouchstoneError: The message does not contain a JSON object.
+        TouchstoneError: the message does not contain a JSON object.
     """
     try:
         return msgspec.json.decode(message.data, type=dict[str, Any])

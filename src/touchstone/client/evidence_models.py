@@ -26,7 +26,7 @@ class ClaimSource(Struct, frozen=True, kw_only=True):
     """The document that a claim quotes.
 
     Attributes:
-        original: The document that another catalog had quoted, if this document is its export. Nobody has verified it.
+        original: the document that another catalog had quoted, if this document is its export. Nobody has verified it.
     """
 
     kind: str | None = None
@@ -49,15 +49,15 @@ class Claim(Struct, frozen=True, kw_only=True):
     """A statement about one attribute of a dataset, with its evidence.
 
     Attributes:
-        id: The id of the claim, which is constant even for a mere declaration by the creator of the record.
-        value: The claimed value, or None if the attribute does not apply to the dataset.
-        level: The strength of the supporting evidence.
-        scope: Whom a quote is about: `subjects` or `annotators`.
-        place: The position of the quote in the source, such as a section or a page.
-        standard, field: The metadata standard and the field that contain the value.
-        note: An explanation of how the value follows from the quote.
-        by: The author of the claim, or None for the service itself.
-        until: The time when the claim ceases to count.
+        id: the id of the claim, which is constant even for a mere declaration by the creator of the record.
+        value: the claimed value, or None if the attribute does not apply to the dataset.
+        level: the strength of the supporting evidence.
+        scope: whom a quote is about: `subjects` or `annotators`.
+        place: the position of the quote in the source, such as a section or a page.
+        standard, field: the metadata standard and the field that contain the value.
+        note: an explanation of how the value follows from the quote.
+        by: the author of the claim, or None for the service itself.
+        until: the time when the claim ceases to count.
     """
 
     id: UUID
@@ -86,11 +86,11 @@ class AttributeState(Struct, frozen=True, kw_only=True):
     """The value of an attribute that results from all claims about it.
 
     Attributes:
-        value: The value at the assurance `declared`, as in the record, or None if it is unknown.
-        level: The level of the claim that determines the value, or None if there is no claim.
-        declared: The value that the creator of the record declares, even if a stronger claim overrides it.
-        documented, reviewed: The values at these assurances.
-        conflicting: Whether active claims contradict one another.
+        value: the value at the assurance `declared`, as in the record, or None if it is unknown.
+        level: the level of the claim that determines the value, or None if there is no claim.
+        declared: the value that the creator of the record declares, even if a stronger claim overrides it.
+        documented, reviewed: the values at these assurances.
+        conflicting: whether active claims contradict one another.
     """
 
     value: ClaimValue = None
@@ -106,8 +106,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """All claims about a dataset with their history, newest first, and the state of each attribute by name.
 
     Attributes:
-        dataset_id: The id of the record.
-        declared_by: The creator of the record, or None for a record of the service.
+        dataset_id: the id of the record.
+        declared_by: the creator of the record, or None for a record of the service.
     """
 
     dataset_id: int | None = None

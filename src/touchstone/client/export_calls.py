@@ -5,7 +5,7 @@ from typing import Final, Literal, Unpack
 import httpx2
 import msgspec
 
-from touchstone.client.call import Call, build_path, keep_open
+from touchstone.client.call import Call, build_path, keep_streaming
 from touchstone.client.errors import unreadable_response
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import Filters
@@ -29,7 +29,7 @@ def stream_export(
     """
     path = build_path("datasets", f"export.{export_format}")
     query = {"sort_by": sort_by, "sort_order": sort_order, "assurance": assurance, **filters}
-    return Call("GET", path, keep_open, query=query, streamed=True)
+    return Call("GET", path, keep_streaming, query=query, streamed=True)
 
 
 class ExportedRecords:
@@ -43,7 +43,7 @@ class ExportedRecords:
         """Return the records that are complete after this chunk, and buffer an incomplete line.
 
         Raises:
-            TouchstoneError: A line is not a record.
+            TouchstoneError: a line is not a record.
         """
         received = self._incomplete_line + chunk
         *complete_lines, self._incomplete_line = received.split(LINE_BREAK)

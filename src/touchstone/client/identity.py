@@ -11,13 +11,13 @@ class Identity:
     """The caller that a client represents in its calls.
 
     Attributes:
-        token: The access token; without one, calls are anonymous.
-        refresh_token: The token that is exchanged for a new access token when the current one has expired.
-        locale: The language of error messages, `fr` or `en`; the service chooses if it is None.
-        address: The host and the port of the user's browser, for an application in the same process.
-        user_agent: The User-Agent of the user's browser.
-        device: The device token of the last sign-in on this device.
-        on_tokens: A function that receives the new tokens after each renewal, for example to save them.
+        token: the access token; without one, calls are anonymous.
+        refresh_token: the token that is exchanged for a new access token when the current one has expired.
+        locale: the language of error messages, `fr` or `en`; the service chooses if it is None.
+        address: the host and the port of the user's browser, for an application in the same process.
+        user_agent: the User-Agent of the user's browser.
+        device: the device token of the last sign-in on this device.
+        on_tokens: a function that receives the new tokens after each renewal, for example to save them.
     """
 
     token: str | None = None

@@ -15,11 +15,11 @@ class ImportOptions(TypedDict, total=False):
     """The options of an import of documents.
 
     Attributes:
-        format: The key of the metadata standard; the service detects it by default.
-        source_name, source_url: The source of the documents.
-        visibility: Who can see the records; by default, new records are public, and others stay as they are.
-        accept: Whether claims that are found in prose take effect at once, instead of being proposed.
-        dry_run: Whether the service only reports what it would do.
+        format: the key of the metadata standard; the service detects it by default.
+        source_name, source_url: the source of the documents.
+        visibility: who can see the records; by default, new records are public, and others stay as they are.
+        accept: whether claims that are found in prose take effect immediately, instead of being proposed.
+        dry_run: whether the service only reports what it would do.
     """
 
     format: str | None

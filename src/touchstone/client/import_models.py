@@ -47,17 +47,17 @@ class DocumentResult(Struct, frozen=True, kw_only=True):
     """The result of an import for one dataset, or for a document that cannot be used.
 
     Attributes:
-        status: Whether the record was created, updated or left unchanged, or the document was rejected.
-        document: The name of the document.
-        standard: The key of its metadata standard, such as `croissant`.
-        key: The identifier of the dataset in its source.
-        dataset: The record.
-        evidence: The claims in fields of the document.
-        proposals: The claims in its prose, which somebody has to accept.
-        unmapped: The fields without a counterpart in a record; `metadata["imported"]` contains their values.
-        skipped: The parts of the document that were not used, with reasons.
-        error: The reason why the document was rejected.
-        details_omitted: Whether the details of this result were left out to shorten the response.
+        status: whether the record was created, updated or left unchanged, or the document was rejected.
+        document: the name of the document.
+        standard: the key of its metadata standard, such as `croissant`.
+        key: the identifier of the dataset in its source.
+        dataset: the record.
+        evidence: the claims in fields of the document.
+        proposals: the claims in its prose, which must be accepted before they take effect.
+        unmapped: the fields without a counterpart in a record; `metadata["imported"]` contains their values.
+        skipped: the parts of the document that were not used, with reasons.
+        error: the reason why the document was rejected.
+        details_omitted: whether the details of this result were left out to shorten the response.
     """
 
     status: ImportStatus

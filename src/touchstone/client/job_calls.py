@@ -6,7 +6,7 @@ from uuid import UUID
 
 import httpx2
 
-from touchstone.client.call import Call, build_path, keep_open, read_bytes, read_json, read_nothing
+from touchstone.client.call import Call, build_path, keep_streaming, read_bytes, read_json, read_nothing
 from touchstone.client.fields import ExplainOptions, TrainOptions
 from touchstone.client.models import Job, JobPage, Kind, Status
 
@@ -79,12 +79,14 @@ def get_artifact(kind: Kind, job_id: str | UUID, name: str) -> Call[bytes]:
 
 def stream_artifact(kind: Kind, job_id: str | UUID, name: str) -> Call[httpx2.Response]:
     """Open an artifact of a job as a stream."""
-    return Call("GET", job_path(kind, job_id, "artifacts", name), keep_open, streamed=True)
+    return Call("GET", job_path(kind, job_id, "artifacts", name), keep_streaming, streamed=True)
 
 
 def follow_job(kind: Kind, job_id: str | UUID, *, after: str | None = None) -> Call[httpx2.Response]:
     """Open the event stream of a job after the event with the id `after`."""
-    return Call("GET", job_path(kind, job_id, "events"), keep_open, headers=event_stream_headers(after), streamed=True)
+    return Call(
+        "GET", job_path(kind, job_id, "events"), keep_streaming, headers=event_stream_headers(after), streamed=True
+    )
 
 
 def event_stream_headers(after: str | None) -> dict[str, str]:
@@ -112,7 +114,7 @@ def idempotency_header(idempotency_key: str | None) -> dict[str, str]:
     The service starts at most one job for each key.
 
     Raises:
-        ValueError: The key contains characters that a header cannot carry.
+        ValueError: the key contains characters that a header cannot carry.
     """
     if idempotency_key is None:
         return {}

@@ -24,8 +24,8 @@ class Tokens(Struct, frozen=True, kw_only=True):
     """The tokens of a session.
 
     Attributes:
-        expires_in: The lifetime of the access token in seconds.
-        device: A token that identifies this device at its next sign-in; None in the response to a renewal.
+        expires_in: the lifetime of the access token in seconds.
+        device: a token that identifies this device at its next sign-in; None in the response to a renewal.
     """
 
     access_token: str
@@ -36,15 +36,15 @@ class Tokens(Struct, frozen=True, kw_only=True):
 
 
 class Dataset(Struct, frozen=True, kw_only=True):
-    """A record of the catalog. A yes-or-no attribute is None if nobody has assessed it.
+    """A record of the catalog. A yes-or-no attribute is None if it has not been assessed.
 
     Attributes:
-        name, dataset_name: The name of the dataset, under both keys of the interface.
-        metadata_omitted: Whether a long list left out the metadata of the record; `get_dataset` returns them.
-        declared_by: The creator of the record, or None for a record of the service.
-        hidden: Whether an administrator has hidden the record from everybody except its creator.
-        missing_values_percentage: The share of missing cells, 0-100.
-        ethical_score, technical_score, popularity_score: The composite scores, 0-1.
+        name, dataset_name: the name of the dataset, under both keys of the interface.
+        metadata_omitted: whether a long list left out the metadata of the record; `get_dataset` returns them.
+        declared_by: the creator of the record, or None for a record of the service.
+        hidden: whether an administrator has hidden the record from everyone except its creator.
+        missing_values_percentage: the share of missing cells, 0-100.
+        ethical_score, technical_score, popularity_score: the composite scores, 0-1.
     """
 
     id: int
@@ -139,19 +139,19 @@ class ScoredDataset(DatasetReference, frozen=True, kw_only=True):
     """One dataset of a ranking.
 
     Attributes:
-        rank: Its unique position in the ranking.
+        rank: its unique position in the ranking.
         place: 1 plus the number of datasets with a higher score; datasets with the same score share a place.
-        tied_with: The number of other datasets with exactly the same score.
-        gates: The outcome of each gate, by name, or None if the ranking has no gates.
-        known: The number of ethical attributes, of ten, that are known to be true or false.
-        ethical_interval: The lowest and the highest ethical score that the unknown attributes allow.
-        criterion_scores, points: The value of each criterion, and the points that each weighted criterion adds to the
+        tied_with: the number of other datasets with exactly the same score.
+        gates: the outcome of each gate, by name, or None if the ranking has no gates.
+        known: the number of ethical attributes, of ten, that are known to be true or false.
+        ethical_interval: the lowest and the highest ethical score that the unknown attributes allow.
+        criterion_scores, points: the value of each criterion, and the points that each weighted criterion adds to the
             score. These and the following attributes are only present in explained rankings.
-        unknown: The criteria without any known value, which count as 0.
-        points_by_level: The part of the score that is supported by each level of evidence.
-        declared: The score if every declared value counted.
-        best_case: The highest score that the unknown values allow.
-        sentence: The reason for the rank, in one sentence that can be quoted.
+        unknown: the criteria without any known value, which count as 0.
+        points_by_level: the part of the score that is supported by each level of evidence.
+        declared: the score if every declared value counted.
+        best_case: the highest score that the unknown values allow.
+        sentence: the reason for the rank, in one sentence that can be quoted.
     """
 
     rank: int
@@ -192,8 +192,8 @@ class Ranking(Struct, frozen=True, kw_only=True):
     """A ranking of datasets, best first.
 
     Attributes:
-        effective_weights: The weights of the criteria, which add up to 1.
-        plan: The method that the service used to find the datasets.
+        effective_weights: the weights of the criteria, which add up to 1.
+        plan: the method that the service used to find the datasets.
     """
 
     datasets: list[ScoredDataset]
@@ -237,8 +237,8 @@ class Project(Struct, frozen=True, kw_only=True):
     """A project: the need for data, the weights of the criteria, and the chosen dataset with the reason.
 
     Attributes:
-        criteria: The filters for the datasets of the catalog.
-        chosen_dataset: The dataset that was chosen, and whether its record or its claims have changed since then.
+        criteria: the filters for the datasets of the catalog.
+        chosen_dataset: the dataset that was chosen, and whether its record or its claims have changed since then.
     """
 
     id: str
@@ -393,7 +393,7 @@ class Health(Struct, frozen=True, kw_only=True):
     """The state of the service and, by name, of each of its resources.
 
     Attributes:
-        records, total_records: The number of records that were read so far while the catalog is loaded, and of all.
+        records, total_records: the number of records that were read so far while the catalog is loaded, and of all.
     """
 
     status: str

@@ -17,15 +17,15 @@ class ComparedDataset(DatasetReference, frozen=True, kw_only=True):
     """One of the datasets of a comparison.
 
     Attributes:
-        rank: Its rank among the datasets that match the filters, or None if it does not match them.
-        place, tied_with: The rank that it shares with datasets of the same score, and the number of the others.
-        known: The number of ethical attributes, of ten, that are known to be true or false.
-        ethical_interval: The lowest and the highest ethical score that the unknown attributes allow.
-        criterion_scores: The values of the twelve criteria, by name.
-        points: The points that each weighted criterion adds to the score, by name.
-        unknown: The criteria without any known value, which count as 0.
-        points_by_level: The part of the score that is supported by each level of evidence.
-        best_case: The highest score that the unknown values allow.
+        rank: its rank among the datasets that match the filters, or None if it does not match them.
+        place, tied_with: the rank that it shares with datasets of the same score, and the number of the others.
+        known: the number of ethical attributes, of ten, that are known to be true or false.
+        ethical_interval: the lowest and the highest ethical score that the unknown attributes allow.
+        criterion_scores: the values of the twelve criteria, keyed by name.
+        points: the points that each weighted criterion adds to the score, keyed by name.
+        unknown: the criteria without any known value, which count as 0.
+        points_by_level: the part of the score that is supported by each level of evidence.
+        best_case: the highest score that the unknown values allow.
     """
 
     score: float
@@ -45,10 +45,10 @@ class CriterionDifference(Struct, frozen=True, kw_only=True):
     """The difference between two datasets in one criterion.
 
     Attributes:
-        weight: The weight of the criterion in the request.
-        above, below: The values of the criterion for the upper and for the lower dataset.
-        points: The points of the upper dataset minus the points of the lower one.
-        reversing_weight: The weight of this criterion at which both scores are equal if no other weight changes, or
+        weight: the weight of the criterion in the request.
+        above, below: the values of the criterion for the upper and for the lower dataset.
+        points: the points of the upper dataset minus the points of the lower one.
+        reversing_weight: the weight of this criterion at which both scores are equal if no other weight changes, or
             None if there is none. Beyond it, the lower dataset ranks above the other.
     """
 
@@ -64,9 +64,9 @@ class Reversal(Struct, frozen=True, kw_only=True):
     """The smallest change of a single weight that reverses the order of two datasets.
 
     Attributes:
-        weight: The changed weight that gives both datasets the same score; beyond it, their order is reversed.
-        weight_before: The weight in the request.
-        change: The increase of the weight, which is negative if the weight falls.
+        weight: the changed weight that gives both datasets the same score; beyond it, their order is reversed.
+        weight_before: the weight in the request.
+        change: the increase of the weight, which is negative if the weight falls.
     """
 
     criterion_name: str
@@ -79,11 +79,11 @@ class DatasetPair(Struct, frozen=True, kw_only=True):
     """The reasons why one dataset ranks above another.
 
     Attributes:
-        above, below: The ids of the upper and of the lower dataset.
-        lead: The score of the upper dataset minus the score of the lower one.
-        differences: Their differences in each of the twelve criteria.
-        reversal: The smallest change of a single weight that reverses their order, or None if there is none.
-        sentence: A summary in one sentence that can be quoted.
+        above, below: the ids of the upper and of the lower dataset.
+        lead: the score of the upper dataset minus the score of the lower one.
+        differences: their differences in each of the twelve criteria.
+        reversal: the smallest change of a single weight that reverses their order, or None if there is none.
+        sentence: a summary in one sentence that can be quoted.
     """
 
     above: int
@@ -116,13 +116,13 @@ class Lift(Struct, frozen=True, kw_only=True):
     """The score and the rank of a dataset if one of its attributes were verified to have its best value.
 
     Attributes:
-        attribute: The name of the yes-or-no attribute.
-        value: Its best value, which is False for `has_missing_values` and True for all others.
-        current: The value that counts in this ranking, or None without the evidence that the request requires.
-        declared: The value that the creator of the dataset declares, or None if there is none.
-        criteria: The weighted criteria that would rise.
-        gain: The increase of the score.
-        score, rank: The score and the rank that the dataset would have.
+        attribute: the name of the yes-or-no attribute.
+        value: its best value, which is False for `has_missing_values` and True for all others.
+        current: the value that counts in this ranking, or None without the evidence that the request requires.
+        declared: the value that the creator of the dataset declares, or None if there is none.
+        criteria: the weighted criteria that would rise.
+        gain: the increase of the score.
+        score, rank: the score and the rank that the dataset would have.
     """
 
     attribute: str
@@ -152,17 +152,17 @@ class Lifts(DatasetReference, frozen=True, kw_only=True):
     """The improvements in the rank of a dataset if more of its attributes were verified.
 
     Attributes:
-        rank: The current rank. For a dataset that does not match the filters, this is its rank if it did.
-        place, tied_with: The rank that it shares with datasets of the same score, and the number of the others.
-        unknown: The criteria without any known value, which count as 0.
-        best_case: The highest score that the unknown values allow.
-        matches_filters: Whether the dataset matches the filters.
-        unknown_ranks: The best and the worst rank that unknown ethical attributes allow.
-        lifts: The lifts of all attributes without their best values, the largest gain first.
-        all_established: The score and the rank of the dataset if all attributes had their best values.
-        target_rank: The rank that the dataset is to reach, or None if the request does not name one.
-        smallest_set: A minimal set of attributes that would bring the dataset to this rank, or None if there is none.
-        sentence: A summary of the way to this rank, in one sentence that can be quoted.
+        rank: the current rank. For a dataset that does not match the filters, this is its rank if it did.
+        place, tied_with: the rank that it shares with datasets of the same score, and the number of the others.
+        unknown: the criteria without any known value, which count as 0.
+        best_case: the highest score that the unknown values allow.
+        matches_filters: whether the dataset matches the filters.
+        unknown_ranks: the best and the worst rank that unknown ethical attributes allow.
+        lifts: the lifts of all attributes without their best values, the largest gain first.
+        all_established: the score and the rank of the dataset if all attributes had their best values.
+        target_rank: the rank that the dataset is to reach, or None if the request contains none.
+        smallest_set: a minimal set of attributes that would bring the dataset to this rank, or None if there is none.
+        sentence: a summary of the way to this rank, in one sentence that can be quoted.
     """
 
     score: float
@@ -195,14 +195,14 @@ class DatasetStability(DatasetReference, frozen=True, kw_only=True):
     """The stability of one of the first k datasets in samples of the ranking with slightly different weights.
 
     Attributes:
-        place, tied_with: The rank that it shares with datasets of the same score, and the number of the others.
-        share: The share of the samples in which the dataset stays among the first k.
-        best_rank, worst_rank: Its best and its worst rank in the samples, or None for a rank beyond 10 k.
-        best_place, worst_place: The same ranks if datasets of the same score share a rank.
-        overtaken_by: The closest dataset behind it that ranks above it in any sample, or None if there is none.
+        place, tied_with: the rank that it shares with datasets of the same score, and the number of the others.
+        share: the share of the samples in which the dataset stays among the first k.
+        best_rank, worst_rank: its best and its worst rank in the samples, or None for a rank beyond 10 k.
+        best_place, worst_place: the same ranks if datasets of the same score share a rank.
+        overtaken_by: the closest dataset behind it that ranks above it in any sample, or None if there is none.
         verdict: `robust` if `share` is at least 0.9, otherwise `fragile`.
-        unknown_ranks: The best and the worst rank that unknown ethical attributes allow; None unless requested.
-        sentence: The verdict with its reasons, in one sentence that can be quoted.
+        unknown_ranks: the best and the worst rank that unknown ethical attributes allow; None unless requested.
+        sentence: the verdict with its reasons, in one sentence that can be quoted.
     """
 
     score: float
@@ -224,10 +224,10 @@ class Stability(Struct, frozen=True, kw_only=True):
     """The result of a test whether the first k datasets keep their ranks under slightly different weights.
 
     Attributes:
-        datasets: The first k datasets, best first.
-        samples: The number of repetitions of the ranking with other weights.
-        spread: The largest relative change of a weight, such as 0.2.
-        seed: The seed of the random numbers.
+        datasets: the first k datasets, best first.
+        samples: the number of repetitions of the ranking with other weights.
+        spread: the largest relative change of a weight, such as 0.2.
+        seed: the seed of the random numbers.
     """
 
     datasets: list[DatasetStability]

@@ -37,7 +37,7 @@ _BOOLEANS: Final = {"true": True, "false": False}
 
 
 class RecordError(ValueError):
-    """A file cannot be read as records; the message names the line and the column."""
+    """A file cannot be read as records; the message contains the line and the column."""
 
 
 def record_of(dataset: Dataset) -> Record:
@@ -64,11 +64,12 @@ def records_to_csv(datasets: Iterable[Dataset], file: TextIO) -> int:
 def records_from_csv(file: TextIO) -> Iterator[Record]:
     """Yield the records of a CSV file opened with `newline=""`.
 
-    The first line names the columns, in any order. The values of missing columns are unknown, empty lines are
-    skipped, and columns that the service sets are ignored.
+    The first line contains the names of the columns, in any order. The values of missing columns are unknown, empty
+    lines are skipped, and columns that the service sets are ignored.
 
     Raises:
-        RecordError: A column is unknown or repeated, or a value does not fit its column; the message names the line.
+        RecordError: a column is unknown or repeated, or a value does not fit its column; the message contains the line
+            number.
     """
     _allow_long_cells()
     rows = csv.reader(file, strict=True)
@@ -108,7 +109,7 @@ def records_from_jsonl(file: TextIO) -> Iterator[Record]:
     The values of missing fields are unknown, empty lines are skipped, and fields that the service sets are ignored.
 
     Raises:
-        RecordError: A line is not an object of known fields with a name; the message names the line.
+        RecordError: a line is not an object of known fields with a name; the message contains the line number.
     """
     for line_number, line in enumerate(file, start=1):
         if not line.strip():
@@ -163,7 +164,7 @@ def _parse_csv_row(column_names: list[str], cells: list[str], location: str) -> 
     `location` describes the row in error messages, for example as `line 7`.
 
     Raises:
-        RecordError: There are more or fewer cells than columns, a cell does not fit its column, or the name is missing.
+        RecordError: there are more or fewer cells than columns, a cell does not fit its column, or the name is missing.
     """
     if len(cells) != len(column_names):
         raise RecordError(f"{location}: {len(cells)} cells under {len(column_names)} columns")
@@ -183,15 +184,16 @@ def _parse_csv_cell(cell: str, column_name: str, location: str) -> Any:
     `location` describes the row in error messages, for example as `line 7`.
 
     Raises:
-        RecordError: The cell does not fit the column; the message quotes the cell and says what is expected.
+        RecordError: the cell does not fit the column; the message contains the cell and the expected values.
     """
     kind = COLUMNS[column_name]
     try:
         return _decode_cell(cell, kind)
     except (KeyError, msgspec.DecodeError) as error:
         quoted_cell = repr(cell[:MAX_QUOTED_CELL_LENGTH])
-        expected = _EXPECTED_VALUES[kind]
-        raise RecordError(f"{location}, column {column_name}: {quoted_cell} does not fit ({expected})") from error
+        expected_values = _EXPECTED_VALUES[kind]
+        message = f"{location}, column {column_name}: {quoted_cell} does not fit ({expected_values})"
+        raise RecordError(message) from error
 
 
 def _decode_cell(cell: str, kind: Kind | None) -> Any:
@@ -200,7 +202,7 @@ def _decode_cell(cell: str, kind: Kind | None) -> Any:
     Text may be plain or a JSON string, and words may be separated by commas or a JSON list. All other values are JSON.
 
     Raises:
-        KeyError, msgspec.DecodeError: The cell does not fit the kind.
+        KeyError, msgspec.DecodeError: the cell does not fit the kind.
     """
     stripped_cell = cell.strip()
     if stripped_cell == "":

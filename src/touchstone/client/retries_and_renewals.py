@@ -60,7 +60,7 @@ def send_with_retries(call: Call[T], identity: Identity) -> Steps[T]:
     This generator yields the steps for a client to perform, and receives their results.
 
     Raises:
-        TouchstoneError: The service refused the call or did not respond.
+        TouchstoneError: the service refused the call or did not respond.
     """
     has_renewed_tokens = False
 
@@ -86,7 +86,7 @@ def read_result(result: StepResult, call: Call[T]) -> T:
     """Return the content of the response to a call, converted to the result type of the call.
 
     Raises:
-        TouchstoneError: The service refused the call or did not respond.
+        TouchstoneError: the service refused the call or did not respond.
     """
     if isinstance(result, httpx2.RequestError):
         raise connection_error(result) from result

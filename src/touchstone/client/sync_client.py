@@ -59,7 +59,7 @@ SyncMethod: TypeAlias = Callable[Concatenate["Touchstone", P], T]
 
 
 def sync_method(describe_call: Callable[P, Call[T]]) -> SyncMethod[P, T]:
-    """Convert a function that describes an API call to a method of the client that makes the call.
+    """Convert a function that describes an API call to a client method that makes the call.
 
     The method has the parameters and the docstring of `describe_call`, and returns the content of the response. For
     example, `catalog_calls.get_dataset(dataset_id)` only describes a request, while the method
@@ -80,7 +80,7 @@ class Touchstone:
     nothing are retried after temporary failures. After `login`, an expired access token is renewed automatically.
 
     Attributes:
-        identity: The caller that the client represents, with the tokens of the last sign-in or renewal.
+        identity: the caller that the client represents, with the tokens of the last sign-in or renewal.
     """
 
     def __init__(
@@ -95,11 +95,11 @@ class Touchstone:
         """Create a client of the server at `base_url`; the first call opens a connection.
 
         Args:
-            base_url: The address of the server, such as `http://127.0.0.1:8000`.
-            token: An access token; without one, calls are anonymous until `login`.
-            locale: The language of error messages, `fr` or `en`.
-            transport: A replacement for the network, for example in tests.
-            timeout: The time limit of a call in seconds.
+            base_url: the address of the server, such as `http://127.0.0.1:8000`.
+            token: an access token; without one, calls are anonymous until `login`.
+            locale: the language of error messages, `fr` or `en`.
+            transport: a replacement for the network, for example in tests.
+            timeout: the time limit of a call in seconds.
         """
         self.identity = Identity(token=token, locale=locale)
         self._http_client = httpx2.Client(transport=transport, **http_client_options(base_url, timeout))
@@ -229,7 +229,7 @@ class Touchstone:
         """Export all records that match the filters with a single request, and iterate over them as they arrive.
 
         Raises:
-            TouchstoneError: The service refused the call, or the connection was lost before the last record.
+            TouchstoneError: the service refused the call, or the connection was lost before the last record.
         """
         call = export_calls.stream_export(
             "jsonl", sort_by=sort_by, sort_order=sort_order, assurance=assurance, **filters
@@ -252,7 +252,7 @@ class Touchstone:
         """Write all records that match the filters to an open file, and return the number of bytes written.
 
         Raises:
-            TouchstoneError: The service refused the call, or the connection was lost before the export was complete.
+            TouchstoneError: the service refused the call, or the connection was lost before the export was complete.
         """
         response = self.run(export_calls.stream_export(export_format, **filters))
         return self._write_body(response, file)
@@ -268,9 +268,9 @@ class Touchstone:
         The records are sent while the caller iterates over the batches, so stopping early leaves out the rest.
 
         Raises:
-            TouchstoneError: The service stopped the import; the batches so far are stored.
-            OSError: The file cannot be read.
-            TypeError: The source is a single record, or a path as a string.
+            TouchstoneError: the service stopped the import; the batches so far are stored.
+            OSError: the file cannot be read.
+            TypeError: the source is a single record, or a path as a string.
         """
         for call in bulk_import_calls(source, lines_per_request):
             result = self.run(call)
@@ -326,7 +326,7 @@ class Touchstone:
         iteration begins with the next one.
 
         Raises:
-            TouchstoneError: The service refused the call, or several connections in a row failed.
+            TouchstoneError: the service refused the call, or several connections in a row failed.
         """
         open_stream = functools.partial(job_calls.follow_job, job.kind, job.id)
         yield from self._follow(open_stream, after)
@@ -335,7 +335,7 @@ class Touchstone:
         """Iterate over the states of a comparison as they change, until all its trainings have ended.
 
         Raises:
-            TouchstoneError: The service refused the call, or several connections in a row failed.
+            TouchstoneError: the service refused the call, or several connections in a row failed.
         """
         open_stream = functools.partial(comparison_calls.follow_training_comparison, comparison.id)
         for event in self._follow(open_stream, None):
@@ -366,7 +366,7 @@ class Touchstone:
         """Write an artifact of a job to an open file in chunks, and return the number of bytes written.
 
         Raises:
-            TouchstoneError: The service refused the call, or the connection was lost before the file was complete.
+            TouchstoneError: the service refused the call, or the connection was lost before the file was complete.
         """
         response = self.run(job_calls.stream_artifact(job.kind, job.id, name))
         return self._write_body(response, into, file_name=name)
@@ -375,7 +375,7 @@ class Touchstone:
         """Write the body of a streamed response to an open file, and return the number of bytes written.
 
         Raises:
-            TouchstoneError: The response is a web page instead of the file, or the connection was lost.
+            TouchstoneError: the response is a web page instead of the file, or the connection was lost.
         """
         byte_count = 0
         with closing(response):
@@ -398,7 +398,7 @@ class Touchstone:
         """Make a call, with retries after temporary failures, and return the content of its response.
 
         Raises:
-            TouchstoneError: The service refused the call or did not respond.
+            TouchstoneError: the service refused the call or did not respond.
         """
         return self._perform(send_with_retries(call, self.identity))
 
@@ -450,7 +450,7 @@ class Touchstone:
         return response
 
     def _renew_tokens(self, expired_token: str | None) -> bool:
-        """Exchange the refresh token for new tokens, and return whether the caller now has a new access token.
+        """Exchange the refresh token for new tokens. Return True if there is a new access token.
 
         A refresh token can be used only once. If several threads notice the expired access token at the same time, one
         of them renews it, and the others wait for the result.

@@ -21,12 +21,12 @@ class ListCall(Protocol[T]):
 def read_whole_list(
     list_call: ListCall[T], identity: Identity, *, skip: int = 0, limit: int | None = None
 ) -> Steps[list[T]]:
-    """Return the items of a list after the first `skip` items, up to `limit` or else all of them.
+    """Return the items of a list after the first `skip` items: at most `limit` of them, or all if it is None.
 
     Like `send_with_retries`, this generator yields the steps for a client to perform.
 
     Raises:
-        TouchstoneError: The service refused a call or did not respond.
+        TouchstoneError: the service refused a call or did not respond.
     """
     items: list[T] = []
     while True:

@@ -494,7 +494,7 @@ class StorageFull(ServiceError):
 def _subclasses(error_class: type[ServiceError]) -> list[type[ServiceError]]:
     """Return all direct and indirect subclasses of an error class."""
     direct_subclasses = error_class.__subclasses__()
-    return direct_subclasses + [error for subclass in direct_subclasses for error in _subclasses(subclass)]
+    return sum(map(_subclasses, direct_subclasses), direct_subclasses)
 
 
 ERRORS: Final = tuple(sorted(_subclasses(ServiceError), key=lambda error: (error.status, error.code)))

@@ -5,7 +5,7 @@ import contextlib
 
 
 async def wait_until_set(event: asyncio.Event, timeout_seconds: float) -> bool:
-    """Wait until the event is set, but not longer than `timeout_seconds`, and return whether it is set.
+    """Wait until an event is set, and return True, or return False after `timeout_seconds`.
 
     Unlike `asyncio.wait_for` in Python 3.11, this function never loses a cancellation. `wait_for` does so if the event
     is set at the same time, and a loop around it would then never end.

@@ -40,7 +40,7 @@ class InternalTokens:
         self._cache: dict[Caller | None, _CachedToken] = {}
 
     def sign(self, caller: Caller | None) -> bytes:
-        """Return a token that proves to a backend that the gateway has authenticated the caller.
+        """Return a token as proof for a backend that the gateway has authenticated the caller.
 
         Tokens are reused for half of their lifetime, because signing one for every request would be slow.
 

@@ -28,20 +28,21 @@ def prefetch(values: Iterable[Value]) -> Iterator[Value]:
 
 
 def map_ahead(compute: Callable[[Item], Value], items: Iterable[Item], thread_count: int) -> Iterator[Value]:
-    """Yield `compute(item)` for each item in order, while threads compute the next values.
+    """Yield `compute(item)` for each item in order, while threads already compute the values of the next items.
 
-    At most `thread_count + 1` values are computed in advance. Exceptions in a thread are raised in the caller.
+    While the caller uses a value, at most `thread_count` further values are computed or waiting. An exception in a
+    thread is raised in the caller when its value is due.
     """
-    pending_values: deque[Future[Value]] = deque()
+    futures: deque[Future[Value]] = deque()
     with ThreadPoolExecutor(thread_count, "map-ahead") as executor:
         try:
             for item in items:
-                pending_values.append(executor.submit(compute, item))
-                if len(pending_values) > thread_count:
-                    yield pending_values.popleft().result()
+                futures.append(executor.submit(compute, item))
+                if len(futures) > thread_count:
+                    yield futures.popleft().result()
 
-            while pending_values:
-                yield pending_values.popleft().result()
+            while futures:
+                yield futures.popleft().result()
         finally:
             # If the caller stops early, pending computations are not needed.
             executor.shutdown(wait=True, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Slots that limit how many confined processes run at once."""
+"""Slots that limit the number of sandboxed processes that run at the same time."""
 
 import asyncio
 from typing import Final

@@ -11,7 +11,7 @@ def texts_at(result: Mapping[str, Any], paths: Iterable[Sequence[str]]) -> list[
     skipped.
 
     Returns:
-        The text by language for each path that has one.
+        the text by language for each path that has one.
     """
     texts: list[Mapping[str, str]] = []
     for path in paths:

@@ -220,16 +220,19 @@ class Settings(BaseSettings):
     @field_validator("database_url")
     @classmethod
     def _check_database_url(cls, url: str | None) -> str | None:
-        """Refuse unsupported databases, and options for SQLite, which would be ignored."""
+        """Refuse unsupported databases, in-memory databases, and options for SQLite, which would be ignored."""
         if url is None:
             return None
 
-        parsed = urlsplit(url)
-        if parsed.scheme not in ("sqlite", "postgresql"):
+        parsed_url = urlsplit(url)
+        if parsed_url.scheme not in ("sqlite", "postgresql"):
             raise ValueError("a database URL begins with sqlite:/// or postgresql://")
-        # With an in-memory database, each connection would have a different database.
-        is_in_memory = parsed.path in ("", "/", "/:memory:")
-        if parsed.scheme == "sqlite" and (parsed.query or is_in_memory):
+        if parsed_url.scheme == "postgresql":
+            return url
+
+        # Each connection would open a separate in-memory database.
+        is_in_memory = parsed_url.path in ("", "/", "/:memory:")
+        if is_in_memory or parsed_url.query:
             raise ValueError("the URL of an SQLite database is sqlite:///path, without options")
         return url
 
@@ -240,8 +243,8 @@ class Settings(BaseSettings):
         if url is None or url.startswith("unix:/"):
             return url
 
-        parsed = urlsplit(url)
-        if parsed.scheme not in ("http", "https") or not parsed.hostname:
+        parsed_url = urlsplit(url)
+        if parsed_url.scheme not in ("http", "https") or not parsed_url.hostname:
             raise ValueError("an address is http://host:port, https://host:port or unix:/path")
         return url
 

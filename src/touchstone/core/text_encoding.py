@@ -26,10 +26,14 @@ def _is_latin_word(word: str, accented_letters: str) -> bool:
     In languages with Latin letters, there are hardly ever three consecutive accented letters, or words of at least
     three letters that are all accented.
     """
-    accented = {letter for letter in word.lower() if not letter.isascii()}
+    letters_beyond_ascii = {letter for letter in word.lower() if not letter.isascii()}
+    if not letters_beyond_ascii <= set(accented_letters):
+        return False
+    if _THREE_ACCENTED_LETTERS.search(word) is not None:
+        return False
+
     has_ascii_letter = any(letter.isascii() for letter in word)
-    has_long_run = _THREE_ACCENTED_LETTERS.search(word) is not None
-    return accented <= set(accented_letters) and not has_long_run and (has_ascii_letter or len(word) < 3)
+    return has_ascii_letter or len(word) < 3
 
 
 def _is_word_of_script(word: str, first_letter: str, last_letter: str, min_length: int = 1) -> bool:
@@ -223,5 +227,12 @@ def _plausibility(encoding: _LegacyEncoding, sample: bytes) -> float:
 
 def _has_usual_case(word: str) -> bool:
     """Return whether a word is in lower case, in upper case, or capitalized."""
-    cases = "".join("u" if letter.isupper() else "l" if letter.islower() else "n" for letter in word)
+    cases = "".join(_case_of(letter) for letter in word)
     return _USUAL_CASE.fullmatch(cases) is not None
+
+
+def _case_of(letter: str) -> str:
+    """Return `u` for an upper-case letter, `l` for a lower-case one, or `n` for a letter without case."""
+    if letter.isupper():
+        return "u"
+    return "l" if letter.islower() else "n"

@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 
-async def run_uninterrupted(step: Coroutine[Any, Any, Result]) -> Result:
-    """Await a step, and delay a cancellation of the caller until the step has ended.
+async def run_uninterrupted(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Await a coroutine. A cancellation of the caller takes effect only after the coroutine has ended.
 
-    Interrupting a query would close its connection, and the thread or server that executes it might outlive the event
-    loop.
+    Interrupting a query would close its connection while a thread or the server still executes it, possibly until after
+    the event loop has been closed.
     """
-    task = asyncio.ensure_future(step)
+    task = asyncio.ensure_future(coroutine)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        # Errors of the step are dropped, because its result is no longer needed.
+        # Errors of the coroutine are dropped, because its result is no longer needed.
         await asyncio.gather(task, return_exceptions=True)
         raise

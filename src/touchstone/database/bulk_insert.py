@@ -43,19 +43,13 @@ def convert_uuids(hexadecimals: Sequence[str], dialect: sa.Dialect) -> Converted
 def convert_shared_values(
     table: sa.Table, values: Mapping[str, Any], row_count: int, dialect: sa.Dialect
 ) -> dict[str, ConvertedColumn]:
-    """Convert values that are the same in all rows to columns.
+    """Convert values that are the same in all rows to columns of `row_count` values.
 
-    Each value is only converted once.
-
-    Args:
-        table: the table.
-        values: the shared values by column name.
-        row_count: the number of rows.
-        dialect: the dialect of the database.
+    Each value is only converted once. `values` and the result are keyed by the names of columns of the table.
     """
     columns = convert_columns(table, {name: [value] for name, value in values.items()}, dialect)
     if sqlite.is_sqlite(dialect):
-        return {name: [*column] * row_count for name, column in columns.items()}
+        return {name: list(column) * row_count for name, column in columns.items()}
     return {name: pa.repeat(column[0], row_count) for name, column in columns.items()}
 
 

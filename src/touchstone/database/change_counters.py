@@ -45,5 +45,5 @@ async def increment_version(transaction: Writer, counter: str) -> int:
         await transaction.execute(_CREATE_COUNTER.bindparams(name=counter))
         row = await transaction.fetch_returned_row(_INCREMENT_COUNTER, {"counter": counter})
 
-    assert row is not None
+    assert row is not None, "the counter exists, because it has just been created if it was missing"
     return int(row["version"])

@@ -111,9 +111,9 @@ class Writer(Reader):
         """Insert many rows given as columns, most of which can be converted before the transaction begins.
 
         Args:
-            table: the table.
-            converted_columns: the columns converted by `Database.convert_columns`, by name.
-            plain_columns: the values of other columns by name, such as ids that this transaction has reserved.
+            table: the table that contains all of these columns.
+            converted_columns: the columns that `Database.convert_columns` has converted, keyed by name.
+            plain_columns: the values of other columns, keyed by name, such as ids that this transaction has reserved.
         """
         columns = {**converted_columns, **convert_columns(table, plain_columns, self._connection.dialect)}
         await insert_columns(self._connection, table, columns)
@@ -206,32 +206,32 @@ class Database:
                 yield StreamingReader(connection)
 
     @asynccontextmanager
-    async def writing(self, *, even_if_disk_full: bool = False) -> AsyncIterator[Writer]:
+    async def writing(self, *, may_use_reserve: bool = False) -> AsyncIterator[Writer]:
         """Begin a transaction, which is committed at the end of the block, or rolled back on an exception.
 
         Args:
-            even_if_disk_full: whether the transaction may use the reserved disk space. This is for signing users in or
-                out, for deleting, and for storing the results of finished work.
+            may_use_reserve: whether the transaction may use the reserved disk space. Only sign-ins, sign-outs,
+                deletions and the results of finished work may use it.
 
         Raises:
             Unavailable: the database cannot be reached.
             StorageFull: the disk is full, and nothing was written.
         """
         with self._handle_failures():
-            if even_if_disk_full:
+            if may_use_reserve:
                 self._release_reserve_if_short()
-                async with self._writing_engine.begin() as connection:
-                    yield Writer(connection)
-                return
+            else:
+                # The reserve may have been released while the disk was full, and there may be enough space now.
+                self._restore_reserve()
 
-            # There may be enough free space again.
-            self._restore_reserve()
             async with self._writing_engine.begin() as connection:
-                await self._check_unused_pages(connection)
+                if not may_use_reserve:
+                    await self._check_unused_pages(connection)
                 yield Writer(connection)
 
-        # A transaction that may use the reserve does not prove that the disk has free space again.
-        self._disk_full_log.record_success()
+        # Only a transaction that cannot use the reserve proves that the disk has free space again.
+        if not may_use_reserve:
+            self._disk_full_log.record_success()
 
     async def read_columns(self, read: Callable[[ColumnConnection], Result]) -> Result:
         """Run `read` in a thread with a new connection for reading columns, and return its result.
@@ -256,12 +256,12 @@ class Database:
     def convert_columns(
         self, table: sa.Table, columns: Mapping[str, Sequence[Any]], shared_values: Mapping[str, Any], row_count: int
     ) -> dict[str, ConvertedColumn]:
-        """Convert the values of rows for `Writer.insert_columns`.
+        """Convert the values of `row_count` new rows of a table for `Writer.insert_columns`.
 
         Args:
-            table: the table.
-            columns: the values of each column by name.
-            shared_values: the values of other columns, which are the same in all rows, by name.
+            table: the table, whose columns determine the conversion of the values.
+            columns: the values of each column, keyed by name.
+            shared_values: the values of columns that are the same in all rows, keyed by name.
             row_count: the number of rows.
         """
         dialect = self._writing_engine.dialect
@@ -281,7 +281,7 @@ class Database:
         if self._disk_reserve is None:
             return
 
-        # There may be enough free space again.
+        # The reserve may have been released while the disk was full, and there may be enough space now.
         self._disk_reserve.restore()
         if self._disk_reserve.has_room_for(byte_count):
             return

@@ -1,4 +1,4 @@
-"""Consistent reading of a large PostgreSQL table over several connections at once.
+"""Consistent reading of a large PostgreSQL table over several parallel connections.
 
 PostgreSQL uses one processor for each connection, so several connections are faster. They share a snapshot and
 therefore see the same rows. Each connection reads a range of blocks at a time, so the table is read once from its
@@ -86,7 +86,7 @@ def open_divided_table(
 
     Args:
         url: the URL of the database.
-        table: the table.
+        table: the table to read, which is divided into ranges of blocks.
         reader_count: the maximum number of connections. A small table needs fewer.
         blocks_per_range: the number of blocks read by one query.
 
@@ -103,7 +103,7 @@ def open_divided_table(
                 exporter.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 exporter.read_only = True
                 row = exporter.execute(_DESCRIBE_TABLE, [table.name]).fetchone()
-                assert row is not None
+                assert row is not None, "the query returns one row for every table"
                 snapshot, block_count = row
 
                 if exporter.info.server_version >= _MIN_SERVER_VERSION:

@@ -68,7 +68,7 @@ async def insert_rows(driver_connection: Any, target: str, rows: Sequence[tuple[
     for row_count, group in groupby(batches, len):
         placeholders = ", ".join([row_placeholders] * row_count)
         insert = f"INSERT INTO {target} VALUES {placeholders}"  # noqa: S608 - the names are those of our own tables
-        parameter_sets = [[*chain.from_iterable(batch)] for batch in group]
+        parameter_sets = [list(chain.from_iterable(batch)) for batch in group]
         await driver_connection.run_statement(insert, parameter_sets, many=True)
 
 
@@ -98,24 +98,34 @@ def create_sqlite_engine(
 
     Args:
         url: the URL of the database.
-        is_writer: whether transactions acquire the write lock when they begin. Otherwise, one of two transactions that
-            read before they write would fail.
-        streams_rows: whether the rows of a query can be read in chunks, which makes each statement slower.
-        **options: options for SQLAlchemy.
+        is_writer: whether transactions acquire the write lock when they begin. If two transactions read first and
+            acquired it later, one of them would fail.
+        streams_rows: whether queries can return their rows in chunks. This needs the driver's own connections, which
+            execute statements more slowly than an `EagerConnection`.
+        **options: further options for `create_async_engine`.
     """
     if not streams_rows:
-        path = sqlite_path(url)
-        assert path is not None
-        options["async_creator"] = partial(open_eager_connection, str(Path(path).resolve()))
-    engine = create_async_engine(sa.make_url(url).set(drivername="sqlite+aiosqlite"), **options)
-
-    def begin_transaction(connection: sa.Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writer else "BEGIN")
+        options["async_creator"] = partial(open_eager_connection, _absolute_path(url))
+    driver_url = sa.make_url(url).set(drivername="sqlite+aiosqlite")
+    engine = create_async_engine(driver_url, **options)
 
     pragmas = (*_PRAGMAS, *_WRITER_PRAGMAS) if is_writer else _PRAGMAS
+    begin_statement = "BEGIN IMMEDIATE" if is_writer else "BEGIN"
     event.listen(engine.sync_engine, "connect", partial(_configure_connection, pragmas))
-    event.listen(engine.sync_engine, "begin", begin_transaction)
+    event.listen(engine.sync_engine, "begin", partial(_begin_transaction, begin_statement))
     return engine
+
+
+def _absolute_path(url: str) -> str:
+    """Return the absolute path of the SQLite database at `url`."""
+    path = sqlite_path(url)
+    assert path is not None, "the URL is that of an SQLite database"
+    return str(Path(path).resolve())
+
+
+def _begin_transaction(statement: str, connection: sa.Connection) -> None:
+    """Begin a transaction with `BEGIN` or `BEGIN IMMEDIATE`."""
+    connection.exec_driver_sql(statement)
 
 
 def _configure_connection(pragmas: Sequence[str], connection: Any, _pool_record: Any) -> None:

@@ -57,7 +57,7 @@ datasets = sa.Table(
     _json_column("attribute_evidence"),
     # The time of the creator's declaration by attribute, for declarations after the record was created.
     _json_column("declared_at"),
-    # An administrator has hidden the record from everybody but its owner.
+    # An administrator has made the record visible only to its owner.
     sa.Column("is_hidden", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("hidden_reason", sa.Text, nullable=True),
     # Identifies the owner, the source and the key in the source of an imported record.

@@ -98,7 +98,7 @@ class LineLengthCheck:
 
 
 def _check_text(first_chunk: bytes, encoding: TextEncoding) -> None:
-    """Check that the beginning of a file contains no control characters, which would indicate binary data.
+    """Check that the beginning of a file is text: it must not contain control characters.
 
     Raises:
         ProfilingError: the file is not text.

@@ -7,7 +7,7 @@ A missing mark is a word such as `N/A` or `?` that marks a missing value. The ty
 other values, so that a column of numbers remains one if some cells contain ` ?`. Some words are missing marks only in
 certain columns, which can be decided after their values have been counted.
 
-The columns are profiled in three passes of streaming aggregates, which need little memory. No aggregate has a FILTER
+The columns are profiled in several passes of streaming aggregates, which need little memory. No aggregate has a FILTER
 clause, because DuckDB would store a copy of all values for each of them.
 """
 
@@ -21,7 +21,7 @@ import duckdb
 
 from touchstone.core.missing_values import DASHES, MISSING_NUMBER_MARKS, PLUS, missing_marks
 from touchstone.datafiles.byte_scan import ByteScan, scan_bytes
-from touchstone.datafiles.column_queries import aggregate_stack, stack_columns
+from touchstone.datafiles.column_queries import aggregate_columns, aggregate_stack, stack_columns
 from touchstone.datafiles.duckdb_table import (
     DELIMITED_TYPES,
     JSON_TYPES,
@@ -63,7 +63,7 @@ _NO_COUNTS: Final[Mapping[str, Any]] = {
 _MAX_MODERATE_NUMBER: Final = "1e150"  # the square of a larger number may not fit into a double
 
 
-Results = dict[int, dict[str, Any]]  # The results of a query for each column, by its index in the file.
+Results = dict[int, dict[str, Any]]  # the results of a query for each column, by its index in the file
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,20 +175,16 @@ def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:
 
 
 def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_count: int) -> list[MeasuredColumn]:
-    """Profile all columns of a table in three passes over its rows, each based on the previous ones."""
-    # The first pass counts values, which decides the type of each column.
+    """Profile all columns of a table. Each query needs the results of the previous ones."""
+    # Counts of values decide the type of each column.
     counts_sql = {column.index: _counts_sql(column) for column in columns}
-    counts: Results = {}
-    for stack in stack_columns(columns, counts_sql):
-        counts |= aggregate_stack(table, stack, counts_sql[stack[0].index])
+    counts = aggregate_columns(table, columns, counts_sql)
     mixed_columns = find_mixed_columns(table, columns, counts)
     interpreted_columns = [
         _decide_type(column, counts.get(column.index, _NO_COUNTS), mixed_columns.get(column.index))
         for column in columns
     ]
 
-    # The second pass finds the minimum and maximum of numbers and dates. The third one counts values for histograms and
-    # for the lists of the most frequent values.
     extremes = _find_extremes(table, interpreted_columns)
     histograms = _count_bins(table, interpreted_columns, extremes)
     value_counts = _count_values(table, interpreted_columns)
@@ -203,20 +199,16 @@ def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_co
 
 
 def _find_extremes(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> Results:
-    """Return the extremes and the mean of columns of numbers and dates, by index in the file."""
+    """Return the extremes and the mean of columns of numbers and dates, keyed by index in the file."""
     ordered_columns = [
         column for column in columns if column.interpretation.is_numeric or column.type is ColumnType.DATE
     ]
     extremes_sql = {column.source.index: _extremes_sql(column) for column in ordered_columns}
-
-    extremes: Results = {}
-    for stack in stack_columns(ordered_columns, extremes_sql):
-        extremes |= aggregate_stack(table, stack, extremes_sql[stack[0].source.index])
-    return extremes
+    return aggregate_columns(table, ordered_columns, extremes_sql)
 
 
 def _count_bins(table: DuckDbTable, columns: Sequence[InterpretedColumn], extremes: Results) -> Results:
-    """Return the bin counts of the histograms of columns with different numbers, by index in the file."""
+    """Return the bin counts of the histograms of columns with different numbers, keyed by index in the file."""
     columns_with_range = [
         column
         for column in columns
@@ -233,10 +225,10 @@ def _count_bins(table: DuckDbTable, columns: Sequence[InterpretedColumn], extrem
 
 
 def _count_values(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> Results:
-    """Count the different values of columns with few of them, and the occurrences of each value.
+    """Count the distinct values of columns with few of them, and how often each one occurs.
 
-    The results are returned by the index of each column in the file. Occurrences of numbers with decimals are not
-    counted, because such numbers rarely repeat.
+    The results are keyed by the index of each column in the file. The occurrences of numbers with decimals are not
+    counted, because these numbers rarely repeat.
     """
     shown_value = f"left(CAST(value AS VARCHAR), {_SHOWN_CHARACTERS})"
     counted_columns = []
@@ -254,10 +246,7 @@ def _count_values(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> R
         counted_columns.append(column)
         counts_sql[column.source.index] = _struct_sql(**members)
 
-    value_counts: Results = {}
-    for stack in stack_columns(counted_columns, counts_sql):
-        value_counts |= aggregate_stack(table, stack, counts_sql[stack[0].source.index])
-    return value_counts
+    return aggregate_columns(table, counted_columns, counts_sql)
 
 
 def _finite_value(column: InterpretedColumn) -> str:
@@ -380,8 +369,8 @@ def _bin_number_sql(value: str, stack_extremes: Sequence[Mapping[str, Any]]) -> 
     """
     minima = ", ".join(repr(extremes["minimum"]) for extremes in stack_extremes)
     ranges = ", ".join(repr(extremes["maximum"] - extremes["minimum"]) for extremes in stack_extremes)
-    minimum = f"list_extract([{minima}]::DOUBLE[], place)"
-    width = f"list_extract([{ranges}]::DOUBLE[], place)"
+    minimum = f"list_extract([{minima}]::DOUBLE[], stack_position)"
+    width = f"list_extract([{ranges}]::DOUBLE[], stack_position)"
     position = f"floor(({value} - {minimum}) / {width} * {BIN_COUNT})"
     # Without `least`, the maximum itself would be in an additional bin.
     bin_number = f"CAST(least({position}, {BIN_COUNT - 1}) AS INTEGER)"

@@ -1,9 +1,9 @@
 """Admission control, which decides whether a request runs now, waits for its turn, or is refused.
 
-All requests share one event loop, so running many at once would only slow down each of them. They are therefore
-admitted by their expected cost, in seconds of event loop time. Long requests run one at a time, and short ones run
-beside them. Waiting requests start in the order of start-time fair queueing (Goyal, Vin and Cheng, 1996), so that a
-caller with many requests delays mostly itself.
+All requests share one event loop, so running many at the same time would only slow down each of them. They are
+therefore admitted by their expected cost, in seconds of event loop time. Long requests run one at a time, and short
+ones run beside them. Waiting requests start in the order of start-time fair queueing (Goyal, Vin and Cheng, 1996), so
+that a caller with many requests delays mostly itself.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from touchstone.core.errors import Overloaded
 
 SHORT_SECONDS: Final = 0.002  # a request with a higher expected cost is long
-SHORT_SECONDS_AT_ONCE: Final = 0.005  # total expected cost of the short requests that run at once
+SHORT_SECONDS_AT_ONCE: Final = 0.005  # total expected cost of the short requests that run at the same time
 TURN_SECONDS: Final = 0.05  # after this much event loop time, a request lets others start beside it
 IDLE_GRACE_SECONDS: Final = 0.005
 # The work ahead of a request may take this share of the maximum waiting time. The share is small because costs are only
@@ -35,16 +35,17 @@ T = TypeVar("T")
 class Admission:
     """The queue in front of an application.
 
-    At most `limit` requests run at once, and as many may wait in each lane. A lane is full if the work in it exceeds a
-    small share of `wait_seconds`. A new request is then refused, unless another caller has more work waiting, in which
-    case that caller's newest request is refused instead. Requests are also refused after waiting for `wait_seconds`.
+    At most `limit` requests run at the same time, and as many may wait in each lane. A lane is full if the work in it
+    exceeds a small share of `wait_seconds`. A new request is then refused, unless another caller has more work waiting.
+    In this case, the newest request of that caller is refused instead. Requests are also refused after waiting for
+    `wait_seconds`.
     """
 
     def __init__(self, *, limit: int, wait_seconds: float) -> None:
         """Create an empty queue.
 
         Args:
-            limit: the number of requests that may run at once.
+            limit: the number of requests that may run at the same time.
             wait_seconds: the time after which a waiting request is refused.
         """
         self.limit = limit
@@ -53,7 +54,7 @@ class Admission:
         self._max_seconds_ahead = QUEUED_WORK_SHARE * wait_seconds
 
         # Requests that wait for a job or a slow client may run for long, and one caller's must not use up the limit.
-        # Half of the limit is open to everybody, and each caller gets at most half of the rest.
+        # Half of the limit is open to everyone, and each caller gets at most half of the rest.
         self._unreserved_slots = limit // 2
         self._max_running_per_caller = max(1, limit // 4)  # at least one, even if `limit` is small
         self._running_by_caller: Counter[Hashable] = Counter()
@@ -68,15 +69,15 @@ class Admission:
         return len(self._short.waiting) + len(self._long.waiting)
 
     def has_room(self, cost_seconds: float) -> bool:
-        """Return whether a request of this expected cost could start at once."""
+        """Return whether a request of this expected cost could start immediately."""
         lane = self._lane_for(cost_seconds)
         return not lane.waiting and self._fits(lane, cost_seconds)
 
     def try_enter(self, cost_seconds: float) -> "Ticket | None":
-        """Return the ticket of a request that may run at once, or None if it has to wait.
+        """Return the ticket of a request that may run immediately, or None if it has to wait.
 
         The request counts as running until its ticket is released. Its caller need not be identified, because half of
-        the capacity is open to everybody.
+        the capacity is open to everyone.
         """
         if self.running >= self._unreserved_slots or not self.has_room(cost_seconds):
             return None
@@ -223,7 +224,7 @@ class _Lane:
     """
 
     def __init__(self, *, seconds_at_once: float) -> None:
-        self.seconds_at_once = seconds_at_once  # the total expected cost of the requests that may run at once
+        self.seconds_at_once = seconds_at_once  # the total expected cost of simultaneous requests
         self.running = 0
         self.running_seconds = 0.0
         self.waiting: list[Ticket] = []
@@ -282,7 +283,7 @@ class _Lane:
     def drop_from_longest_backlog(self) -> None:
         """Refuse the newest request of the caller with the most work waiting.
 
-        Callers with a single waiting request are only considered if nobody has several.
+        Callers with a single waiting request are only considered if no caller has several.
         """
         backlog_seconds = self.backlog_seconds_by_caller()
         request_counts = Counter(ticket.caller for ticket in self.waiting)
@@ -410,7 +411,11 @@ class Ticket:
             self.used_seconds += clock() - started_at
 
     def decide(self, *, is_admitted: bool) -> bool:
-        """Tell a waiting request whether it is admitted, and return whether it was still waiting."""
+        """Admit or refuse a waiting request.
+
+        Returns:
+            False if the request was no longer waiting, so that the decision has no effect.
+        """
         if self.decision is None or self.decision.done():
             return False
 
@@ -455,8 +460,8 @@ _CURRENT_TICKET: Final[ContextVar[Ticket]] = ContextVar("ticket")
 class SameTicketMiddleware:
     """Runs an in-process call under the ticket of the request that makes it.
 
-    The web app calls the API in this way. The time of the call then counts toward the original request, even if the
-    call is made in another task.
+    The web app calls the API within its own requests. The time of the call then counts toward the original request,
+    even if the call is made in another task.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -91,7 +91,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         now = self.loop.time()
 
         self._idle_since = now
-        self._request_began_at: float | None = now  # the first request is expected at once
+        self._request_began_at: float | None = now  # the first request is expected immediately
         self._has_headers = False
 
         self._counters: SocketCounters | None = None
@@ -174,9 +174,12 @@ class ConnectionProtocol(HttpToolsProtocol):
             super()._start_asgi_task(cycle, app)
 
     def _refuse_if_overloaded(self, cycle: RequestResponseCycle) -> bool:
-        """Refuse a request if there is no capacity for it, and return whether it was refused.
+        """Refuse a request if there is no capacity for it.
 
         If refusals exceed their time budget, clients that retry too early are not read from for a while.
+
+        Returns:
+            True if the request was refused.
         """
         started_at = time.perf_counter()
         response = self._refuse(cycle.scope)
@@ -192,7 +195,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         is_rate_limited = self._client_key is not None
 
         if is_early_retry and is_rate_limited and not is_within_budget:
-            # The delay is random, so that not all clients are read again at once.
+            # The delay is random, so that not all clients are read again at the same time.
             delay_seconds = random.uniform(*PAUSE_SECONDS)  # noqa: S311
             self._pause_reading(delay_seconds)
         return True
@@ -240,7 +243,7 @@ class ConnectionProtocol(HttpToolsProtocol):
             super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse input that is not valid HTTP, which never reaches the application."""
+        """Refuse input that is not valid HTTP. It never reaches the application."""
         if not self.pipeline and (self.is_idle or not self.cycle.response_started):
             self.transport.write(_NOT_HTTP)
         if self.cycle is not None:
@@ -253,7 +256,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         if self._pause_timer is not None:
             self._pause_timer.cancel()
 
-        self._count_as_slow(is_slow=False)
+        self._update_slow_count(is_slow=False)
         if self._is_counted:
             self._limits.remove_connection(self._client_key)
         super().connection_lost(exc)
@@ -304,11 +307,11 @@ class ConnectionProtocol(HttpToolsProtocol):
             return "unsent"
 
         is_slow = previous_counters is not None and self._is_slow_since(previous_counters, self._counters)
-        may_stay_open = self._count_as_slow(is_slow=is_slow)
+        may_stay_open = self._update_slow_count(is_slow=is_slow)
         return None if may_stay_open else "too_many_slow"
 
     def _reads_too_slowly(self, counters: SocketCounters) -> bool:
-        """Record the progress of the response, and return whether it is below the minimum rate."""
+        """Record the progress of the response. Return True if the client reads it below the minimum rate."""
         return self._write_pace.record_progress(
             self.loop.time(),
             moved_bytes=counters.acknowledged_bytes,
@@ -316,7 +319,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         )
 
     def _sends_too_slowly(self, counters: SocketCounters) -> bool:
-        """Record the progress of a refused body, and return whether it is below the minimum rate.
+        """Record the progress of a refused body. Return True if the client sends it below the minimum rate.
 
         Bodies that the application reads are not checked here, because `LimitedBody` does that.
         """
@@ -368,8 +371,12 @@ class ConnectionProtocol(HttpToolsProtocol):
         )
         return awaited_input.overdue_reason(self.loop.time())
 
-    def _count_as_slow(self, *, is_slow: bool) -> bool:
-        """Count this connection as slow or stop counting it as slow, and return whether it may stay open."""
+    def _update_slow_count(self, *, is_slow: bool) -> bool:
+        """Count this connection as slow, or stop counting it as slow.
+
+        Returns:
+            False if it must be closed, because the client has too many slow connections.
+        """
         if is_slow == self._is_slow:
             return True
 

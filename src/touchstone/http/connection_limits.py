@@ -20,8 +20,8 @@ SLOW_BYTES: Final = 64 * 1024
 # and for the kernel is not measured.
 REFUSAL_SHARE: Final = 0.2
 REFUSAL_BURST_SECONDS: Final = 0.25
-# A burst of new connections from one address is read at once, and further ones at a limited rate, so that a flood of
-# connections does not block the event loop for everybody else.
+# A burst of new connections from one address is read immediately. Further ones are read at a limited rate, so that a
+# flood of connections does not block the event loop for other clients.
 CONNECTION_BURST: Final = 200
 CONNECTIONS_PER_SECOND: Final = 400.0
 _MAX_SCHEDULES: Final = 1000
@@ -39,7 +39,7 @@ class Pace:
         self._required_bytes = 0
 
     def record_progress(self, now: float, *, moved_bytes: int, outstanding_bytes: int) -> bool:
-        """Record the progress of a transfer, and return whether it is too slow.
+        """Record the progress of a transfer.
 
         The bytes for each window of `RATE_SECONDS` have one deadline, so that a fast client may pause for a short time.
 
@@ -47,6 +47,9 @@ class Pace:
             now: the event loop time.
             moved_bytes: the total number of bytes transferred so far.
             outstanding_bytes: the number of bytes that have yet to be transferred.
+
+        Returns:
+            True if the transfer is too slow.
         """
         if outstanding_bytes <= 0:
             self._deadline = None
@@ -70,7 +73,7 @@ class RefusalBudget:
     _used_at: float = 0.0
 
     def charge(self, now: float, seconds: float) -> bool:
-        """Deduct the time for a refusal from the budget, and return whether the budget is not exceeded."""
+        """Deduct the time for a refusal from the budget. Return False if the budget is exceeded."""
         refilled_seconds = self.share * (now - self._used_at)
         self._used_seconds = max(0.0, self._used_seconds - refilled_seconds) + seconds
         self._used_at = now
@@ -83,18 +86,18 @@ class ConnectionLimits:
     """The limits and the connection counts of one listener.
 
     Attributes:
-        per_address: the maximum number of connections per client address, or 0 for no limits per address.
-        slow_per_address: the maximum number of slow connections per client address, or 0 for no limit.
-        total: the maximum number of connections of all addresses.
+        max_per_address: the maximum number of connections per client address, or 0 for no limits per address.
+        max_slow_per_address: the maximum number of slow connections per client address, or 0 for no limit.
+        max_total: the maximum number of connections of all addresses.
         minimum_rate: the minimum rate of reading a response, in bytes per second.
         proxies: trusted reverse proxies, which have no limits per address.
         refusals: the time budget for refusals. If it is exceeded, clients that retry too early are not read from for a
             while.
     """
 
-    per_address: int = 0
-    slow_per_address: int = 0
-    total: int = UNLIMITED
+    max_per_address: int = 0
+    max_slow_per_address: int = 0
+    max_total: int = UNLIMITED
     minimum_rate: int = 4096
     proxies: TrustedProxies = field(default_factory=TrustedProxies)
     refusals: RefusalBudget = field(default_factory=RefusalBudget)
@@ -103,12 +106,12 @@ class ConnectionLimits:
     _next_reads: dict[str, float] = field(default_factory=dict)  # by client key, when to read the next new connection
 
     @classmethod
-    def from_settings(cls, settings: Settings, *, total: int) -> Self:
-        """Create the limits from the settings, with at most `total` connections of all addresses together."""
+    def from_settings(cls, settings: Settings, *, max_total: int) -> Self:
+        """Create the limits from the settings, with at most `max_total` connections of all addresses together."""
         return cls(
-            per_address=settings.connections_per_address,
-            slow_per_address=settings.slow_connections_per_address,
-            total=total,
+            max_per_address=settings.connections_per_address,
+            max_slow_per_address=settings.slow_connections_per_address,
+            max_total=max_total,
             minimum_rate=settings.minimum_rate_bytes,
             proxies=settings.proxies,
         )
@@ -116,10 +119,12 @@ class ConnectionLimits:
     def client_key(self, client: tuple[str, int] | None) -> str | None:
         """Return the key for counting the connections of a client, or None if it has no limits.
 
+        A trusted proxy has no limits, because it forwards the requests of many clients.
+
         Args:
             client: the address and port of the client, or None if it has no address.
         """
-        if client is None or not self.per_address:
+        if client is None or not self.max_per_address:
             return None
 
         client_host, _port = client
@@ -130,8 +135,8 @@ class ConnectionLimits:
 
     def add_connection(self, key: str | None) -> bool:
         """Count a new connection and return True, or return False if it must be closed."""
-        is_full = self._open.total() >= self.total
-        is_full_for_address = key is not None and self._open[key] >= self.per_address
+        is_full = self._open.total() >= self.max_total
+        is_full_for_address = key is not None and self._open[key] >= self.max_per_address
         if is_full or is_full_for_address:
             return False
 
@@ -169,16 +174,16 @@ class ConnectionLimits:
         _decrement(self._open, key or "")
 
     def add_slow(self, key: str | None) -> bool:
-        """Count a connection as slow, and return whether it may stay open."""
-        if key is None or not self.slow_per_address:
+        """Count a connection as slow. Return False if the client has too many slow connections."""
+        if key is None or not self.max_slow_per_address:
             return True
 
         self._slow[key] += 1
-        return self._slow[key] <= self.slow_per_address
+        return self._slow[key] <= self.max_slow_per_address
 
     def remove_slow(self, key: str | None) -> None:
         """Stop counting a connection as slow."""
-        if key is not None and self.slow_per_address:
+        if key is not None and self.max_slow_per_address:
             _decrement(self._slow, key)
 
 

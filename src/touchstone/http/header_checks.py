@@ -46,7 +46,7 @@ def check_headers(scope: Scope) -> None:
 
 
 def has_body(headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether the headers of a request, by name, announce a body."""
+    """Return whether the headers of a request, keyed by name, announce a body."""
     return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
 
 

@@ -31,10 +31,10 @@ class Resource:
 
 
 async def check_resources(resources: tuple[Resource, ...]) -> Mapping[str, BaseException | None]:
-    """Ping all resources at once.
+    """Ping all resources at the same time.
 
     Returns:
-        The exception raised by each resource by name, or None if it responded within `PING_SECONDS`.
+        the exception raised by each resource by name, or None if it responded within `PING_SECONDS`.
     """
     pings = [asyncio.wait_for(resource.ping(), PING_SECONDS) for resource in resources]
     outcomes = await asyncio.gather(*pings, return_exceptions=True)  # None, or the exception that a ping raised
@@ -42,7 +42,7 @@ async def check_resources(resources: tuple[Resource, ...]) -> Mapping[str, BaseE
 
 
 def health_router(resources: tuple[Resource, ...]) -> APIRouter:
-    """Return the health routes, which tell load balancers whether this process can serve requests.
+    """Return the health routes, where load balancers check whether this process can serve requests.
 
     `/health/live` responds as long as the process runs. `/health/ready` reports the state of each resource, with status
     503 if one of them does not respond, if the catalog is still being loaded, or if the server is stopping.

@@ -30,7 +30,7 @@ def identity_headers(caller: Caller | None, tokens: InternalTokens | None) -> He
 
     If the parts of the service share an internal key, they include a signed token, which proves their origin.
     """
-    headers: Headers = [] if caller is None else [*_user_headers(caller)]
+    headers: Headers = [] if caller is None else list(_user_headers(caller))
     if tokens is not None:
         headers.append((INTERNAL_HEADER, tokens.sign(caller)))
     return headers

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, Final
 
-MAX_PENDING_BYTES: Final = 16_384  # larger data is sent at once, because one more system call hardly matters
+MAX_PENDING_BYTES: Final = 16_384  # larger data is sent immediately, because one more system call hardly matters
 
 
 class JoiningTransport:
@@ -43,7 +43,7 @@ class JoiningTransport:
         self._transport.close()
 
     def abort(self) -> None:
-        """Close the connection at once, without sending pending or buffered data."""
+        """Close the connection immediately, without sending pending or buffered data."""
         self._pending = b""
         self._transport.abort()
 

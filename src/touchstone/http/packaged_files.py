@@ -39,7 +39,7 @@ class PackagedFiles:
     """An ASGI application that serves the files of a folder from memory.
 
     Starlette's `StaticFiles` reads the file in worker threads for every request. If hundreds of clients request a large
-    file at once, no threads are left for other requests.
+    file at the same time, no threads are left for other requests.
     """
 
     def __init__(self, folder: Path) -> None:

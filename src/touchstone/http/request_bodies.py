@@ -61,7 +61,7 @@ class LimitedBody:
         self._window_bytes = 0
 
     def check_declared_length(self, content_length: bytes | None) -> None:
-        """Check the `Content-Length` header, so that a body that is too large is refused before it is read.
+        """Check the `Content-Length` header, to refuse a body that is too large before it is read.
 
         Without this header, the size is only checked while the body is received.
 
@@ -105,7 +105,7 @@ class LimitedBody:
         return message
 
     async def _wait_in_time(self, receiving: StartedAwaitable[Message]) -> Message:
-        """Wait for a message while the client keeps up the minimum rate, and return the message.
+        """Wait for a message from a client that keeps the minimum rate.
 
         The rate is measured over windows of `RATE_SECONDS` of waiting.
 
@@ -159,53 +159,54 @@ class BufferedBody:
 
     def __init__(self, body: LimitedBody, memory: BodyMemory) -> None:
         self.allocated_bytes = 0
-        self._body = body
+        self._limited_body = body
         self._memory = memory
         self._chunks: list[bytes] = []
-        self._message: Message | None = None
+        self._next_message: Message | None = None
 
     async def receive_all(self) -> None:
         """Receive the whole body into memory, so that the application does not wait for a slow client.
 
-        If the client disconnects before the body is complete, the application receives only that message.
+        If the client disconnects first, `__call__` returns the disconnect message instead of the body.
 
         Raises:
-            Overloaded: there is not enough memory for so many bodies at once.
+            Overloaded: the memory for buffered bodies is used up.
             ReceiveTimeout: the client sends too slowly, or for too long.
             TooLarge: the body exceeds the size limit.
         """
-        while not self._body.is_complete:
-            message = await self._body()
+        while not self._limited_body.is_complete:
+            message = await self._limited_body()
             if message["type"] != "http.request":
-                self._message = message
+                self._next_message = message
                 return
 
             chunk = message.get("body", b"")
             self._chunks.append(chunk)
-            self._allocate(len(chunk))
+            self._count_memory(len(chunk))
 
-        self._message = {"type": "http.request", "body": b"".join(self._chunks), "more_body": False}
+        whole_body = b"".join(self._chunks)
+        self._next_message = {"type": "http.request", "body": whole_body, "more_body": False}
         self._chunks.clear()
 
     async def __call__(self) -> Message:
         """Return the whole body in the first call, and pass later calls on to the server."""
-        message = self._message
-        self._message = None
-        return message or await self._body.receive()
+        message = self._next_message
+        self._next_message = None
+        return message or await self._limited_body.receive()
 
     def release(self) -> None:
         """Stop counting the memory of the body. This must be called once the request has ended."""
         self._memory.used -= self.allocated_bytes
         self.allocated_bytes = 0
 
-    def _allocate(self, size_bytes: int) -> None:
+    def _count_memory(self, size_bytes: int) -> None:
         """Count the memory of another chunk of the body.
 
         Raises:
             Overloaded: the memory for bodies is used up, and this body is larger than `SMALL_BYTES`.
         """
         is_exhausted = self._memory.used + size_bytes > self._memory.limit
-        is_small = self._body.received_bytes <= SMALL_BYTES
+        is_small = self._limited_body.received_bytes <= SMALL_BYTES
         if is_exhausted and not is_small:
             raise Overloaded(retry_after=1)
 

@@ -66,32 +66,31 @@ class RequestModel(BaseModel):
     """A JSON object in a request. An unknown key is an error that suggests similar known keys.
 
     Attributes:
-        ignored: keys that are accepted and dropped, because the API contract requires it.
+        ignored_keys: keys that are accepted and dropped, because the API contract requires it.
     """
 
     model_config = ConfigDict(extra="forbid")
-    ignored: ClassVar[frozenset[str]] = frozenset()
+    ignored_keys: ClassVar[frozenset[str]] = frozenset()
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, value: Any) -> Any:
-        """Refuse unknown keys, and return the object without ignored keys.
+        """Refuse unknown keys, and remove ignored ones.
 
         Raises:
             PydanticCustomError: a key is unknown. The message suggests similar known keys.
         """
         if not isinstance(value, dict):
-            return value  # Pydantic refuses it afterwards
+            return value  # Pydantic refuses it afterwards.
 
         known_keys = set(cls.model_fields)
-        fields = {key: item for key, item in value.items() if key not in cls.ignored}
-
-        for key in fields:
+        relevant_fields = {key: field for key, field in value.items() if key not in cls.ignored_keys}
+        for key in relevant_fields:
             if key not in known_keys:
-                suggestion = suggestion_facts(str(key), known_keys)
-                raise PydanticCustomError("unknown_name", "{name} is unknown; known: {known}", suggestion)
-
-        return fields
+                # Pydantic replaces the placeholders by the facts.
+                facts = suggestion_facts(str(key), known_keys)
+                raise PydanticCustomError("unknown_name", "{name} is unknown; known: {known}", facts)
+        return relevant_fields
 
     def provided_fields(self) -> dict[str, Any]:
         """Return the fields that the client sent, with their values."""

@@ -96,7 +96,7 @@ async def check_same_installation(backend: RemoteBackend, tokens: InternalTokens
     cannot be reached yet is not checked, because processes may start in any order.
 
     Args:
-        backend: the backend.
+        backend: a backend in another process.
         tokens: signs requests with the internal key of this process, or None if it has no key.
         data_dir: the data folder of this process.
 

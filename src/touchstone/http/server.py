@@ -73,7 +73,7 @@ async def serve(
 
         # The other half of the file descriptors is reserved for the files and connections that requests open.
         max_connections = raise_descriptor_limit() // 2
-        limits = ConnectionLimits.from_settings(settings, total=max_connections)
+        limits = ConnectionLimits.from_settings(settings, max_total=max_connections)
 
         config = server_config(app, drain_seconds=settings.drain_seconds, limits=limits)
         server = _Server(config, on_ready=lambda: ready(listener_address(listener)))

@@ -30,7 +30,8 @@ def unknown_value_error(value: str, known_values: Iterable[str], *location: str 
         *location: the part of the request and the path of the field with the unknown value.
     """
     _request_part, *field_path = location
-    facts = {**suggestion_facts(value, known_values), "where": ".".join(map(str, field_path))}
+    location_text = ".".join(map(str, field_path))
+    facts = {**suggestion_facts(value, known_values), "where": location_text}
     return UnknownName(FieldError(location, "unknown_value", facts))
 
 

@@ -54,7 +54,7 @@ class InProcessBackend:
         return self.app(scope, receive, send)
 
     async def ping(self) -> None:
-        """Check that the backend is ready, but not the resources that it shares with this process."""
+        """Check that the backend is ready, apart from the resources that this process has, too."""
         if self._check_ready is not None:
             self._check_ready()
 
@@ -186,12 +186,7 @@ class _RequestBody:
 
     @contextmanager
     def extending_deadline(self, deadline: asyncio.Timeout, seconds: float) -> Iterator[None]:
-        """Restart a deadline whenever a chunk of the body arrives during the `with` block.
-
-        Args:
-            deadline: the deadline.
-            seconds: the time until the deadline after each chunk.
-        """
+        """Move a deadline to `seconds` from now whenever a chunk of the body arrives during the `with` block."""
         self._deadline = deadline
         self._extension_seconds = seconds
         try:

@@ -39,8 +39,8 @@ class ArtifactStore:
         self.folder = folder
 
     async def create_scratch(self, attempt_id: AttemptId) -> Path:
-        """Create an empty scratch folder for an attempt, and remove the folders of the job's earlier attempts."""
-        return await asyncio.to_thread(self._create_scratch, attempt_id)
+        """Create an empty scratch folder for an attempt, replacing the folders of the job's earlier attempts."""
+        return await asyncio.to_thread(self._create_scratch_sync, attempt_id)
 
     async def publish(self, attempt_id: AttemptId, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
         """Move the output files of a successful attempt durably to its final folder, and return their records.
@@ -94,12 +94,9 @@ class ArtifactStore:
         """Return the folder for the published files of an attempt."""
         return self.folder / str(attempt_id.job_id) / str(attempt_id.number)
 
-    def _create_scratch(self, attempt_id: AttemptId) -> Path:
-        """Create an empty scratch folder that only this user can read, and return its absolute path.
-
-        The folders of earlier attempts at the same job are removed.
-        """
-        # An earlier attempt leaves its folder behind if its process was lost.
+    def _create_scratch_sync(self, attempt_id: AttemptId) -> Path:
+        """Create an empty scratch folder that only this user can read, and return its absolute path."""
+        # If the process of an earlier attempt was lost, its folder still exists.
         for abandoned_folder in self._list_scratch_folders(f"{attempt_id.job_id}-*"):
             shutil.rmtree(abandoned_folder, ignore_errors=True)
 
@@ -110,7 +107,7 @@ class ArtifactStore:
     def _publish(self, attempt_id: AttemptId, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
         """Sync the output files of an attempt to disk, then rename its scratch folder to the final folder.
 
-        The rename publishes all files at once, so that after a crash either all of them exist or none.
+        The rename publishes all files together, so that after a crash either all of them exist or none.
         """
         scratch_folder = self._scratch_folder(attempt_id)
         final_folder = self._final_folder(attempt_id)

@@ -1,7 +1,7 @@
 """The dispatcher of a process, which claims jobs, renews their leases, and stops them when necessary.
 
-On an orderly shutdown, the process returns its running jobs to the queue at once. This does not count as a lost worker,
-because the limit on lost workers is meant for jobs that crash their worker, not for deployments.
+On an orderly shutdown, the process returns its running jobs to the queue immediately. This does not count as a lost
+worker, because the limit on lost workers is meant for jobs that crash their worker, not for deployments.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class _RecurringTask:
 
 
 class Dispatcher:
-    """Claims jobs of the given kinds and executes up to `settings.job_workers` of them at once.
+    """Claims jobs of the given kinds and executes up to `settings.job_workers` of them at the same time.
 
     A claimed job is leased. Its worker has to renew the lease regularly, or another worker takes the job over. Two
     loops run concurrently: one claims jobs, and the other supervises the running attempts.
@@ -129,7 +129,7 @@ class Dispatcher:
             except Exception:
                 log.exception("a step of the dispatcher failed")
 
-            # Usually nobody sets `wakeup`, and the wait ends with the next tick.
+            # Usually `wakeup` is not set, and the wait ends with the next tick.
             await wait_until_set(wakeup, TICK_SECONDS)
 
     async def _claim_jobs(self) -> None:

@@ -170,7 +170,7 @@ class AttemptRunner:
     async def _record_outcome(self, attempt: Attempt, outcome: ExecutionOutcome) -> None:
         """Record the last progress and the outcome of an attempt, and remove its scratch folder.
 
-        If the owner has cancelled the job in the meantime, the outcome is dropped and the job becomes cancelled.
+        If the owner cancelled the job during the attempt, the outcome is dropped and the job becomes cancelled.
         """
         attempt_id = attempt.attempt_id
 
@@ -192,10 +192,12 @@ class AttemptRunner:
         await self._artifact_store.remove_scratch(attempt_id)
 
     async def _record_success(self, attempt_id: AttemptId, success: TaskSucceeded) -> bool:
-        """Publish the output files of an attempt and record its result, and return whether that was possible.
+        """Publish the output files of an attempt, and record its result.
 
-        If the files cannot be published, the job fails. If the job was cancelled or taken over by another worker in the
-        meantime, the files are removed again.
+        If the files cannot be published, the job fails.
+
+        Returns:
+            False if the job was cancelled, or taken over by another worker. The files are removed in this case.
         """
         try:
             artifacts = await self._artifact_store.publish(attempt_id, success.files)
@@ -211,7 +213,11 @@ class AttemptRunner:
         return bool(was_recorded)
 
     async def _record_failure(self, attempt_id: AttemptId, failed: TaskFailed) -> bool:
-        """Mark the job as failed, and return whether that was possible. The technical detail is only logged."""
+        """Mark the job as failed. The technical detail is only logged.
+
+        Returns:
+            False if the job was cancelled, or taken over by another worker.
+        """
         log.info("job failed", job_id=str(attempt_id.job_id), code=failed.code, detail=failed.detail)
         failure = JobFailure(code=failed.code, phase=failed.phase, facts=failed.facts)
         was_recorded = await self._retry(lambda: outcome_store.record_failure(self._database, attempt_id, failure))
@@ -227,7 +233,7 @@ class AttemptRunner:
         """Repeat a write until it succeeds, so that finished work survives an unreachable or full database.
 
         Returns:
-            The result of the write.
+            the result of the write.
 
         Raises:
             ServiceError: the write failed while the process is shutting down.

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -26,6 +26,13 @@ RECONNECT_AFTER_ONE_SECOND: Final = b"retry: 1000\n\n"
 HEARTBEAT_COMMENT: Final = b": still here\n\n"
 
 
+class _Progress(NamedTuple):
+    """The state of a job, or None if it is deleted, and the events after the last one that was sent."""
+
+    state: JobState | None
+    events: list[JobEventRecord]
+
+
 def parse_last_event_id(header_value: str | None) -> int:
     """Return the number of the last event that a reconnecting client has received.
 
@@ -33,7 +40,7 @@ def parse_last_event_id(header_value: str | None) -> int:
         header_value: the Last-Event-ID header, or None.
 
     Returns:
-        The number, or 0 for all events if the header is absent or is not an id from this service.
+        the number, or 0 for all events if the header is absent or is not an id from this service.
     """
     if not header_value or len(header_value) > MAX_EVENT_ID_DIGITS:
         return 0
@@ -54,16 +61,16 @@ async def stream_events(
     last_sent_at = monotonic()
 
     while True:
-        state, events = await _load_state_and_events(database, job_id, last_event_number)
+        progress = await _load_progress(database, job_id, last_event_number)
 
-        for event in events:
+        for event in progress.events:
             last_event_number += 1
             last_sent_at = monotonic()
             yield _encode_event(last_event_number, event, locale)
 
-        is_deleted = state is None
-        may_have_more_events = len(events) == job_store.MAX_EVENTS_PER_QUERY
-        has_ended = state in FINAL_STATES and not may_have_more_events
+        is_deleted = progress.state is None
+        may_have_more_events = len(progress.events) == job_store.MAX_EVENTS_PER_QUERY
+        has_ended = progress.state in FINAL_STATES and not may_have_more_events
         if is_deleted or has_ended:
             return
 
@@ -75,10 +82,8 @@ async def stream_events(
             return
 
 
-async def _load_state_and_events(
-    database: Database, job_id: UUID, last_event_number: int
-) -> tuple[JobState | None, list[JobEventRecord]]:
-    """Return the state of a job, or None if it is deleted, and its next events.
+async def _load_progress(database: Database, job_id: UUID, last_event_number: int) -> _Progress:
+    """Return the state of a job and its next events.
 
     While the database is unavailable, the job counts as running without events, so that the client stays connected.
     """
@@ -87,8 +92,8 @@ async def _load_state_and_events(
             state = await job_store.load_state(connection, job_id)
             events = await job_store.load_events_after(connection, job_id, last_event_number)
     except Unavailable:
-        return JobState.RUNNING, []
-    return state, events
+        return _Progress(JobState.RUNNING, [])
+    return _Progress(state, events)
 
 
 def _encode_event(number: int, event: JobEventRecord, locale: str) -> bytes:

@@ -48,7 +48,7 @@ async def get_job(ctx: Context, job_id: str) -> Response:
 
 @job_router.delete("/{job_id}", status_code=204, summary="Delete a job that has ended")
 async def delete_job(ctx: Context, job_id: str) -> Response:
-    """Delete a job that has ended, with its events and all files that it has produced."""
+    """Delete a finished job with its events and output files."""
     job = await ctx.load_job(job_id)
     await job_store.delete_job(ctx.database, job.id)
     await ctx.jobs.artifact_store.delete_job(job.id)
@@ -130,15 +130,12 @@ def _artifact_response(ctx: JobRequestContext, artifact: ArtifactRecord) -> Resp
 async def _chart_response(ctx: JobRequestContext, job: JobRecord, file_name: str) -> Response:
     """Draw a chart of a job's result in the caller's language, and return the response with the image.
 
-    Args:
-        ctx: the request context.
-        job: the job.
-        file_name: the name of the chart with the image format as its suffix.
+    `file_name` is the name of the chart with the image format as its suffix, such as `importance.svg`.
 
     Raises:
         ArtifactNotFound: the result has no such chart, or the format is not supported.
     """
-    chart_name, _, image_format = file_name.rpartition(".")
+    chart_name, _dot, image_format = file_name.rpartition(".")
     if job.status != JobState.SUCCEEDED or image_format not in CHART_MEDIA_TYPES:
         raise ArtifactNotFound
 

@@ -24,7 +24,7 @@ _SUMMARY_COLUMNS: Final = tuple(jobs.c[name] for name in JobSummaryRecord.__stru
 async def load_owned_job(connection: Reader, job_id: str, owner: UUID, kinds: Sequence[str]) -> JobRecord:
     """Return the owner's job with this id and one of these kinds.
 
-    A job of another owner is reported as missing, so that nobody learns which ids exist.
+    A job of another owner is reported as missing, so that the response does not reveal which ids exist.
 
     Raises:
         JobNotFound: the owner has no such job, or the id is malformed.
@@ -77,7 +77,8 @@ async def load_artifacts(connection: Reader, job_ids: Iterable[UUID]) -> dict[UU
         return {}
 
     query = sa.select(job_artifacts).where(job_artifacts.c.job_id.in_(artifacts_by_job)).order_by(job_artifacts.c.name)
-    for row in await connection.all(query):
+    rows = await connection.all(query)
+    for row in rows:
         artifacts_by_job[row["job_id"]].append(ArtifactRecord.from_row(row))
     return artifacts_by_job
 
@@ -111,7 +112,7 @@ async def cancel_job(database: Database, job_id: UUID) -> None:
     A queued job is cancelled immediately. A running job is marked as being cancelled, and its worker stops it. Any
     other job stays unchanged.
     """
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         await move_jobs(transaction, JobState.CANCELLED, jobs.c.id == job_id, jobs.c.status == JobState.QUEUED)
         await move_jobs(transaction, JobState.CANCELLING, jobs.c.id == job_id)
 
@@ -123,7 +124,7 @@ async def delete_job(database: Database, job_id: UUID) -> None:
         JobNotFinal: the job has not ended.
     """
     statement = sa.delete(jobs).where(jobs.c.id == job_id, jobs.c.status.in_(FINAL_STATES))
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         deletion = await transaction.execute(statement)
         if deletion.rowcount == 0:
             raise JobNotFinal

@@ -31,7 +31,7 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
 
     Raises:
         InvalidJobRequest: the request contradicts the table or the model.
-        DatasetNotFound, ProjectNotFound, JobNotFound: the caller has no access to something that the request names.
+        DatasetNotFound, ProjectNotFound, JobNotFound: the caller has no access to something in the request.
         DataFileUnreadable: the file of the dataset cannot be opened.
         JobNotSucceeded: the training to be explained has no model.
         IdempotencyConflict: the idempotency key was used for a different request.
@@ -48,7 +48,7 @@ async def submit_job(ctx: JobRequestContext, request: JobRequest) -> UUID:
     training = await _load_explained_training(ctx, request)
     project = await load_project(ctx, request)
     dataset = await _load_dataset(ctx, request, training)
-    checked_job = await check_against_data(ctx, new_job, dataset, project, training)
+    checked_job = await check_against_data(ctx, new_job, dataset=dataset, project=project, training=training)
 
     # Queue the job, and make the dispatcher look for it immediately.
     waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
@@ -75,7 +75,7 @@ def request_digest(body: Json) -> str:
 
 
 async def _load_explained_training(ctx: JobRequestContext, request: JobRequest) -> ExplainedTraining | None:
-    """Return the training whose model a request explains, or None if the request does not name one.
+    """Return the training whose model a request explains, or None if the request contains none.
 
     Raises:
         JobNotFound: the caller has no such training.
@@ -91,7 +91,7 @@ async def _load_explained_training(ctx: JobRequestContext, request: JobRequest) 
 
 
 async def load_project(ctx: JobRequestContext, request: JobRequest | TrainingOptions) -> ProjectSource | None:
-    """Return the project of a request, or None if the request does not name one.
+    """Return the project of a request, or None if the request contains none.
 
     Raises:
         ProjectNotFound: the caller has no such project.
@@ -110,15 +110,15 @@ async def _load_dataset(
         DatasetNotFound: the caller may see no such dataset.
         DataFileUnreadable: the dataset has no data file.
     """
-    # Every training has a dataset, and a request that names neither a training nor a dataset is invalid.
     dataset_id = training.job.dataset_id if training else request.dataset_id
-    assert dataset_id is not None
+    assert dataset_id is not None, "every training has a dataset, and a request has a training or a dataset"
     return await ctx.service.selection.load_dataset_source(dataset_id, ctx.caller)
 
 
 async def check_against_data(
     ctx: JobRequestContext,
     new_job: NewJob,
+    *,
     dataset: DatasetSource,
     project: ProjectSource | None,
     training: ExplainedTraining | None = None,

@@ -15,7 +15,13 @@ from touchstone.database.engine import Database, Reader, Writer
 from touchstone.database.tables import jobs
 from touchstone.jobs.job_records import AttemptId, JobFailure
 from touchstone.jobs.job_states import HELD_STATES, JobState
-from touchstone.jobs.state_transition_store import fail_jobs, is_current_attempt, move_jobs, utc_now
+from touchstone.jobs.state_transition_store import (
+    fail_jobs,
+    finish_cancelling_jobs,
+    is_current_attempt,
+    move_jobs,
+    utc_now,
+)
 
 MAX_LOSSES: Final = 3
 
@@ -26,10 +32,10 @@ async def renew_leases(
     """Extend the leases of a worker on its jobs to `lease_seconds` from now.
 
     Returns:
-        The attempts of the jobs that the worker still holds, with the states of the jobs, which show whether the owner
+        the attempts of the jobs that the worker still holds, with the states of the jobs, which show whether the owner
         has cancelled a job. Jobs that another worker has taken over are missing.
     """
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         # Read the clock inside the transaction, because waiting for other writers would shorten the new lease.
         new_deadline = utc_now() + timedelta(seconds=lease_seconds)
         statement = (
@@ -72,10 +78,10 @@ async def requeue_after_shutdown(database: Database, attempt_id: AttemptId) -> N
 
     This does not count as a lost worker, so it may happen any number of times.
     """
-    is_current = is_current_attempt(attempt_id)
-    async with database.writing(even_if_disk_full=True) as transaction:
-        await _finish_cancelling(transaction, is_current)
-        await move_jobs(transaction, JobState.QUEUED, is_current)
+    current_condition = is_current_attempt(attempt_id)
+    async with database.writing(may_use_reserve=True) as transaction:
+        await finish_cancelling_jobs(transaction, current_condition)
+        await move_jobs(transaction, JobState.QUEUED, current_condition)
 
 
 async def requeue_after_death(database: Database, attempt_id: AttemptId, failure: JobFailure) -> None:
@@ -83,16 +89,16 @@ async def requeue_after_death(database: Database, attempt_id: AttemptId, failure
 
     A job that has lost `MAX_LOSSES` workers fails instead, with `failure` as the reason.
     """
-    is_current = is_current_attempt(attempt_id)
-    async with database.writing(even_if_disk_full=True) as transaction:
-        await _finish_cancelling(transaction, is_current)
-        await _requeue_or_fail(transaction, failure, is_current)
+    current_condition = is_current_attempt(attempt_id)
+    async with database.writing(may_use_reserve=True) as transaction:
+        await finish_cancelling_jobs(transaction, current_condition)
+        await _requeue_or_fail(transaction, failure, current_condition)
 
 
 async def reap_expired(database: Database, failure: JobFailure, *, running_attempts: Collection[AttemptId] = ()) -> int:
     """Reap the jobs whose lease has expired, and return their number.
 
-    Such a job returns to the queue. However, it becomes cancelled if its owner has requested that, and it fails with
+    A reaped job returns to the queue. However, it becomes cancelled if its owner has requested that, and it fails with
     `failure` if it has lost too many workers.
 
     Args:
@@ -103,17 +109,17 @@ async def reap_expired(database: Database, failure: JobFailure, *, running_attem
             because their attempts would be missing here.
     """
     running_keys = [(attempt.job_id, attempt.number) for attempt in running_attempts]
-    is_running_here = sa.tuple_(jobs.c.id, jobs.c.attempt).in_(running_keys)
-    is_expired = sa.and_(jobs.c.lease_until < utc_now(), sa.not_(is_running_here))
+    running_here_condition = sa.tuple_(jobs.c.id, jobs.c.attempt).in_(running_keys)
+    expired_condition = sa.and_(jobs.c.lease_until < utc_now(), sa.not_(running_here_condition))
 
     async with database.reading() as connection:
         # Every process calls this every few seconds, so it must not need a write transaction if there is nothing to do.
-        if not await _has_held_job(connection, is_expired):
+        if not await _has_held_job(connection, expired_condition):
             return 0
 
-    async with database.writing(even_if_disk_full=True) as transaction:
-        cancelled_attempts = await _finish_cancelling(transaction, is_expired)
-        requeued_or_failed_count = await _requeue_or_fail(transaction, failure, is_expired)
+    async with database.writing(may_use_reserve=True) as transaction:
+        cancelled_attempts = await finish_cancelling_jobs(transaction, expired_condition)
+        requeued_or_failed_count = await _requeue_or_fail(transaction, failure, expired_condition)
 
     return len(cancelled_attempts) + requeued_or_failed_count
 
@@ -122,11 +128,6 @@ async def _has_held_job(connection: Reader, condition: sa.ColumnElement[bool]) -
     """Return whether any worker holds a job that matches the condition."""
     query = sa.select(jobs.c.id).where(condition, jobs.c.status.in_(HELD_STATES)).limit(1)
     return await connection.first(query) is not None
-
-
-async def _finish_cancelling(transaction: Writer, condition: sa.ColumnElement[bool]) -> list[AttemptId]:
-    """Mark the matching jobs that are being cancelled as cancelled, and return their attempts."""
-    return await move_jobs(transaction, JobState.CANCELLED, condition, jobs.c.status == JobState.CANCELLING)
 
 
 async def _requeue_or_fail(transaction: Writer, failure: JobFailure, condition: sa.ColumnElement[bool]) -> int:

@@ -11,10 +11,10 @@ import msgspec
 import sqlalchemy as sa
 
 from touchstone.database.engine import Database
-from touchstone.database.tables import job_artifacts, jobs
+from touchstone.database.tables import job_artifacts
 from touchstone.jobs.job_records import DONE_PROGRESS, ArtifactRecord, AttemptId, JobFailure
 from touchstone.jobs.job_states import JobState
-from touchstone.jobs.state_transition_store import fail_jobs, is_current_attempt, move_jobs
+from touchstone.jobs.state_transition_store import fail_jobs, finish_cancelling_jobs, is_current_attempt, move_jobs
 
 
 async def record_success(
@@ -23,12 +23,12 @@ async def record_success(
     """Store the result of a job and the records of its artifacts, and mark the job as succeeded.
 
     Returns:
-        False if the job was cancelled or taken over by another worker in the meantime. Nothing is changed then, and the
-        caller has to remove the files.
+        False if the job was cancelled, or taken over by another worker. In this case, nothing is stored, and the caller
+        must remove the files.
     """
     progress = msgspec.to_builtins(DONE_PROGRESS)
 
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         moved_attempts = await move_jobs(
             transaction, JobState.SUCCEEDED, is_current_attempt(attempt_id), result=result, progress=progress
         )
@@ -49,23 +49,15 @@ async def record_failure(database: Database, attempt_id: AttemptId, failure: Job
     """Mark a job as failed.
 
     Returns:
-        False if the job was cancelled or taken over by another worker in the meantime.
+        False if the job was cancelled, or taken over by another worker.
     """
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         failed_attempts = await fail_jobs(transaction, failure, is_current_attempt(attempt_id))
 
     return len(failed_attempts) > 0
 
 
-async def finish_cancelling(database: Database, attempt_id: AttemptId) -> bool:
-    """Mark a job that is being cancelled as cancelled, and return whether that was the case.
-
-    Call it after the worker has stopped.
-    """
-    is_cancelling = jobs.c.status == JobState.CANCELLING
-    async with database.writing(even_if_disk_full=True) as transaction:
-        cancelled_attempts = await move_jobs(
-            transaction, JobState.CANCELLED, is_current_attempt(attempt_id), is_cancelling
-        )
-
-    return len(cancelled_attempts) > 0
+async def finish_cancelling(database: Database, attempt_id: AttemptId) -> None:
+    """Mark a job as cancelled if it is being cancelled. Its worker must have stopped already."""
+    async with database.writing(may_use_reserve=True) as transaction:
+        await finish_cancelling_jobs(transaction, is_current_attempt(attempt_id))

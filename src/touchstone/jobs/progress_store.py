@@ -20,7 +20,7 @@ async def record_progress(database: Database, progress_by_attempt: Mapping[Attem
 
     The progress of a job that is no longer running, or was taken over by another worker, is dropped.
     """
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         for attempt_id, progress in progress_by_attempt.items():
             statement = (
                 sa.update(jobs)

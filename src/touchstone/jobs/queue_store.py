@@ -17,7 +17,7 @@ from touchstone.jobs.job_records import QUEUED_PROGRESS, STARTING_PROGRESS, Atte
 from touchstone.jobs.job_states import HELD_STATES, JobState
 from touchstone.jobs.state_transition_store import record_new_state, utc_now
 
-CLAIM_COUNTER: Final = "claims"  # The version counter that every claim increments, which serializes claims.
+CLAIM_COUNTER: Final = "claims"  # the version counter that every claim increments, which serializes claims
 
 
 class QueuedJob(NamedTuple):

@@ -41,7 +41,7 @@ MAX_COLUMN_NAME_LENGTH: Final = 1_000
 
 
 def _single_error(error_type: str, message: str) -> WrapValidator:
-    """Return a validator that reports a single error for a value that matches no member of a union type.
+    """Return a validator with a single error for a value that matches no member of a union type.
 
     Pydantic itself reports one error per member, which is not helpful for clients.
 

@@ -45,7 +45,7 @@ async def move_jobs(
         column_values: the values of additional columns to set.
 
     Returns:
-        The current attempts of the jobs that were moved.
+        the current attempts of the jobs that were moved.
     """
     state_values = _state_column_values(target, utc_now())
     statement = (
@@ -84,6 +84,11 @@ async def fail_jobs(
     """Fail all running jobs that match the conditions, and return their attempts (see `move_jobs`)."""
     error = msgspec.to_builtins(failure)
     return await move_jobs(transaction, JobState.FAILED, *conditions, error=error, **column_values)
+
+
+async def finish_cancelling_jobs(transaction: Writer, *conditions: sa.ColumnElement[bool]) -> list[AttemptId]:
+    """Mark the matching jobs that are being cancelled as cancelled, and return their attempts (see `move_jobs`)."""
+    return await move_jobs(transaction, JobState.CANCELLED, *conditions, jobs.c.status == JobState.CANCELLING)
 
 
 async def record_new_state(transaction: Writer, attempt_ids: Sequence[AttemptId], state: JobState) -> None:

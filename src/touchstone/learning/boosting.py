@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from touchstone.learning.target import Floats, Values
 
-DEFAULT_ROUNDS: Final = 100  # For fits without early stopping.
+DEFAULT_ROUNDS: Final = 100  # for fits without early stopping
 MIN_ROUNDS: Final = 20  # A model of fewer rounds would say little about its settings.
 PATIENCE: Final = 20  # A fit ends after this many rounds without improvement.
 BIN_SAMPLE_ROWS: Final = 50_000  # LightGBM chooses its bins from this many rows. Its default of 200,000 gains nothing.

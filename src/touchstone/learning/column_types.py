@@ -34,7 +34,7 @@ LONGEST_MISSING_MARK: Final = max(map(len, MISSING_MARKS))
 MAX_MAGNITUDE: Final = 1e30  # Larger magnitudes count as infinite, because their squares overflow.
 MAX_EXACT_INTEGER: Final = 2.0**53  # Floats represent all integers up to this magnitude exactly.
 CARDINALITY_THRESHOLD: Final = 30  # Columns of strings with more distinct values have high cardinality.
-MIN_MEAN_WORDS_FOR_TEXT: Final = 4  # The mean number of words per distinct value from which a column is text.
+MIN_MEAN_WORDS_FOR_TEXT: Final = 4  # the mean number of words per distinct value from which a column is text
 DATE_SAMPLE: Final = 20
 PLAIN_NUMBER_SAMPLE: Final = 200
 _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
@@ -50,10 +50,10 @@ class ColumnKind(StrEnum):
     NUMBER = "number"
     BOOLEAN = "boolean"
     CATEGORY = "category"
-    TEXT = "text"  # Sentences: many distinct values of several words.
+    TEXT = "text"  # sentences: many distinct values of several words
     DATE = "date"
-    IDENTIFIER = "identifier"  # A different value in every row, so there is nothing to learn.
-    UNSUPPORTED = "unsupported"  # Nested or binary values.
+    IDENTIFIER = "identifier"  # a different value in every row, so there is nothing to learn
+    UNSUPPORTED = "unsupported"  # nested or binary values
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class ColumnSchema:
     decimal_comma: bool = False
     thousands: str = ""
     integral: bool = False
-    mixed: int = 0  # The number of cells that do not fit the type of the column.
+    mixed: int = 0  # the number of cells that do not fit the type of the column
     infinite: int = 0
-    unit: str = ""  # The unit or currency written next to the numbers, such as %, $ or kg.
+    unit: str = ""  # the unit or currency written next to the numbers, such as %, $ or kg
     has_plus: bool = False  # Whether a value is a plus sign. A minus sign then does not mean a missing value.
 
     @property
@@ -118,7 +118,7 @@ def from_strings(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") ->
         delimiter: the delimiter of the file, which limits the possible meanings of a comma in a number.
 
     Returns:
-        A column of numbers, booleans, dates, categories, texts or identifiers.
+        a column of numbers, booleans, dates, categories, texts or identifiers.
     """
     return from_arrow_strings(name, pa.array(cells, type=pa.large_string(), from_pandas=True), delimiter=delimiter)
 
@@ -219,7 +219,7 @@ def parse_cell(column: ColumnSchema, cell: object) -> Any:
     values out of range.
 
     Raises:
-        ValueError: if the value does not fit the column. The caller decides whether it counts as missing.
+        ValueError: the value does not fit the column. The caller decides whether it counts as missing.
     """
     if column.kind is ColumnKind.NUMBER and isinstance(cell, int | float):
         return _limit_magnitude(float(cell))

@@ -79,8 +79,8 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         """Validate the training options and the choice of datasets.
 
         Raises:
-            LearningError: if the training options are invalid, if there are neither two datasets nor a project, if a
-                dataset is named twice, or if a limit has no effect.
+            LearningError: the training options are invalid, there are neither two datasets nor a project, a
+                dataset is named twice, or a limit has no effect.
         """
         super().__post_init__()
         # Options of single datasets may complete the options for all, so only the request for each training is checked.
@@ -122,7 +122,7 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
             datasets: the keys of each compared dataset, of which the first is quoted in the error message.
 
         Raises:
-            LearningError: if a target or an option has no effect.
+            LearningError: a target or an option has no effect.
         """
         known = [str(dataset_keys[0]) for dataset_keys in datasets]
         position_by_key = {
@@ -193,7 +193,7 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
                 request itself selects features.
 
         Raises:
-            LearningError: if the options contradict each other.
+            LearningError: the options contradict each other.
         """
         request = TrainingRequest(**options.override(self), dataset_id=dataset_id, target=target)
 

@@ -23,7 +23,7 @@ CONFIDENCE: Final = 0.95
 INTERVAL_QUANTILES: Final = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
 MIN_PROBABILITY: Final = 1e-15
 
-Counts = npt.NDArray[Any]  # Numbers of rows, or sums of their weights if the rows are weighted.
+Counts = npt.NDArray[Any]  # numbers of rows, or sums of their weights if the rows are weighted
 Mask = npt.NDArray[np.bool_]
 # A function of the mask of the positive rows, the scores of the rows, and their weights.
 BinaryMetric = Callable[[Mask, Floats, Floats | None], float]
@@ -85,8 +85,8 @@ def concatenate(folds: Sequence[Predictions]) -> Predictions:
 class ThresholdCounts:
     """The rows selected at each threshold, where the thresholds are the distinct scores in descending order."""
 
-    selected: Counts = field(repr=False)  # The number of rows that reach the threshold.
-    hits: Counts = field(repr=False)  # The number of positive rows among them.
+    selected: Counts = field(repr=False)  # the number of rows that reach the threshold
+    hits: Counts = field(repr=False)  # the number of positive rows among them
 
 
 def confusion_matrix(predictions: Predictions) -> Counts:

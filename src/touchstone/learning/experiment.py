@@ -132,9 +132,9 @@ class SearchResult:
 
     folds: tuple[FoldResult, ...]
     ensemble: Ensemble
-    is_complete: bool  # Whether no fold ran out of time.
+    is_complete: bool  # whether no fold ran out of time
     decisions: LearnedDecisions = field(repr=False)
-    group_thresholds: GroupThresholds | None = None  # Set if the model uses a separate threshold for each group.
+    group_thresholds: GroupThresholds | None = None  # set if the model uses a separate threshold for each group
 
     @classmethod
     def from_folds(cls, experiment: Experiment, folds: Sequence[FoldResult]) -> "SearchResult":
@@ -166,7 +166,7 @@ def prepare_experiment(request: TrainingRequest, table: Table) -> Experiment:
     The plan contains the target, the features, the split into training and test rows, and the trials.
 
     Raises:
-        LearningError: if the training is impossible.
+        LearningError: the training is impossible.
     """
     target, feature_names = _select_columns(request, table)
 
@@ -194,7 +194,7 @@ def _select_columns(request: TrainingRequest, table: Table) -> tuple[Target, lis
     """Return the target and the names of the possible features.
 
     Raises:
-        LearningError: if the request does not fit the table, or if there are no features.
+        LearningError: the request does not fit the table, or there are no features.
     """
     check_training_request(request, list(table.columns), rows=len(table.frame))
     target = read_target(table, request.target, request.task, request.metric, request.positive_class)

@@ -19,7 +19,7 @@ from touchstone.learning.splits.folds import Fold
 from touchstone.learning.target import Indices
 from touchstone.learning.trial_fitting import EncodedFold, encode_fold, fit_with_early_stopping
 
-MAX_HELD_OUT_SHARE: Final = 0.2  # The share of the training rows that may be held out to determine the rounds.
+MAX_HELD_OUT_SHARE: Final = 0.2  # the share of the training rows that may be held out to determine the rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,9 @@ def fit_chosen_model(
     if has_enough_rows and _benefits_from_more_rounds(experiment, ensemble):
         return _fit_with_early_stopping(experiment, ensemble, fold, compared_rows, pool)
 
-    encoded = encode_fold(experiment.data, fold)
-    return FittedModel(ensemble, fit_ensemble(experiment.data, ensemble, encoded, pool), encoded)
+    encoded_fold = encode_fold(experiment.data, fold)
+    model = fit_ensemble(experiment.data, ensemble, encoded_fold, pool)
+    return FittedModel(ensemble, model, encoded_fold)
 
 
 def _benefits_from_more_rounds(experiment: Experiment, ensemble: Ensemble) -> bool:
@@ -68,12 +69,12 @@ def _fit_with_early_stopping(
     learned_rows = _exclude_held_out(experiment, fold.train, compared_rows)
     other_rows = np.concatenate([compared_rows, fold.test])
     with pool.shared_with_joblib():
-        encoded = encode_fold(experiment.data, Fold(learned_rows, other_rows))
+        encoded_fold = encode_fold(experiment.data, Fold(learned_rows, other_rows))
 
     # The held-out rows and the test rows were encoded together, so separate them by their positions.
     held_out_count = len(compared_rows)
-    validation_fold = _slice_test_rows(encoded, slice(held_out_count))
-    test_fold = _slice_test_rows(encoded, slice(held_out_count, None))
+    validation_fold = _slice_test_rows(encoded_fold, slice(held_out_count))
+    test_fold = _slice_test_rows(encoded_fold, slice(held_out_count, None))
 
     member = ensemble.members[0]
     with threadpool_limits(pool.thread_count, user_api="openmp"):

@@ -16,9 +16,9 @@ from touchstone.learning.time_budget import TimeBudget
 from touchstone.learning.trial_fitting import encode_fold, has_single_class, predict_fold, predict_rows
 
 TRAINING_SHARES: Final = (0.15, 0.3, 0.6)
-MAX_ROWS: Final = 20_000  # The maximum number of training rows, and also of test rows, used for the curve.
+MAX_ROWS: Final = 20_000  # the maximum number of training rows, and also of test rows, used for the curve
 MIN_ROWS: Final = 10
-TIME_SHARE: Final = 0.5  # The share of the remaining time that the curve may take.
+TIME_SHARE: Final = 0.5  # the share of the remaining time that the curve may take
 
 
 def learning_curve(
@@ -30,7 +30,7 @@ def learning_curve(
     an effect of the number of rows.
 
     Returns:
-        The points of the curve by ascending number of training rows, or None if there is no time for it.
+        the points of the curve by ascending number of training rows, or None if there is no time for it.
     """
     fold = experiment.folds[0]
     winner = search.folds[0]

@@ -12,7 +12,7 @@ LOCALES: Final = ("fr", "en")
 MAX_EXTRA_DECIMALS: Final = 4
 _THIN_SPACE: Final = "\u202f"
 _MINUS: Final = "\u2212"
-_FRENCH_MARKS: Final = str.maketrans({",": _THIN_SPACE, ".": ","})  # Converts an English number to French.
+_FRENCH_MARKS: Final = str.maketrans({",": _THIN_SPACE, ".": ","})  # converts an English number to French
 _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
 
 LocalizedText = dict[str, str]  # {"fr": ..., "en": ...}

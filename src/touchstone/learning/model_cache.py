@@ -33,7 +33,7 @@ class ModelCache:
         The file is only read and verified if the model is not in the cache.
 
         Raises:
-            LearningError: if the file is damaged or contains objects that are not allowed.
+            LearningError: the file is damaged or contains objects that are not allowed.
         """
         cached_model = self._models.get(model_file.sha256)
         if cached_model is not None:

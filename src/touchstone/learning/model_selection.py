@@ -24,8 +24,8 @@ from touchstone.learning.trial_fitting import encode_fold, fit_trial, predict_fo
 
 PERCENT_BEFORE_SEARCH: Final = 5.0
 PERCENT_AFTER_SEARCH: Final = 85.0
-COMPARISON_SHARE: Final = 0.4  # The share of a fold's time for comparing trials, before the winner is fitted.
-FITTING_SHARE: Final = 0.4  # The share of the time left after the comparison for fitting the winner.
+COMPARISON_SHARE: Final = 0.4  # the share of a fold's time for comparing trials, before the winner is fitted
+FITTING_SHARE: Final = 0.4  # the share of the time left after the comparison for fitting the winner
 MIN_FITTED_ROWS: Final = 1_000
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.target import Floats
 
-NUMBER_FOR_MISSING: Final = -1e9  # A value that a tree can separate from all others.
+NUMBER_FOR_MISSING: Final = -1e9  # a value that a tree can separate from all others
 
 
 def column_as_numbers(column: ColumnSchema, cells: "pd.Series[Any]") -> Floats:

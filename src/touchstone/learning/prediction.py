@@ -96,7 +96,7 @@ def predict(model: LoadedModel, rows: Rows) -> Json:
         prediction a guess, and the values that leave it without a group threshold.
 
     Raises:
-        LearningError: if there are too many rows, or if a row does not fit the model.
+        LearningError: there are too many rows, or a row does not fit the model.
     """
     return RowPredictor.from_model(model).predict(rows)
 

@@ -27,7 +27,7 @@ from touchstone.learning.target import Floats, Indices, Target, Values
 from touchstone.learning.text_words import text_encoder
 
 TARGET_ENCODING_FOLDS: Final = 5
-IMPUTE: Final = "impute"  # The name of the pipeline step that replaces missing numbers.
+IMPUTE: Final = "impute"  # the name of the pipeline step that replaces missing numbers
 UNLEARNABLE_KINDS: Final = {ColumnKind.IDENTIFIER: "identifier", ColumnKind.UNSUPPORTED: "unsupported"}
 
 

@@ -95,7 +95,7 @@ def find_class(classes: Sequence[Cell], requested: Cell, *, field: str) -> Cell:
     A number may be written as a string, and the classes "true" and "false" as JSON booleans.
 
     Raises:
-        LearningError: if there is no such class.
+        LearningError: there is no such class.
     """
     requested_text = str(requested).lower() if isinstance(requested, bool) else str(requested)
     for name in classes:

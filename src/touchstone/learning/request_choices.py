@@ -136,7 +136,7 @@ class Method:
         return METHOD_LABELS[self.name]
 
 
-ENSEMBLE: Final = "ensemble"  # The average of the best trials of the other algorithms.
+ENSEMBLE: Final = "ensemble"  # the average of the best trials of the other algorithms
 
 ALGORITHMS: Final[tuple[Algorithm, ...]] = (
     Algorithm("linear"),

@@ -150,7 +150,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     metric: MetricName | None = None
     split: Split = field(default_factory=Split)
     budget: Budget = field(default_factory=Budget)
-    refit: bool = False  # Whether the stored model learns from all rows once its quality has been measured.
+    refit: bool = False  # whether the stored model learns from all rows once its quality has been measured
     positive_class: Cell = None  # of two classes, by default the rarer class
     threshold: Threshold | None = None
     calibration: Calibration = Calibration.AUTO
@@ -165,7 +165,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Validate everything that can be checked without the table.
 
         Raises:
-            LearningError: if a name is unknown or repeated, the package of an algorithm is not installed, the metric
+            LearningError: a name is unknown or repeated, the package of an algorithm is not installed, the metric
                 does not fit the task, or an option has no effect.
         """
         _require_distinct(self.algorithms, field="algorithms")
@@ -190,7 +190,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Validate the options about columns, to which a comparison adds options for single datasets.
 
         Raises:
-            LearningError: if a split lacks its column or has one without effect, a mitigation has no groups, or the
+            LearningError: a split lacks its column or has one without effect, a mitigation has no groups, or the
                 column of weights is also a feature.
         """
         self.split.require_consistency()
@@ -228,7 +228,7 @@ class TrainingRequest(TrainingOptions, frozen=True, kw_only=True, forbid_unknown
         """Validate the options and the target.
 
         Raises:
-            LearningError: if the options are invalid, or if the target also has another role, such as a feature.
+            LearningError: the options are invalid, or the target also has another role, such as a feature.
         """
         super().__post_init__()
         self.require_consistency()
@@ -269,7 +269,7 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
     background: Background = field(default_factory=Background)
     target_class: Cell | UnsetType = UNSET  # None is a valid class, so it cannot mean "not given".
     output: Output = Output.PROBABILITY
-    immutable: ColumnNames = ()  # Columns that counterfactuals must not change.
+    immutable: ColumnNames = ()  # columns that counterfactuals must not change
     target: ColumnName | None = None  # only for a dataset; a training job has its own
     sensitive_features: SensitiveColumns = ()  # only for a dataset
     seed: Seed = 0
@@ -280,7 +280,7 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
         """Validate everything that can be checked without the table and the model.
 
         Raises:
-            LearningError: if the request does not name either a training job or a dataset, or if the method, the scope
+            LearningError: the request does not name either a training job or a dataset, or the method, the scope
                 or another option does not fit the request.
         """
         _require_known(self.method, METHOD_BY_NAME, error_code="unknown_method", field="method")

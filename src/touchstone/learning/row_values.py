@@ -12,7 +12,7 @@ from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_checks_against_data import find_nearest_name
 from touchstone.learning.request_definitions import Cell
 
-Cells = Mapping[str, npt.NDArray[Any]]  # An array of cells for each column, with one cell per row.
+Cells = Mapping[str, npt.NDArray[Any]]  # an array of cells for each column, with one cell per row
 
 
 def build_frame(
@@ -45,7 +45,7 @@ def read_rows(
         location: the field of the request that contains the rows, for error messages.
 
     Raises:
-        LearningError: if a column is unknown, or if a value does not fit its column.
+        LearningError: a column is unknown, or a value does not fit its column.
     """
     known_names = {column.name for column in columns} | set(ignored)
     _check_column_names(rows, known_names, location)
@@ -100,7 +100,7 @@ def _read_column(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], locat
                 raise LearningError(
                     "row_value_invalid", field=f"{location}.{position}", row=position, name=column.name
                 ) from error
-            values[key] = parse_cell(column, None)  # Missing, like the unreadable cells of the data file.
+            values[key] = parse_cell(column, None)  # missing, like the unreadable cells of the data file
 
     ordered_values = [values[key] for key in keys]
     if column.kind is ColumnKind.DATE:
@@ -112,7 +112,7 @@ def _read_dates(column: ColumnSchema, cells: Sequence[Cell]) -> dict[tuple[type,
     """Parse all cells in the date format of their column at once, because this is much faster.
 
     Returns:
-        The dates by type and value of the cell. Cells in another format have no entry.
+        the dates by type and value of the cell. Cells in another format have no entry.
     """
     strings = list({cell for cell in cells if isinstance(cell, str)})
     timestamps = pd.to_datetime(pd.Series(strings, dtype=object), format=column.date_format, errors="coerce", utc=True)

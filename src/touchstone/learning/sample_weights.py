@@ -24,10 +24,10 @@ def read_sample_weights(table: Table, target: Target, name: str | None) -> Float
         name: the name of the column of weights, or None for equal weights.
 
     Returns:
-        The weights, or None for equal weights.
+        the weights, or None for equal weights.
 
     Raises:
-        LearningError: if a weight is missing, negative or not a number, or if the rows with a weight above 0 have fewer
+        LearningError: a weight is missing, negative or not a number, or the rows with a weight above 0 have fewer
             than two classes, or values to predict.
     """
     if name is None:

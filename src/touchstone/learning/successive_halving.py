@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, product
 from operator import attrgetter
 from typing import Final
 
@@ -37,7 +37,7 @@ SECOND_SAMPLE: Final = 20_000
 LAST_SAMPLE: Final = 50_000
 SURVIVING_SHARE: Final = 1 / 3
 MIN_SURVIVORS: Final = 3
-MIN_PROCESSOR_SECONDS: Final = 1e-3  # The shortest measurable time.
+MIN_PROCESSOR_SECONDS: Final = 1e-3  # the shortest measurable time
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ class TrialComparison:
         The trial at `required_position` is scored regardless of the deadline.
         """
         encoded_folds = list(self.pool.map(lambda fold: encode_fold(self.data, fold), stage.folds))
-        fits = [(position, encoded) for position in positions for encoded in encoded_folds]
+        fits = list(product(positions, encoded_folds))
         scores = self.pool.map(lambda fit: self._score_in_time(*fit, is_required=fit[0] == required_position), fits)
 
         for _position in positions:

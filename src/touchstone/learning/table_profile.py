@@ -31,7 +31,7 @@ def profile_table(
     """Return the size of a table, its missing cells and duplicate rows, and a summary of every column.
 
     Args:
-        table: the table.
+        table: the table to summarize.
         roles: the role of each column in the training as `{role, reason}`, which is added to the column's entry.
         declared: the attributes declared by the author of the dataset, which are compared with the measured ones.
         target: the name of the column to predict, or None.
@@ -107,7 +107,7 @@ def histogram(numbers: Floats, bins: int) -> tuple[npt.NDArray[np.intp], Floats]
     There are fewer bins than requested if the numbers are so close together that floats cannot represent the edges.
 
     Returns:
-        The counts of shape (bins,) and the edges of shape (bins + 1,).
+        the counts of shape (bins,) and the edges of shape (bins + 1,).
     """
     low = float(numbers.min())
     high = float(numbers.max())
@@ -116,7 +116,7 @@ def histogram(numbers: Floats, bins: int) -> tuple[npt.NDArray[np.intp], Floats]
         high += 0.5
 
     largest_magnitude = max(abs(low), abs(high))
-    smallest_step = float(np.spacing(largest_magnitude))  # The distance to the next representable float.
+    smallest_step = float(np.spacing(largest_magnitude))  # the distance to the next representable float
     representable_bins = int((high - low) / (2 * smallest_step))
     if representable_bins < 1:
         return np.array([len(numbers)]), np.array([low, high])
@@ -155,7 +155,7 @@ def _compare_declared(measured: Json, declared: Mapping[str, Any], *, has_target
     """Compare the declared attributes of a dataset, such as its number of rows, with the measured ones.
 
     Returns:
-        A list of `{attribute, declared, measured, agrees}` for each declared attribute.
+        a list of `{attribute, declared, measured, agrees}` for each declared attribute.
     """
     columns = measured["columns"]
     measured_by_attribute = {

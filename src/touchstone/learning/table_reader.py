@@ -62,7 +62,7 @@ def read_table(file: DataFile) -> Table:
     line breaks within a name become spaces.
 
     Raises:
-        LearningError: if the file has another type, cannot be read, contains no rows, or is too large.
+        LearningError: the file has another type, cannot be read, contains no rows, or is too large.
     """
     reader = READERS.get(file.file_type.lower().lstrip("."))
     if reader is None:

@@ -25,7 +25,7 @@ NO_CLASS: Final = -1  # The code for rows whose class is missing or too rare.
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
-Values = npt.NDArray[Any]  # True or predicted values: class codes, or numbers.
+Values = npt.NDArray[Any]  # true or predicted values: class codes, or numbers
 
 
 class PositiveClassReason(StrEnum):
@@ -94,7 +94,7 @@ def read_target(
         positive_class: the requested positive class of two classes, or None for the rarer class.
 
     Raises:
-        LearningError: if the column does not fit the task, lacks the positive class, or has too few usable values.
+        LearningError: the column does not fit the task, lacks the positive class, or has too few usable values.
     """
     column = table.columns[name]
     if column.kind is ColumnKind.UNSUPPORTED or column.missing == len(table.frame):
@@ -129,7 +129,7 @@ def _read_classes(table: Table, column: ColumnSchema, positive_class: Cell) -> T
     Codes follow the order of the class names, except that the positive one of two classes comes last.
 
     Raises:
-        LearningError: if there are too many classes, if fewer than two can be learned, or if the requested positive
+        LearningError: there are too many classes, fewer than two can be learned, or the requested positive
             class is not one of two classes.
     """
     # Process each distinct cell only once, because a long table has far fewer classes than rows.
@@ -173,10 +173,10 @@ def _order_classes(
         requested: the requested positive class, or None for the rarer class.
 
     Returns:
-        The classes, and the reason for the choice of the positive class, which is None unless there are two classes.
+        the classes, and the reason for the choice of the positive class, which is None unless there are two classes.
 
     Raises:
-        LearningError: if the requested positive class is not one of two classes.
+        LearningError: the requested positive class is not one of two classes.
     """
     classes = tuple(rows_per_class)
     if len(classes) != 2:

@@ -37,7 +37,7 @@ class TaskReason(StrEnum):
     TWO_VALUES = "two_values"
     FEW_INTEGERS = "few_integers"
     UNORDERED_INTEGERS = "unordered_integers"  # Whole numbers whose order is unrelated to the other columns.
-    ORDERED_INTEGERS = "ordered_integers"  # A rating or a count.
+    ORDERED_INTEGERS = "ordered_integers"  # a rating or a count
     NUMERIC = "numeric"
 
 
@@ -53,7 +53,7 @@ def choose_task(table: Table, column: ColumnSchema, requested: Task, metric: str
     """Choose the requested task, the task of the metric, or the task suggested by the target's values.
 
     Raises:
-        LearningError: if the metric does not belong to the requested task.
+        LearningError: the metric does not belong to the requested task.
     """
     if metric is not None:
         task_of_metric = METRIC_BY_NAME[metric].task

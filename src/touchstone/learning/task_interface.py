@@ -25,7 +25,7 @@ MEDIA_TYPES: Final = {
 class Phase(StrEnum):
     """The phases of a job, in the order in which they are reported."""
 
-    CHECKING = "checking"  # Checking the request alone.
+    CHECKING = "checking"  # checking the request alone
     READING = "reading"
     PREPARING = "preparing"
     SEARCHING = "searching"

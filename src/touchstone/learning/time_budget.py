@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 # The time for measuring, describing and writing a model on an idle core.
-FINISHING_SECONDS: Final = 0.5  # The minimum for any model.
-SECONDS_PER_COLUMN: Final = 0.007  # The additional time per feature.
-SECONDS_PER_PREDICTION: Final = 1e-5  # The additional time per number or probability predicted for test rows.
+FINISHING_SECONDS: Final = 0.5  # the minimum for any model
+SECONDS_PER_COLUMN: Final = 0.007  # the additional time per feature
+SECONDS_PER_PREDICTION: Final = 1e-5  # the additional time per number or probability predicted for test rows
 MAX_PREDICTIONS: Final = 200_000  # Further predictions need no additional time, because only a sample is resampled.
 
 MIN_PROCESSOR_SECONDS: Final = 0.1  # With less work, the slowdown cannot be measured.

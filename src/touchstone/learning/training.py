@@ -52,11 +52,11 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
         report: the callback for progress.
 
     Returns:
-        The result as documented in the API, and the files: the model, its model card, and the files for using and
+        the result as documented in the API, and the files: the model, its model card, and the files for using and
         verifying it.
 
     Raises:
-        LearningError: if the request does not fit the table.
+        LearningError: the request does not fit the table.
     """
     budget = TimeBudget(request.budget.max_runtime_seconds)
     # Use one thread per fit, because the order in which several threads add numbers would change the model.
@@ -91,7 +91,7 @@ def preflight(request: TrainingRequest, file: DataFile) -> Json:
         `{rows, columns, sha256}` of the table.
 
     Raises:
-        LearningError: if the training would fail.
+        LearningError: the training would fail.
     """
     with suppress_numeric_warnings():
         table = read_table(file)
@@ -106,7 +106,7 @@ def preview(request: TrainingRequest, file: DataFile) -> Json:
         `{rows, columns, sha256, split}`.
 
     Raises:
-        LearningError: if the training would fail.
+        LearningError: the training would fail.
     """
     with suppress_numeric_warnings():
         table = read_table(file)

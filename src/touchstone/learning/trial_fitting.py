@@ -102,11 +102,7 @@ def encode_fold(data: TrainingData, fold: Fold) -> EncodedFold:
 def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights: Floats | None = None) -> Any:
     """Fit the model of a trial on the training rows of a fold.
 
-    Args:
-        data: the training data.
-        trial: the trial.
-        encoded: the encoded fold.
-        weights: the weights of the training rows, which override the weights of the training data.
+    `weights` are the weights of the training rows, which override the weights of the training data.
     """
     training = weighted_rows(data, trial, encoded.train, encoded.fold.train, weights)
     model = build_model(trial, data.options)
@@ -120,13 +116,13 @@ def fit_with_early_stopping(
     """Fit the model of a trial, with early stopping if the model is built in rounds.
 
     Args:
-        data: the training data.
-        trial: the trial.
+        data: the target, and the options that all models share.
+        trial: the algorithm and its settings.
         encoded: the encoded fold, whose test rows are used for early stopping.
         deadline: the time on the clock of `time.monotonic` at which boosting stops.
 
     Returns:
-        The model, and the trial with the number of rounds in its settings, so that an equivalent model can be fitted
+        the model, and the trial with the number of rounds in its settings, so that an equivalent model can be fitted
         without test rows.
     """
     fit_early = MODEL_FAMILIES[trial.algorithm].fit_early
@@ -150,8 +146,8 @@ def weighted_rows(
     A balanced trial scales the weights so that every class has the same total weight.
 
     Args:
-        data: the training data.
-        trial: the trial.
+        data: the training data, with the true values of all rows.
+        trial: the algorithm and its settings, with `is_balanced`.
         matrix: the encoded rows, of shape (rows, encoded columns).
         rows: the positions of the rows in the training data.
         weights: the weights of the rows, which override the weights of the training data.
@@ -209,7 +205,7 @@ def predict_matrix(
         rule: the rule for choosing a class by its probability.
 
     Returns:
-        The predicted class codes or numbers, and the probabilities of shape (rows, classes), which are empty for a
+        the predicted class codes or numbers, and the probabilities of shape (rows, classes), which are empty for a
         regression.
     """
     if class_count == 0:

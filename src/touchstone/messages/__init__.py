@@ -51,7 +51,7 @@ def text(key: str, locale: str, **placeholders: Any) -> str:
     """Return the sentence with a key in one language, with placeholders such as `{name}` filled in.
 
     Raises:
-        KeyError: There is no such sentence, which is a programming error.
+        KeyError: there is no such sentence, which is a programming error.
     """
     return _fill_placeholders(MESSAGES[key], placeholders, locale)
 
@@ -102,10 +102,10 @@ def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] |
     For example, the error type `string_too_long` with the context `{"max_length": 80}` becomes "at most 80 characters".
 
     Args:
-        error_type: The type of a validation error that was raised by Pydantic or by us.
-        fallback: The sentence for error types without a translation.
-        context: The context of the error, which fills in the placeholders; None if it has none.
-        locale: The language, `fr` or `en`.
+        error_type: the type of a validation error that was raised by Pydantic or by us.
+        fallback: the sentence for error types without a translation.
+        context: the context of the error, which fills in the placeholders; None if it has none.
+        locale: the language, `fr` or `en`.
     """
     context = context or {}
     sentence_key = _validation_sentence_key(error_type, context)

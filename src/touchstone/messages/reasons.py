@@ -43,8 +43,8 @@ class LabeledPoints:
     """The contribution of one criterion to a score, or to the difference between two scores.
 
     Attributes:
-        label: The name of the criterion in French and in English.
-        points: The contribution.
+        label: the name of the criterion in French and in English.
+        points: the contribution.
     """
 
     label: Text
@@ -56,15 +56,15 @@ class RankFacts:
     """The facts that explain the rank of a dataset.
 
     Attributes:
-        name: The name of the dataset.
+        name: the name of the dataset.
         place: 1 plus the number of datasets with a higher score, so that datasets with the same score share a place.
-        tied_with: The number of other datasets with the same score.
-        total_count: The number of ranked datasets.
-        score: The score of the dataset.
-        points: The contribution of each weighted criterion to the score.
-        unknown: The labels of the unknown weighted criteria.
-        known: The number of known attributes among the ten ethical ones; None if they have no weight in the ranking.
-        highest_score: The score if all unknown attributes turned out favourably; None if it was not computed.
+        tied_with: the number of other datasets with the same score.
+        total_count: the number of ranked datasets.
+        score: the score of the dataset.
+        points: the contribution of each weighted criterion to the score.
+        unknown: the labels of the unknown weighted criteria.
+        known: the number of known attributes among the ten ethical ones; None if they have no weight in the ranking.
+        highest_score: the score if all unknown attributes turned out favourably; None if it was not computed.
     """
 
     name: str
@@ -83,9 +83,9 @@ class WeightChange:
     """A change of the weight of one criterion that reverses the order of two datasets.
 
     Attributes:
-        label: The name of the criterion in French and in English.
-        weight: The present weight.
-        reversing_weight: The weight that gives both datasets the same score. Beyond it, their order is reversed.
+        label: the name of the criterion in French and in English.
+        weight: the present weight.
+        reversing_weight: the weight that gives both datasets the same score. Beyond it, their order is reversed.
     """
 
     label: Text
@@ -98,10 +98,10 @@ class ComparisonFacts:
     """The facts that explain why one dataset ranks above another.
 
     Attributes:
-        above, below: The names of the two datasets.
-        above_score, below_score: Their scores.
-        differences: The lead of the upper dataset in each criterion; negative where the lower dataset leads.
-        reversal: The smallest change of a single weight that reverses the order; None if there is none.
+        above, below: the names of the two datasets.
+        above_score, below_score: their scores.
+        differences: the lead of the upper dataset in each criterion; negative where the lower dataset leads.
+        reversal: the smallest change of a single weight that reverses the order; None if there is none.
     """
 
     above: str
@@ -117,15 +117,15 @@ class StabilityFacts:
     """The ranks of one of the first k datasets in samples with slightly different weights.
 
     Attributes:
-        name: The name of the dataset.
-        k: The number of datasets at the top of the ranking that are examined.
-        total_count: The number of ranked datasets.
-        samples: The number of times that the ranking was repeated with other weights.
-        spread: The largest share by which a weight was raised or lowered.
-        share: The share of the samples with the dataset among the first k.
-        best_place, worst_place: Its best and its worst rank in the samples; None for ranks beyond 10 k. Datasets with
+        name: the name of the dataset.
+        k: the number of datasets at the top of the ranking that are examined.
+        total_count: the number of ranked datasets.
+        samples: the number of times that the ranking was repeated with other weights.
+        spread: the largest share by which a weight was raised or lowered.
+        share: the share of the samples with the dataset among the first k.
+        best_place, worst_place: its best and its worst rank in the samples; None for ranks beyond 10 k. Datasets with
             the same score share a rank.
-        overtaken_by: The name of the closest dataset that overtakes it in a sample; None if there is none.
+        overtaken_by: the name of the closest dataset that overtakes it in a sample; None if there is none.
     """
 
     name: str
@@ -152,14 +152,14 @@ class TargetRankFacts:
     """The attributes of a dataset that would bring it to a better rank if they were verified.
 
     Attributes:
-        name: The name of the dataset.
-        rank: Its present rank.
-        target_rank: The rank to reach.
-        attributes: A minimal set of attributes with the values that would bring the dataset to `target_rank`; None if
+        name: the name of the dataset.
+        rank: its present rank.
+        target_rank: the rank to reach.
+        attributes: a minimal set of attributes with the values that would bring the dataset to `target_rank`; None if
             no set does.
-        reached_rank: The rank that these attributes would give, at least as good as `target_rank`; None without them.
-        place: Its present rank, with the same rank for datasets with the same score.
-        is_ranked: Whether it passes the filters and gates of the ranking. If not, its ranks are hypothetical ranks
+        reached_rank: the rank that these attributes would give, at least as good as `target_rank`; None without them.
+        place: its present rank, with the same rank for datasets with the same score.
+        is_ranked: whether it passes the filters and gates of the ranking. If not, its ranks are hypothetical ranks
             among the datasets that pass them.
     """
 
@@ -186,9 +186,9 @@ class _ListPhrases(NamedTuple):
     """The wording of a list of criteria with their points.
 
     Attributes:
-        first, later: The keys of the phrases for the first criterion and for each of the others.
-        others: The key of the phrase for the criteria that are not named, but added up.
-        format_points: The function that formats the points.
+        first, later: the keys of the phrases for the first criterion and for each of the others.
+        others: the key of the phrase for the criteria that are not named, but added up.
+        format_points: the function that formats the points.
     """
 
     first: str
@@ -294,12 +294,10 @@ def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
     """Return the sentence that explains why one dataset ranks above another.
 
     It lists the advantages and the drawbacks of the upper dataset, and ends with the change of a single weight that
-    would reverse the order. If both scores are equal, or differ only by a rounding error, the sentence only says that.
+    would reverse the order. If both scores are equal, or differ only by a rounding error, it states just that.
     """
     if math.isclose(facts.above_score, facts.below_score, rel_tol=_ROUNDING_ERROR):
-        key = "same_score" if facts.above_score == facts.below_score else "same_score_but_for_rounding"
-        score = format_points(facts.above_score, locale)
-        return phrase(key, locale, above=facts.above, below=facts.below, score=score)
+        return _same_score_sentence(facts, locale)
 
     above_score, below_score = format_distinguishably(facts.above_score, facts.below_score, locale)
     main_clause = phrase(
@@ -326,11 +324,15 @@ def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
     return "".join(clauses) + "."
 
 
-def _reversal_clause(reversal: WeightChange | None, locale: str) -> str:
-    """Return the clause about the change of a single weight that would reverse a pair of datasets.
+def _same_score_sentence(facts: ComparisonFacts, locale: str) -> str:
+    """Return the sentence about two datasets whose scores are equal or differ only by a rounding error."""
+    key = "same_score" if facts.above_score == facts.below_score else "same_score_but_for_rounding"
+    score = format_points(facts.above_score, locale)
+    return phrase(key, locale, above=facts.above, below=facts.below, score=score)
 
-    If there is no such change, the clause says so.
-    """
+
+def _reversal_clause(reversal: WeightChange | None, locale: str) -> str:
+    """Return the clause about the change of a single weight that would reverse the order, or about its absence."""
     if reversal is None:
         return phrase("not_reversible", locale)
 

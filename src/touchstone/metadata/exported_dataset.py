@@ -103,12 +103,12 @@ class ExportedDataset:
 
     @property
     def key(self) -> str:
-        """The key of the dataset in the source that it was imported from, or else its URN."""
+        """The key of the dataset in the source that it was imported from, or its URN if it was not imported."""
         return self.text("metadata.source.key") or self.identifier
 
     @property
     def page(self) -> str:
-        """The address of the dataset's page in its source, or else its URN."""
+        """The address of the dataset's page in its source, or its URN if there is none."""
         return self.text("metadata.url") or self.identifier
 
     def text(self, path: str) -> str | None:
@@ -129,7 +129,7 @@ class ExportedDataset:
 
     @property
     def file_profile(self) -> Mapping[str, Any]:
-        """The profile of the data file, measured by this catalog or else by the one that exported the record."""
+        """The profile of the data file: the measurement of this catalog or, without one, of the exporting catalog."""
         if self.measured:
             return self.measured
         for document in self.documents:

@@ -12,7 +12,7 @@ from license_expression import ExpressionError, Licensing, get_spdx_licensing
 UNKNOWN_LICENCE: Final = "unknown"
 """The filter value for records without a known licence."""
 
-# Words that say that the licence is not known, which does not mean that there is none.
+# Wordings for an unknown licence. They do not mean that there is none.
 _UNKNOWN: Final = frozenset(
     {"", "unknown", "unspecified", "notspecified", "not specified", "not found", "none", "n/a", "na", "license unknown",
      "various", "null"}
@@ -120,7 +120,7 @@ _licensing_lock: Final = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Licence:
-    """A licence as a source names it.
+    """A licence in the wording of a source.
 
     Attributes:
         spdx: the SPDX expression, or None if the licence or its version is ambiguous.
@@ -137,7 +137,7 @@ class Licence:
 
 
 def normalize_licence(text: str) -> Licence:
-    """Return a licence with its SPDX expression if the wording names one licence in one version.
+    """Return a licence with its SPDX expression if the wording identifies one version of one licence.
 
     There is no expression for `cc-by-sa` without a version, `other`, `Public` or the names of agreements.
     """
@@ -147,7 +147,7 @@ def normalize_licence(text: str) -> Licence:
 
 
 def combine_licences(texts: Iterable[str]) -> Licence | None:
-    """Combine all licences that a source names for a dataset, or return None if it names none.
+    """Combine all licences of a dataset, or return None if there are none.
 
     All of them may apply, so their SPDX expressions are joined by AND. If one of them has no expression, the
     combination has none either. Values such as "unknown" are left out.
@@ -182,7 +182,7 @@ def licence_addresses(expression: str) -> list[str]:
 
 
 def is_unknown_licence(text: str) -> bool:
-    """Return whether the wording only says that the licence is not known."""
+    """Return whether the wording only means that the licence is unknown."""
     return _simplify(text) in _UNKNOWN
 
 
@@ -253,7 +253,7 @@ def _licence_family(pattern: str) -> tuple[str, ...] | None:
 
 
 def _simplify(text: str) -> str:
-    """Convert a spelling to lower case, and strip spaces, quotes, punctuation and suffixes such as `/legalcode`."""
+    """Convert a spelling to lower case, without quotes, punctuation and suffixes such as `/legalcode` at its ends."""
     simple = " ".join(text.split()).casefold().strip(" '\"/.,;()[]")
     return simple.removesuffix("/legalcode").removesuffix("/deed.en").rstrip("/")
 
@@ -262,9 +262,9 @@ def _find_expression(simple: str, original: str) -> str | None:
     """Return the SPDX expression of a simplified spelling, or None if it is ambiguous."""
     if simple in _UNKNOWN:
         return None
-    known = _SPELLINGS.get(simple) or _creative_commons(simple)
-    if known is not None:
-        return known
+    known_expression = _SPELLINGS.get(simple) or _creative_commons(simple)
+    if known_expression is not None:
+        return known_expression
 
     address = _LICENCE_ADDRESS.fullmatch(simple)
     if address is not None:
@@ -273,7 +273,7 @@ def _find_expression(simple: str, original: str) -> str | None:
 
 
 def _creative_commons(simple: str) -> str | None:
-    """Return the SPDX identifier of a Creative Commons licence, or None if the spelling names another licence.
+    """Return the SPDX identifier of a Creative Commons licence, or None for any other licence.
 
     The spelling may be an address, a code such as `cc by-sa 4.0`, or the full name.
     """

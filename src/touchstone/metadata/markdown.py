@@ -1,4 +1,4 @@
-"""Markdown documents as sections: front matter, headings with the prose below them, and what hides in comments."""
+"""Markdown documents as sections: front matter, headings with the prose below them, and comments."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from touchstone.metadata.placeholders import is_placeholder
 _FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 # The line ends that the Markdown parser counts, unlike `str.splitlines`, which knows further ones.
 _LINE_ENDS: Final = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
-# Only blocks matter here: what is bold or a link stays as it is written.
+# Only blocks matter here. The markup of bold text and links is left unchanged.
 _PARSER: Final = MarkdownIt("commonmark").disable("inline", ignoreInvalid=False)
 
 
@@ -47,7 +47,7 @@ def read_markdown(text: str) -> MarkdownDocument:
     check_length(text, MAX_MARKDOWN_LENGTH)
     front_matter, body = split_front_matter(text)
     sections: list[Section] = []
-    rejected: list[RejectedPart] = []
+    rejected_parts: list[RejectedPart] = []
     title: str | None = None
 
     for path, raw_text in split_headings(body):
@@ -58,21 +58,21 @@ def read_markdown(text: str) -> MarkdownDocument:
         if is_table_of_contents:
             continue
 
-        place = " > ".join(path)
+        location = " > ".join(path)
         visible_text = remove_comments(raw_text).strip()
         has_comments = visible_text != raw_text.strip()
         if has_comments:
             comments = " ".join(find_comments(raw_text))
-            rejected.append(RejectedPart(place, "html_comment", {"text": comments[:500]}))
+            rejected_parts.append(RejectedPart(location, "html_comment", {"text": comments[:500]}))
 
         if not visible_text:
             continue
         if is_placeholder(visible_text):
-            rejected.append(RejectedPart(place, "placeholder", {"text": visible_text[:200]}))
+            rejected_parts.append(RejectedPart(location, "placeholder", {"text": visible_text[:200]}))
         else:
             sections.append(Section(path, visible_text))
 
-    return MarkdownDocument(front_matter, body, title, tuple(sections), tuple(rejected))
+    return MarkdownDocument(front_matter, body, title, tuple(sections), tuple(rejected_parts))
 
 
 def split_headings(body: str) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -85,14 +85,14 @@ def split_headings(body: str) -> Iterator[tuple[tuple[str, ...], str]]:
     path: list[tuple[int, str]] = []
     start = 0
     for level, title, first_line, next_line in find_headings(body):
-        yield tuple(name for _, name in path), "".join(lines[start:first_line])
+        yield tuple(name for _level, name in path), "".join(lines[start:first_line])
 
         # A heading ends all sections of its own level and of deeper levels.
         path = [(other_level, name) for other_level, name in path if other_level < level]
         path.append((level, title))
         start = next_line
 
-    yield tuple(name for _, name in path), "".join(lines[start:])
+    yield tuple(name for _level, name in path), "".join(lines[start:])
 
 
 def find_headings(body: str) -> Iterator[tuple[int, str, int, int]]:

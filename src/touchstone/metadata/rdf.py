@@ -23,7 +23,7 @@ PREFIXES: Final[Mapping[str, str]] = {
     "vcard": "http://www.w3.org/2006/vcard/ns#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
-# The parsers need a base for relative addresses. Nobody can register this one, and it is removed from the result.
+# The parsers need a base for relative addresses. This one cannot be registered, and it is removed from the result.
 _BASE: Final = "https://document.invalid/"
 _TYPE: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 # An entity can expand to gigabytes, or name a file.

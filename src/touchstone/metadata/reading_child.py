@@ -100,18 +100,21 @@ def with_companions(document: UploadedDocument, documents: Sequence[UploadedDocu
     return SourceDocument(document.content, document.name, companions)
 
 
-def reply_lines(index: int, reading: Reading) -> Iterator[ReadingLine]:
-    """Yield the rejected parts and the datasets of one document."""
+def reply_lines(file_index: int, reading: Reading) -> Iterator[ReadingLine]:
+    """Yield the result of reading one file: its rejected parts, then its datasets with claims proposed from prose."""
     if reading.code is not None:
-        yield _rejection(index, reading, RejectedPart("", reading.code, reading.facts))
+        whole_file = RejectedPart("", reading.code, reading.facts)
+        yield _rejection(file_index, reading, whole_file)
 
     for part in reading.rejected:
-        yield _rejection(index, reading, part)
+        yield _rejection(file_index, reading, part)
 
     for document in reading.documents:
+        # A proposal with an overlong quote is not reported, because the document does not contain it as a claim.
         proposals, _ = _claims_within_limits(propose_claims(document.sections))
+        # Only the search for proposals needs the sections, so they are not sent.
         dataset = within_limits(replace(document, sections=()))
-        yield ReadDataset(file=index, dataset=dataset, proposals=tuple(proposals))
+        yield ReadDataset(file=file_index, dataset=dataset, proposals=tuple(proposals))
 
 
 def within_limits(document: DatasetDocument) -> DatasetDocument:
@@ -150,25 +153,25 @@ def within_limits(document: DatasetDocument) -> DatasetDocument:
 
 
 def _claims_within_limits(claims: Iterable[Claim]) -> tuple[list[Claim], list[RejectedPart]]:
-    """Split claims by the length of their quotes into accepted and rejected ones, and shorten their details."""
-    accepted: list[Claim] = []
-    rejected: list[RejectedPart] = []
+    """Separate claims with overlong quotes, as rejected parts, from the others, whose details are shortened."""
+    accepted_claims: list[Claim] = []
+    rejected_parts: list[RejectedPart] = []
     for claim in claims:
-        place = claim.place[:MAX_DETAIL_LENGTH]
+        location = claim.place[:MAX_DETAIL_LENGTH]
         if len(claim.quote) > MAX_QUOTE_LENGTH:
-            rejected.append(RejectedPart(place, "quote_too_long", {"limit": MAX_QUOTE_LENGTH}))
+            rejected_parts.append(RejectedPart(location, "quote_too_long", {"limit": MAX_QUOTE_LENGTH}))
             continue
 
-        accepted.append(
+        accepted_claims.append(
             replace(
                 claim,
-                place=place,
+                place=location,
                 field=_shorten(claim.field),
                 note=claim.note[:MAX_DETAIL_LENGTH],
                 original_source=_shorten_source(claim.original_source),
             )
         )
-    return accepted, rejected
+    return accepted_claims, rejected_parts
 
 
 def _shorten(text: str | None) -> str | None:
@@ -190,10 +193,10 @@ def _too_large(place: str, size: int) -> RejectedPart:
     return RejectedPart(place, "field_too_large", {"bytes": size, "limit": MAX_UNMAPPED_BYTES})
 
 
-def _rejection(index: int, reading: Reading, part: RejectedPart) -> RejectedDataset:
+def _rejection(file_index: int, reading: Reading, part: RejectedPart) -> RejectedDataset:
     """Return the line for a part of a document that was rejected."""
     return RejectedDataset(
-        file=index, standard=reading.standard, place=part.place, code=part.code, facts=dict(part.facts)
+        file=file_index, standard=reading.standard, place=part.place, code=part.code, facts=dict(part.facts)
     )
 
 

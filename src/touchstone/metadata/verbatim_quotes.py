@@ -26,7 +26,7 @@ def document_texts(source: SourceDocument) -> tuple[str, ...]:
 
 
 def texts_in(data: Any) -> Iterator[str]:
-    """Yield all strings in parsed data, including the names of members. Numbers and flags are formatted as JSON."""
+    """Yield all strings in parsed data, including the names of members, and numbers and flags as JSON."""
     if isinstance(data, Mapping):
         for name, value in data.items():
             yield str(name)

@@ -3,7 +3,7 @@
 A catalog is ranked by a weighted mean of twelve criteria. `criteria` lists them, `criterion_formulas` computes them
 (the technical score, for example), `weighted_mean` adds them up, and `weight_profiles` holds ready-made weights.
 
-A few thousand records are scored one by one. For ten million records, that would be too slow for somebody who moves a
+A few thousand records are scored one by one. For ten million records, that would be too slow for a user who moves a
 slider, so most records of a large catalog are in an index that finds the best records without reading the rest. The
 result is always exact: the same records in the same order, with the same scores to the last bit.
 

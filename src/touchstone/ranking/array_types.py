@@ -11,4 +11,4 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 Facts: TypeAlias = Mapping[str, NDArray[Any]]
-"""Columns by attribute: numbers in float64 (NaN if not known) and flags in int8 (1, 0, or -1 if not known)."""
+"""Columns by attribute: numbers in float64 (NaN if unknown) and flags in int8 (1, 0, or -1 if unknown)."""

@@ -17,14 +17,14 @@ class Criterion:
     """A criterion of the score.
 
     Attributes:
-        name: The name in requests and responses.
+        name: the name in requests and responses.
         kind: `composite`, `binary` or `continuous`.
-        label_fr: The French label on pages.
-        label_en: The English label on pages.
-        formula_fr: A French description of the formula.
-        formula_en: An English description of the formula.
-        facts: The attributes that the criterion is computed from.
-        compute: The function that computes values from 0 to 1 from columns of these attributes.
+        label_fr: the French label on pages.
+        label_en: the English label on pages.
+        formula_fr: a French description of the formula.
+        formula_en: an English description of the formula.
+        facts: the attributes that the criterion is computed from.
+        compute: the function that computes values from 0 to 1 from columns of these attributes.
     """
 
     name: str

@@ -1,7 +1,8 @@
 """The formulas of the twelve criteria (interface, sections 2.7 and 2.8), such as the technical score.
 
-Each formula is a function from columns of facts to an array of values from 0 to 1, one for each record. Facts that are
-not known count 0. All operations are in float64 and in the written order, so that scores are the same on every machine.
+Each formula is a function from columns of attributes (facts) to an array of values from 0 to 1, one for each record.
+Unknown attributes count 0. All operations are in float64 and in the written order, so that scores are the same on every
+machine.
 `CRITERIA` in `criteria` is the table of all criteria with their names and labels.
 """
 
@@ -21,11 +22,11 @@ QUALITY_PART: Final = 0.2
 SIZE_PART: Final = 0.15
 """The maximum contribution of the number of instances, and of the number of features, to the technical score."""
 MISSING_VALUES_QUALITY: Final = 0.5
-"""The data quality of a record with missing values if the percentage of missing values is not known."""
+"""The data quality of a record with missing values if the percentage of missing values is unknown."""
 
 
 def ethical_score(facts: Facts) -> Floats:
-    """Return the ethical score of each record, which is the share of the ten ethical attributes that are true."""
+    """Return the ethical score of each record: the share of true values among the ten ethical attributes."""
     record_count = len(facts[ETHICAL[0]])
 
     true_counts = np.zeros(record_count, np.int64)
@@ -55,7 +56,8 @@ def _documentation_part(facts: Facts) -> Floats:
 def _quality_part(facts: Facts) -> Floats:
     """Return the contribution of quality: up to 0.2 for complete values plus 0.2 for a split.
 
-    Completeness depends on the percentage of missing values if it is known, or else on the flag `has_missing_values`.
+    Completeness depends on the percentage of missing values if it is known, and otherwise on the flag
+    `has_missing_values`.
     """
     missing_percentage = facts["missing_values_percentage"]
     completeness_by_flag = np.where(facts["has_missing_values"] == 0, QUALITY_PART, 0.0)
@@ -104,10 +106,10 @@ def documentation(facts: Facts) -> Floats:
 
 
 def data_quality(facts: Facts) -> Floats:
-    """Return the data quality of each record, which is the share of values that are not missing.
+    """Return the data quality of each record: the share of values that are not missing.
 
-    If the percentage of missing values is not known, the quality depends on the flag `has_missing_values`: 1 if the
-    flag is false, 0.5 if it is true, and 0 if it is not known.
+    If the percentage of missing values is unknown, the quality depends on the flag `has_missing_values`: 1 if the
+    flag is false, 0.5 if it is true, and 0 if it is unknown.
     """
     missing_percentage = facts["missing_values_percentage"]
     has_missing_values = facts["has_missing_values"]

@@ -23,8 +23,8 @@ class ActiveWeights(NamedTuple):
     """The weights that are not zero.
 
     Attributes:
-        terms: The name and weight of each weighted criterion, in the order of CRITERIA.
-        total: The sum of the weights.
+        terms: the name and weight of each weighted criterion, in the order of CRITERIA.
+        total: the sum of the weights.
     """
 
     terms: tuple[tuple[str, float], ...]
@@ -102,9 +102,9 @@ class WeightSets:
     """Several sets of weights for the same criteria.
 
     Attributes:
-        names: The names of the weighted criteria, in the order of CRITERIA.
-        weights: The weights, with one row for each of these criteria and one column for each set.
-        totals: The sum of the weights of each set.
+        names: the names of the weighted criteria, in the order of CRITERIA.
+        weights: the weights, with one row for each of these criteria and one column for each set.
+        totals: the sum of the weights of each set.
     """
 
     names: tuple[str, ...]

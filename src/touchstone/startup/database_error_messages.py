@@ -14,16 +14,16 @@ def startup_errors(settings: Settings) -> Iterator[None]:
     """Convert database failures in the `with` block to errors that tell the operator what to do.
 
     Raises:
-        SettingsError: the disk is full, or the database cannot be opened or is damaged. The message is a single line,
-            which begins with the environment variable for the location of the database.
+        SettingsError: the disk is full, or the database cannot be opened or is damaged. The message is one line,
+            beginning with the environment variable that locates the database.
     """
-    variable = database_variable(settings)
+    variable_name = database_variable(settings)
     try:
         yield
     except StorageFull as error:
-        raise SettingsError(f"{variable}: the disk is full; free some space and start again.") from error
+        raise SettingsError(f"{variable_name}: the disk is full; free some space and start again.") from error
     except Unavailable as error:
-        raise SettingsError(f"{variable}: {_describe_unavailable_database(error, settings)}") from error
+        raise SettingsError(f"{variable_name}: {_describe_unavailable_database(error, settings)}") from error
 
 
 def check_database_file(settings: Settings) -> bool:
@@ -49,7 +49,7 @@ def database_variable(settings: Settings) -> str:
 
 
 def _describe_unavailable_database(error: Unavailable, settings: Settings) -> str:
-    """Return why the database cannot be opened and, if the file is damaged, how to recover."""
+    """Return the reason why the database cannot be opened and, if the file is damaged, how to recover."""
     driver_error = error.__cause__
     reason = first_line_of_driver_error(driver_error)
     if not is_damaged(driver_error):

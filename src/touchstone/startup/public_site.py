@@ -55,7 +55,7 @@ class PublicSite:
         return error_response(error, scope)
 
     def caller_of(self, scope: Scope) -> Hashable:
-        """Return the user with a cached authentication for these credentials, or else the client's address."""
+        """Return the user with a cached authentication for these credentials, or the client's address without one."""
         headers = authorization_headers(scope) if _is_page(scope) else scope["headers"]
         return self.gateway.cached_user_id(headers) or client_address(scope)
 

@@ -129,7 +129,7 @@ def _internal_tokens(settings: Settings) -> InternalTokens | None:
 
 
 def forwarded_caller_of(scope: Scope) -> Hashable:
-    """Return the user id in the gateway's request to a backend, or else the client's address."""
+    """Return the user id in the gateway's request to a backend, or the client's address without one."""
     for header_name, user_id in scope["headers"]:
         if header_name == USER_ID_HEADER:
             return user_id  # type: ignore[no-any-return]

@@ -27,7 +27,7 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
 
     Args:
         service_name: the name of the service, or None for the whole product.
-        settings: the settings.
+        settings: the settings of this process.
         print_line: called with each line for the operator as soon as the server accepts requests. The lines contain the
             address of the server and the password of a new administrator.
 
@@ -61,11 +61,7 @@ async def _create_first_administrator(settings: Settings) -> Credentials | None:
 
 
 def open_service(service_name: str | None, settings: Settings) -> AbstractAsyncContextManager[ASGIApp]:
-    """Return a context manager that opens a service and yields the application to serve.
-
-    Args:
-        service_name: the name of the service, or None for the whole product.
-        settings: the settings.
+    """Return a context manager that opens a service, or the whole product for None, and yields the ASGI application.
 
     Raises:
         SettingsError: the address of the selection service, which all other services need, is not set.

@@ -69,7 +69,7 @@ async def load_reader(ctx: PageContext, evidence: Evidence) -> Reader:
     """Load the permissions of the reader for the claims about a dataset.
 
     Raises:
-        Unauthorized: Nobody is signed in.
+        Unauthorized: nobody is signed in.
     """
     user = await ctx.load_user()
     if user is None:
@@ -171,8 +171,8 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
     """Return a page of the ranking of a state, or an empty ranking if all weights are zero.
 
     Raises:
-        InvalidFilterValue: A filter or a gate of the state has an invalid value.
-        TouchstoneError: The API refuses the request.
+        InvalidFilterValue: a filter or a gate of the state has an invalid value.
+        TouchstoneError: the API refuses the request.
     """
     if not state.weights:
         return EMPTY_RANKING
@@ -189,9 +189,9 @@ async def fetch_ranked_dataset(ctx: PageContext, state: RankState, lifts: Lifts)
     """Return a dataset with its score and place, or None if it does not match the filters.
 
     Args:
-        ctx: The request.
-        state: The state of the ranking. Filters and gates with invalid values are ignored.
-        lifts: The lifts of the dataset in the same ranking, which contain its rank.
+        ctx: the request.
+        state: the state of the ranking. Filters and gates with invalid values are ignored.
+        lifts: the lifts of the dataset in the same ranking, which contain its rank.
     """
     if not lifts.matches_filters:
         return None
@@ -304,8 +304,8 @@ def _attribute_filters(dataset: Dataset, values: Mapping[str, ClaimValue]) -> di
     """Return filters for the attributes of a dataset, which few other datasets pass.
 
     Args:
-        dataset: The dataset.
-        values: Its numbers and flags that count at the required level of evidence. The API treats all others as
+        dataset: the dataset.
+        values: its numbers and flags that count at the required level of evidence. The API treats all others as
             unknown, so the dataset would not pass a filter for them.
     """
     filters: dict[str, Any] = {"dataset_name": dataset.dataset_name, "visibility": dataset.visibility}

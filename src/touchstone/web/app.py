@@ -58,7 +58,7 @@ class WebApp:
     """The web pages and the API client that they use.
 
     Attributes:
-        app: The ASGI application that serves the pages.
+        app: the ASGI application that serves the pages.
     """
 
     def __init__(self, app: Starlette, client: AsyncTouchstone) -> None:
@@ -75,9 +75,9 @@ class WebApp:
         `public_records`, which the pages also show to readers who have not signed in.
 
         Args:
-            settings: The settings of the service.
-            api: The public API as an ASGI application.
-            public_records: The records that readers may see without signing in; None if they always have to sign in.
+            settings: the settings of the service.
+            api: the public API as an ASGI application.
+            public_records: the records that readers may see without signing in; None if they always have to sign in.
         """
         client = AsyncTouchstone("http://touchstone", transport=InProcess(api), timeout=_API_TIMEOUT_SECONDS)
 

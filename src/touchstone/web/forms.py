@@ -38,7 +38,7 @@ def integer_field(form: FormData, name: str, message: str) -> int | None:
     The number may have blanks between thousands.
 
     Raises:
-        TouchstoneError: The field holds anything else. The error shows `message` beside the field.
+        TouchstoneError: the field holds anything else. The error shows `message` beside the field.
     """
     text = text_field(form, name)
     digits = "".join(text.split())
@@ -77,7 +77,7 @@ def parse_integers(texts: Iterable[str], message: str, field: str | None = None)
     """Convert strings to integers of at most nine digits.
 
     Raises:
-        TouchstoneError: A string is not such an integer. The error shows `message` beside the field.
+        TouchstoneError: a string is not such an integer. The error shows `message` beside the field.
     """
     integers = []
     for text in texts:
@@ -91,7 +91,7 @@ def id_field(form: FormData, name: str, message: str) -> int:
     """Return the id in a field, such as the id of the chosen dataset.
 
     Raises:
-        TouchstoneError: The field does not hold an id. The error shows `message` beside the field.
+        TouchstoneError: the field does not hold an id. The error shows `message` beside the field.
     """
     text = text_field(form, name)
     if not is_integer(text):
@@ -105,7 +105,7 @@ def parse_number(text: str) -> int | float:
     It may have blanks between thousands, a decimal comma as in French, and a typographic minus sign.
 
     Raises:
-        ValueError: The string is not a finite number.
+        ValueError: the string is not a finite number.
     """
     without_blanks = "".join(text.split())
     python_text = without_blanks.replace(",", ".").replace("\N{MINUS SIGN}", "-")

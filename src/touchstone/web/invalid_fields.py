@@ -21,13 +21,13 @@ def mark_invalid_fields(html: str, path: str, messages: Mapping[str, str], form_
     finished page instead of in each template, so that no field of any form can be missed.
 
     Args:
-        html: The page.
-        path: The address that the form was sent to; forms with another address stay unchanged.
-        messages: The error message of each invalid field, by field name.
-        form_name: The value of the hidden field `form`, if several forms of the page have the same address.
+        html: the page.
+        path: the address that the form was sent to; forms with another address stay unchanged.
+        messages: the error message of each invalid field, by field name.
+        form_name: the value of the hidden field `form`, if several forms of the page have the same address.
 
     Returns:
-        The page with the marks and the messages.
+        the page with the marks and the messages.
     """
     form_start, form_end = _find_form(html, path, form_name)
     form = html[form_start:form_end]
@@ -58,9 +58,9 @@ def _find_form(html: str, path: str, form_name: str) -> tuple[int, int]:
     If the page has no such form, they are the start and the end of the page.
 
     Args:
-        html: The page.
-        path: The address that the form was sent to.
-        form_name: The value of its hidden field `form`; empty if it has no such field.
+        html: the page.
+        path: the address that the form was sent to.
+        form_name: the value of its hidden field `form`; empty if it has no such field.
     """
     escaped_path = re.escape(escape(path))
     forms = list(re.finditer(_FORM.format(escaped_path), html, re.DOTALL))

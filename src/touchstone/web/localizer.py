@@ -37,7 +37,7 @@ class Localizer:
     """The messages and formats of one language; all requests in that language share one instance.
 
     Attributes:
-        locale: The language, `fr` or `en`.
+        locale: the language, `fr` or `en`.
     """
 
     def __init__(self, locale: str) -> None:

@@ -40,14 +40,14 @@ class PagesState:
     """The objects that all requests to the pages share.
 
     Attributes:
-        settings: The settings of the service.
-        templates: The templates in all languages.
-        client: The client of the API; each request uses a copy with its own tokens.
-        public_records: The records that everybody may read; None if readers always have to sign in.
-        svg_converter: Converts SVG pictures in child processes.
-        declarers: A cache of the declarers of recently shown datasets.
-        criteria: The criteria and profiles as the API describes them; None until a page needs them.
-        weight_profiles: The weight profiles in `criteria`; None until a page needs them.
+        settings: the settings of the service.
+        templates: the templates in all languages.
+        client: the client of the API; each request uses a copy with its own tokens.
+        public_records: the records that everybody may read; None if readers always have to sign in.
+        svg_converter: converts SVG pictures in child processes.
+        declarers: a cache of the declarers of recently shown datasets.
+        criteria: the criteria and profiles as the API describes them; None until a page needs them.
+        weight_profiles: the weight profiles in `criteria`; None until a page needs them.
     """
 
     settings: Settings
@@ -64,20 +64,20 @@ class PageContext:
     """One request to a page, with the API client of the reader and the response helpers.
 
     Attributes:
-        request: The request.
-        state: The objects that all requests share.
-        session: The tokens that the browser sent; None if nobody is signed in.
-        api: The API client, with the reader's tokens and language.
-        locale: The language of the response.
-        page_address: The page to show again after the reader has switched the language or the theme.
+        request: the request.
+        state: the objects that all requests share.
+        session: the tokens that the browser sent; None if nobody is signed in.
+        api: the API client, with the reader's tokens and language.
+        locale: the language of the response.
+        page_address: the page to show again after the reader has switched the language or the theme.
     """
 
     def __init__(self, request: Request, *, page_address: str | None = None) -> None:
         """Read the session and the language from the request, and create the API client of the reader.
 
         Args:
-            request: The request.
-            page_address: The page to show again after the reader has switched the language or the theme. The default
+            request: the request.
+            page_address: the page to show again after the reader has switched the language or the theme. The default
                 is the address of the request, which is wrong for handlers that only receive a form.
         """
         self.request = request
@@ -158,7 +158,7 @@ class PageContext:
         executed then, because the reader has not confirmed it.
 
         Raises:
-            TouchstoneError: The form was restored. Its page shows it again, with this error as an explanation.
+            TouchstoneError: the form was restored. Its page shows it again, with this error as an explanation.
         """
         if text_field(await self.form(), RETURNED):
             raise TouchstoneError(Invalid.status, _RETURNED_FORM, self.text("form_returned"))
@@ -217,11 +217,11 @@ class PageContext:
         """Return a page from a template, without loading the user.
 
         Args:
-            template: The name of the template.
-            error: An error to show, as the template variable `problem`. Its fields are marked in the form.
-            status: The HTTP status. The default is the status of the error, or 200 without an error.
-            field_problems: The messages about invalid fields by field name; ignored if there is an error.
-            context: The template variables. The submitted form is called `form`.
+            template: the name of the template.
+            error: an error to show, as the template variable `problem`. Its fields are marked in the form.
+            status: the HTTP status. The default is the status of the error, or 200 without an error.
+            field_problems: the messages about invalid fields by field name; ignored if there is an error.
+            context: the template variables. The submitted form is called `form`.
         """
         messages = field_problems or {}
         problem: TouchstoneError | None = None

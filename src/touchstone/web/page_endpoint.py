@@ -26,9 +26,9 @@ def page_endpoint(handler: PageHandler, *, is_public: bool = False, form_page: s
     The handler therefore only has to respond to valid requests.
 
     Args:
-        handler: The function that responds to the request.
-        is_public: Whether the page may be requested without signing in.
-        form_page: The address of the page that shows the form, for handlers that only receive a submitted form. It may
+        handler: the function that responds to the request.
+        is_public: whether the page may be requested without signing in.
+        form_page: the address of the page that shows the form, for handlers that only receive a submitted form. It may
             contain path parameters of the handler. Readers return to it after switching the language.
     """
 
@@ -48,7 +48,7 @@ async def _respond(ctx: PageContext, handler: PageHandler, *, is_public: bool) -
     """Call the handler, or return the sign-in page if the reader must sign in first.
 
     Raises:
-        TouchstoneError: The request is forged.
+        TouchstoneError: the request is forged.
     """
     if is_forged(ctx.request):
         raise TouchstoneError(Forbidden.status, Forbidden.code, ctx.text("page_other_site"))

@@ -83,11 +83,11 @@ def parse_filter(name: str, entered_values: Sequence[str]) -> FilterValue:
     """Convert the entered values of a filter to the value that the API expects.
 
     Args:
-        name: The name of the filter.
-        entered_values: The strings that the reader has entered; only a list filter may have more than one.
+        name: the name of the filter.
+        entered_values: the strings that the reader has entered; only a list filter may have more than one.
 
     Raises:
-        InvalidFilterValue: The filter does not accept the entered values.
+        InvalidFilterValue: the filter does not accept the entered values.
     """
     filter_input = FILTERS[name]
     if filter_input is FilterInput.WORDS:
@@ -120,11 +120,11 @@ def parse_bound(name: str, text: str) -> int | float:
     It may have blanks between thousands and, as in French, a decimal comma.
 
     Args:
-        name: The name of the filter or the gate, for the exception.
-        text: The bound that the reader has entered.
+        name: the name of the filter or the gate, for the exception.
+        text: the bound that the reader has entered.
 
     Raises:
-        InvalidFilterValue: The string is not a number, or the number is too large.
+        InvalidFilterValue: the string is not a number, or the number is too large.
     """
     without_blanks = "".join(text.split())
     try:

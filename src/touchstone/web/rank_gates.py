@@ -70,7 +70,7 @@ def parse_gate(name: str, entered_value: str) -> GateValue:
     """Convert the entered value of a gate to the value that the API expects.
 
     Raises:
-        InvalidFilterValue: The gate does not accept the entered value.
+        InvalidFilterValue: the gate does not accept the entered value.
     """
     gate_input = GATES[name]
     if gate_input is GateInput.NUMBER:

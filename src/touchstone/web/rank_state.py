@@ -63,17 +63,17 @@ class RankState:
     It is immutable and has exactly one canonical query, so that equal states have equal addresses.
 
     Attributes:
-        weight_profiles: The criteria and profiles to choose from.
-        filters: The entered values of each active filter, by filter name.
-        gates: The entered value of each active gate, by gate name.
-        passing_only: Whether the ranking leaves out the datasets that do not pass every gate.
-        weights: The slider positions in 0-100, by criterion; zeros are left out.
-        assurance: The required level of evidence; values with weaker evidence count as unknown.
-        view: How the ranking is shown: `heat`, `bars` or `table`.
-        page: The page of the ranking, from 1.
-        pins: The ids of the datasets to compare.
-        with_robustness: Whether the page shows how robust the first ranks are.
-        previous_ids: The ids of the datasets in the previous ranking in order, to show how they have moved.
+        weight_profiles: the criteria and profiles to choose from.
+        filters: the entered values of each active filter, by filter name.
+        gates: the entered value of each active gate, by gate name.
+        passing_only: whether the ranking leaves out the datasets that do not pass every gate.
+        weights: the slider positions in 0-100, by criterion; zeros are left out.
+        assurance: the required level of evidence; values with weaker evidence count as unknown.
+        view: how the ranking is shown: `heat`, `bars` or `table`.
+        page: the page of the ranking, from 1.
+        pins: the ids of the datasets to compare.
+        with_robustness: whether the page shows how robust the first ranks are.
+        previous_ids: the ids of the datasets in the previous ranking in order, to show how they have moved.
     """
 
     weight_profiles: WeightProfiles
@@ -126,8 +126,8 @@ class RankState:
         in the API.
 
         Args:
-            project: The project.
-            weight_profiles: The criteria and the named weight profiles.
+            project: the project.
+            weight_profiles: the criteria and the named weight profiles.
         """
         weights = {weight.criterion_name: weight.weight for weight in project.weights}
         positions = slider_positions(weights)
@@ -201,7 +201,7 @@ class RankState:
         """Return the state with comma-separated list filters split into their values, as in the API.
 
         Args:
-            known_values: The values in the catalog, by filter name. They are never split.
+            known_values: the values in the catalog, by filter name. They are never split.
         """
         filters = dict(self.filters)
         for name in self.joined_lists:
@@ -302,7 +302,7 @@ class RankState:
         """Return the arguments of the client's methods that rank datasets as this state describes.
 
         Raises:
-            InvalidFilterValue: A filter or a gate has an invalid value.
+            InvalidFilterValue: a filter or a gate has an invalid value.
         """
         return {
             "filters": self.filter_body(),
@@ -316,7 +316,7 @@ class RankState:
         """Return the filters as the API expects them.
 
         Raises:
-            InvalidFilterValue: A filter has an invalid value.
+            InvalidFilterValue: a filter has an invalid value.
         """
         return {name: parse_filter(name, values) for name, values in self.filters.items()}
 
@@ -324,7 +324,7 @@ class RankState:
         """Return the gates as the API expects them.
 
         Raises:
-            InvalidFilterValue: A gate has an invalid value.
+            InvalidFilterValue: a gate has an invalid value.
         """
         return {name: parse_gate(name, value) for name, value in self.gates.items()}
 
@@ -363,8 +363,8 @@ class InvalidSetting(NamedTuple):
     """A parameter of an address with an invalid value, which the state replaces by another value.
 
     Attributes:
-        name, value: The parameter, and its value in the address.
-        accepted: The values that it accepts; empty for a number.
+        name, value: the parameter, and its value in the address.
+        accepted: the values that it accepts; empty for a number.
     """
 
     name: str

@@ -16,9 +16,9 @@ class WeightProfiles:
     """The criteria that can be weighted, and the named profiles of weights.
 
     Attributes:
-        criteria: The names of the criteria in their order.
-        profiles: The slider positions (0-100) of each profile, by criterion; zeros are left out.
-        default: The name of the default profile.
+        criteria: the names of the criteria in their order.
+        profiles: the slider positions (0-100) of each profile, by criterion; zeros are left out.
+        default: the name of the default profile.
     """
 
     criteria: tuple[str, ...]

@@ -23,7 +23,7 @@ def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
     Empty fields are left out, so that the service chooses their values.
 
     Raises:
-        TouchstoneError: A number is invalid, or two fields contradict each other.
+        TouchstoneError: a number is invalid, or two fields contradict each other.
     """
     positive_class_text = text_field(form, "positive_class")
     positive_class = parse_class(positive_class_text) if positive_class_text else None
@@ -75,7 +75,7 @@ def read_other_options(ctx: PageContext, form: FormData) -> JsonObject:
     """Read the options without form fields from the hidden field that repeats an explanation.
 
     Raises:
-        TouchstoneError: The hidden field does not hold a JSON object.
+        TouchstoneError: the hidden field does not hold a JSON object.
     """
     text = text_field(form, OTHER_OPTIONS)
     if not text:
@@ -124,7 +124,7 @@ def _read_test_size(ctx: PageContext, form: FormData) -> float | None:
     """Read the percentage of test rows as a share in 0-1, or return None if the field is empty.
 
     Raises:
-        TouchstoneError: The field does not hold a percentage that the API accepts.
+        TouchstoneError: the field does not hold a percentage that the API accepts.
     """
     text = text_field(form, "test_size")
     if not text:
@@ -154,7 +154,7 @@ def _read_threshold(ctx: PageContext, form: FormData) -> JsonObject | None:
     The rule is either a metric to optimize, or the costs of a false positive (`fp`) and a false negative (`fn`).
 
     Raises:
-        TouchstoneError: The form has both a metric and costs, or the cost of only one kind of error.
+        TouchstoneError: the form has both a metric and costs, or the cost of only one kind of error.
     """
     metric = text_field(form, "threshold_metric")
     costs = {name: _read_cost(ctx, form, f"cost_{name}") for name in ("fp", "fn")}
@@ -174,7 +174,7 @@ def _read_cost(ctx: PageContext, form: FormData, name: str) -> int | float | Non
     """Read the cost of one kind of error, or return None if the field is empty.
 
     Raises:
-        TouchstoneError: The field does not hold a number.
+        TouchstoneError: the field does not hold a number.
     """
     text = text_field(form, name)
     if not text:

@@ -43,7 +43,7 @@ async def upgrade_schema(database: Database) -> None:
 
 
 async def prepare_schema(database: Database) -> None:
-    """Create the schema of an empty database, or check that the schema matches this code.
+    """Create the schema of an empty database, or check that the existing one matches this code.
 
     Raises:
         SchemaError: the schema is older or newer than this code.
@@ -51,8 +51,8 @@ async def prepare_schema(database: Database) -> None:
     revision = await current_revision(database)
     if revision is None:
         await upgrade_schema(database)
-    elif revision != required_revision():
-        raise SchemaError(_mismatch_message(revision))
+    else:
+        _require_matching_revision(revision)
 
 
 async def check_schema(database: Database) -> str:
@@ -64,9 +64,14 @@ async def check_schema(database: Database) -> str:
     revision = await current_revision(database)
     if revision is None:
         raise SchemaError(f"Database is empty. Run: {UPGRADE_COMMAND}")
+    _require_matching_revision(revision)
+    return revision
+
+
+def _require_matching_revision(revision: str) -> None:
+    """Raise SchemaError if the schema is older or newer than this code."""
     if revision != required_revision():
         raise SchemaError(_mismatch_message(revision))
-    return revision
 
 
 def _read_revision(connection: sa.Connection) -> str | None:

@@ -55,26 +55,27 @@ async def load_comparison(connection: Reader, comparison_id: str, owner: UUID) -
 async def list_comparisons(
     connection: Reader, owner: UUID, project_id: UUID | None, *, skip: int, limit: int
 ) -> list[Comparison]:
-    """Return the comparisons of an owner, in one project or in all projects, newest first."""
+    """Return a page of an owner's comparisons, newest first. If `project_id` is None, all projects are included."""
     query = (
         sa.select(*_COMPARISON_COLUMNS)
-        .where(*_list_conditions(owner, project_id))
+        .where(*_filter_conditions(owner, project_id))
         .order_by(comparisons.c.created_at.desc(), comparisons.c.id)
         .offset(skip)
         .limit(limit)
     )
-    records = [ComparisonRecord.from_row(row) for row in await connection.all(query)]
+    rows = await connection.all(query)
+    records = [ComparisonRecord.from_row(row) for row in rows]
     return await _load_datasets(connection, records)
 
 
 async def count_comparisons(connection: Reader, owner: UUID, project_id: UUID | None) -> int:
-    """Return the number of comparisons of an owner, in one project or in all projects."""
-    query = sa.select(sa.func.count()).select_from(comparisons).where(*_list_conditions(owner, project_id))
+    """Return the number of an owner's comparisons. If `project_id` is None, all projects are included."""
+    query = sa.select(sa.func.count()).select_from(comparisons).where(*_filter_conditions(owner, project_id))
     return int(await connection.scalar(query))
 
 
-def _list_conditions(owner: UUID, project_id: UUID | None) -> list[sa.ColumnElement[bool]]:
-    """Return the SQL conditions for a list of comparisons."""
+def _filter_conditions(owner: UUID, project_id: UUID | None) -> list[sa.ColumnElement[bool]]:
+    """Return the SQL conditions for the comparisons of an owner, optionally in one project."""
     conditions = [comparisons.c.owner == owner]
     if project_id is not None:
         conditions.append(comparisons.c.project_id == project_id)
@@ -93,7 +94,8 @@ async def _load_datasets(connection: Reader, records: Sequence[ComparisonRecord]
     )
 
     datasets_by_comparison: dict[UUID, list[ComparedDatasetRecord]] = {record.id: [] for record in records}
-    for row in await connection.all(query):
+    rows = await connection.all(query)
+    for row in rows:
         dataset = ComparedDatasetRecord.from_row(row)
         datasets_by_comparison[dataset.comparison_id].append(dataset)
 
@@ -103,7 +105,7 @@ async def _load_datasets(connection: Reader, records: Sequence[ComparisonRecord]
 async def cancel_comparison(database: Database, comparison: Comparison) -> None:
     """Cancel all trainings of a comparison that have not ended."""
     job_ids = [dataset.job_id for dataset in comparison.datasets if dataset.job_id is not None]
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         await move_jobs(transaction, JobState.CANCELLED, jobs.c.id.in_(job_ids), jobs.c.status == JobState.QUEUED)
         await move_jobs(transaction, JobState.CANCELLING, jobs.c.id.in_(job_ids))
 
@@ -116,5 +118,5 @@ async def delete_comparison(database: Database, comparison: Comparison) -> None:
     """
     if comparison.state not in FINAL_STATES:
         raise JobNotFinal
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         await transaction.execute(sa.delete(comparisons).where(comparisons.c.id == comparison.record.id))

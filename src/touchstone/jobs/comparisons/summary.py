@@ -51,7 +51,7 @@ def _scored_datasets(assessment: Assessment) -> Sequence[AssessedDataset]:
 def _best_sentences(assessment: Assessment, locale: str) -> Iterable[str]:
     """Yield the sentences about the best datasets, and about datasets that may be equally good."""
     score = assessment.best[0].score
-    assert score is not None
+    assert score is not None, "the best datasets have a score"
     if len(assessment.best) > 1:
         names = _enumerate(assessment.best, locale)
         yield comparison_text("shared_best", locale, names=names, **_score_facts(score, locale))

@@ -25,7 +25,7 @@ from touchstone.jobs.execution.protocol import (
     WorkItem,
 )
 
-KILLED: Final = -signal.SIGKILL  # Used as the exit status if the actual status is unknown.
+KILLED: Final = -signal.SIGKILL  # used as the exit status if the actual status is unknown
 CLOSE_TIMEOUT_SECONDS: Final = 5.0
 log = structlog.get_logger("touchstone.jobs")
 
@@ -77,7 +77,7 @@ class ForkServer:
 
         try:
             await message_channel.receive_async(control_socket, ServerReady)
-        except BaseException:  # including cancellation, because nobody else would end the process
+        except BaseException:  # including cancellation, because nothing else would end the process
             control_socket.close()
             process.kill()
             await process.wait()

@@ -11,7 +11,7 @@ from typing import Final
 from touchstone.jobs.execution.fork_server_client import WorkerHandle
 
 MAX_IDLE_SECONDS: Final = 300.0
-MAX_BUSY_SECONDS: Final = 60.0  # Needed because the limit on processor time applies to all tasks of a process together.
+MAX_BUSY_SECONDS: Final = 60.0  # needed because the limit on processor time applies to all tasks of a process together
 
 
 @dataclass(frozen=True, slots=True)

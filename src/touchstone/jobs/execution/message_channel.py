@@ -117,6 +117,6 @@ async def _receive_exactly_async(sock: socket.socket, byte_count: int) -> bytes:
 def _body_size(header: bytes) -> int:
     """Return the body size in bytes from a header, or raise ChannelClosed if it is too large."""
     size_in_bytes: int = HEADER.unpack(header)[0]
-    if size_in_bytes > MAX_BODY_BYTES:  # Only a broken process sends such a header.
+    if size_in_bytes > MAX_BODY_BYTES:  # Only a broken process sends a larger size.
         raise ChannelClosed
     return size_in_bytes

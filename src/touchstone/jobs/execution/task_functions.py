@@ -42,7 +42,7 @@ def explain(context: TaskContext) -> TaskSucceeded:
 def predict_rows(context: TaskContext) -> TaskSucceeded:
     """Predict the `rows` of the request with a trained model, which stays cached if the process is kept."""
     model_file = _model_file(context)
-    assert model_file is not None
+    assert model_file is not None, "a prediction needs a model"
     predictor = MODEL_CACHE.load(model_file)
     return TaskSucceeded(result=predictor.predict(context.request["rows"]))
 
@@ -89,7 +89,7 @@ def _data_file(context: TaskContext) -> DataFile:
         if digest != source.sha256:
             raise LearningError("data_changed")
 
-    assert source.file_type is not None
+    assert source.file_type is not None, "a task with a data file has its type"
     return DataFile(stream, source.file_type, source.declared, source.dataset, source.project)
 
 
@@ -98,7 +98,7 @@ def _model_file(context: TaskContext) -> ModelFile | None:
     if MODEL not in context.files:
         return None
 
-    assert context.source.model_sha256 is not None
+    assert context.source.model_sha256 is not None, "a task with a model file has its digest"
     return ModelFile(context.files[MODEL], context.source.model_sha256)
 
 

@@ -54,7 +54,7 @@ def run_worker(sock: socket.socket, tasks: TaskSet) -> None:
     limit_this_process(work_item.limits)
     kill_group_when_parent_closes(sock)
 
-    # If the parent is gone, nobody needs the outcome, and there will be no further work items.
+    # If the parent has ended, the outcome is not needed, and there will be no further work items.
     with contextlib.suppress(OSError, ChannelClosed):
         _run_work_item(sock, work_item, descriptors, tasks)
         while work_item.keeps_process:
@@ -83,12 +83,8 @@ def _run_work_item(sock: socket.socket, work_item: WorkItem, descriptors: list[i
 def run_and_catch_errors(task: WorkerTask, context: TaskContext, current_phase: Callable[[], str]) -> TaskOutcome:
     """Run a task and return its outcome, which is a failure if the task raises an exception.
 
-    The result of a successful task is encoded as JSON.
-
-    Args:
-        task: the task.
-        context: the arguments of the task.
-        current_phase: a function that returns the last reported phase, for failures without their own phase.
+    The result of a successful task is encoded as JSON. If the exception contains no phase, the failure gets the phase
+    that the task reported last, from `current_phase`.
     """
     try:
         outcome = task.run(context)

@@ -35,7 +35,7 @@ from touchstone.learning.task_interface import Json, ModelFile
 FORMAT: Final = 1
 RECORD: Final = "record.json"
 SCHEMA: Final = "schema.json"
-EPOCH: Final = (1980, 1, 1, 0, 0, 0)  # The earliest date that a zip archive can hold.
+EPOCH: Final = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip archive can hold
 MAX_MODEL_BYTES: Final = 2**30
 # Attributes where scikit-learn stores the memory address of an object, which is meaningless in a file.
 ADDRESS_ATTRIBUTES: Final = ("_stop_words_id",)
@@ -135,7 +135,7 @@ class LoadedModel:
     def has_learned_from_all_rows(self) -> bool:
         """Whether the delivered model was fitted on all rows, including the test rows."""
         fitted_on = self.record.get("fitted_on")
-        if fitted_on is None:  # A model of an early release.
+        if fitted_on is None:  # a model of an early release
             return self.split.strategy is Strategy.KFOLD
         return bool(fitted_on == "all_rows")
 
@@ -222,8 +222,8 @@ class _Numbering:
     """
 
     def __init__(self) -> None:
-        self.object_numbers: dict[Any, int] = {}  # The new number of each object, by its old number.
-        self.file_names: dict[str, str] = {}  # The new name of each file, by its old name.
+        self.object_numbers: dict[Any, int] = {}  # the new number of each object, by its old number
+        self.file_names: dict[str, str] = {}  # the new name of each file, by its old name
 
     def renumber(self, node: Any) -> Any:
         """Return a node of the schema, and everything below it, with the new numbers and names."""

@@ -22,7 +22,7 @@ from touchstone.messages.model_card import MODEL_CARD
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 
 FORMAT: Final = 1
-UNKNOWN_LICENCE: Final = "unknown"  # The value in the catalog.
+UNKNOWN_LICENCE: Final = "unknown"  # the value in the catalog
 COPIED_RESULTS: Final = (
     "metrics",
     "task_choice",
@@ -156,7 +156,7 @@ class _MarkdownCard:
         return "\n".join(lines)
 
     def flag(self, value: bool | None) -> str:
-        """Return the words for yes, no or not known."""
+        """Return the words for yes, no or unknown."""
         if value is None:
             return self.text("not_known")
         return self.text("yes" if value else "no")

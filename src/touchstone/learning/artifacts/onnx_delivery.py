@@ -14,7 +14,7 @@ from touchstone.learning.task_interface import Json
 from touchstone.learning.time_budget import TimeBudget
 from touchstone.messages.onnx_reasons import ONNX_DELIVERED, ONNX_REASONS
 
-PACKAGES: Final = ("onnx", "onnxruntime")  # The extra `onnx`.
+PACKAGES: Final = ("onnx", "onnxruntime")  # the extra `onnx`
 MIN_SECONDS: Final = 3.0  # With less time left, the conversion is skipped to stay within the budget.
 VERIFIED_ROWS: Final = 1_000
 

@@ -69,7 +69,7 @@ def _event_bins(probabilities: Floats, is_event: Mask) -> list[Json]:
     """Divide rows into bins of similar probability and size, and measure the share of events in each bin.
 
     Returns:
-        An entry per bin, with the mean probability `x`, the share of events `y`, its confidence interval from `low` to
+        an entry per bin, with the mean probability `x`, the share of events `y`, its confidence interval from `low` to
         `high`, and the number of `rows`.
     """
     rows_by_probability = np.argsort(probabilities, kind="stable")

@@ -21,7 +21,7 @@ HEIGHT: Final = 280
 ROW_HEIGHT: Final = 22
 MIN_ROWS: Final = 3
 MAX_LABEL_LENGTH: Final = 80
-MAX_LABEL_ENDS: Final = 16  # The number of characters kept at each end of a label shortened in the middle.
+MAX_LABEL_ENDS: Final = 16  # the number of characters kept at each end of a label shortened in the middle
 
 _NUMBER_LOCALES: Final[dict[str, Json]] = {
     "fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", "\u202f€"]},

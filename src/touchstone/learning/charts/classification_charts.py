@@ -27,7 +27,7 @@ MAX_CURVE_CLASSES: Final = 6
 SQUARE_SIDE: Final = 300
 MAX_MATRIX_SIDE: Final = 480
 CELL_SIDE: Final = 42
-CHARACTER_WIDTH: Final = 7  # An upper bound of the mean width of the characters in a label, in pixels.
+CHARACTER_WIDTH: Final = 7  # an upper bound of the mean width of the characters in a label, in pixels
 
 _SHADE_SCALE: Final = {"domain": [0, 1], "range": SHADES}
 _PERCENT_AXIS: Final = {"format": "%", "tickCount": 5}

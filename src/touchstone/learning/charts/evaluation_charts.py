@@ -93,7 +93,7 @@ def _scatter_plot(points: Sequence[Json], x_title: str, y_title: str) -> Json:
 
 
 def learning_curve_chart(points: Sequence[LearningCurvePoint], metric_label: LocalizedText) -> Json:
-    """Return a line chart of the scores on training and test rows by the number of training rows.
+    """Return a line chart of the scores on training and test rows against the number of training rows.
 
     It shows whether the model would improve with more rows.
     """

@@ -29,7 +29,7 @@ BAR_COLUMNS: Final = 12
 BEESWARM_COLUMNS: Final = 10
 BEESWARM_ROW_HEIGHT: Final = 28
 WATERFALL_COLUMNS: Final = 9
-MARKER_SHARE: Final = 0.01  # The thickness of the end markers of a waterfall, as a share of its width.
+MARKER_SHARE: Final = 0.01  # the thickness of the end markers of a waterfall, as a share of its width
 MIN_WATERFALL_WIDTH: Final = 1e-9
 DIRECTION_COLOURS: Final = {"up": RAISES.light, "down": LOWERS.light, "unclear": REFERENCE.light}
 DIRECTION_SIGNS: Final = {"up": "▲", "down": "▼", "unclear": ""}
@@ -138,7 +138,7 @@ def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str],
     dots = []
     for column in shown_columns:
         for row in range(len(contributions)):
-            jitter = float(rng.uniform(-1, 1))  # A vertical shift, so that dots rarely overlap.
+            jitter = float(rng.uniform(-1, 1))  # a vertical shift, so that dots rarely overlap
             dots.append(
                 {
                     "column": shortened(columns[column]),
@@ -222,12 +222,12 @@ def _waterfall_steps(entry: Json, cells: Mapping[str, str], labels: ChartLabels)
     Contributions that are not significant belong to the others. `cells` holds the values of the row as text.
     """
     attributions: Mapping[str, float] = entry["attributions"]
-    certain = [name for name in attributions if attributions[name] != 0 and name not in entry["uncertain"]]
-    strongest_first = sorted(certain, key=lambda name: abs(attributions[name]), reverse=True)
-    shown = strongest_first[:WATERFALL_COLUMNS]
-    steps = [WaterfallStep(_step_label(name, cells, labels), attributions[name]) for name in shown]
+    certain_columns = [name for name in attributions if attributions[name] != 0 and name not in entry["uncertain"]]
+    strongest_first = sorted(certain_columns, key=lambda name: abs(attributions[name]), reverse=True)
+    shown_columns = strongest_first[:WATERFALL_COLUMNS]
+    steps = [WaterfallStep(_step_label(name, cells, labels), attributions[name]) for name in shown_columns]
 
-    other_contributions = [contribution for name, contribution in attributions.items() if name not in shown]
+    other_contributions = [contribution for name, contribution in attributions.items() if name not in shown_columns]
     if any(other_contributions):
         steps.append(WaterfallStep(labels["others"], sum(other_contributions)))
     return steps

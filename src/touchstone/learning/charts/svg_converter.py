@@ -27,7 +27,7 @@ class SvgConverter:
         """Convert an SVG image to PNG, with two pixels per unit.
 
         Raises:
-            ConversionError: if the image is malformed, or if the conversion takes too long.
+            ConversionError: the image is malformed, or the conversion takes too long.
         """
         async with self._slots:
             limits = msgspec.json.encode(LIMITS).decode()

@@ -1,6 +1,7 @@
 """Charts of a table without a model: the balance of the target, associations, missing values."""
 
 from collections.abc import Sequence
+from itertools import permutations
 from operator import itemgetter
 from typing import Final
 
@@ -51,10 +52,8 @@ def association_chart(names: Sequence[str], strengths: Floats) -> Json:
     """
     short_names = [shortened(name) for name in names]
     cells = [
-        {"a": first, "b": second, "strength": round(float(strengths[i, j]), 3)}
-        for i, first in enumerate(short_names)
-        for j, second in enumerate(short_names)
-        if i != j
+        {"a": short_names[i], "b": short_names[j], "strength": round(float(strengths[i, j]), 3)}
+        for i, j in permutations(range(len(short_names)), 2)
     ]
     return bilingual_chart("correlations", lambda labels: _association_spec(cells, short_names, labels))
 

@@ -25,7 +25,7 @@ MIN_ROWS_FOR_ISOTONIC: Final = 1_000  # With fewer rows, an isotonic curve overf
 COMPARISON_FOLDS: Final = 5
 MAX_COMPARISON_ROWS: Final = 5_000  # Methods are compared on at most this many rows.
 MAX_COMPARED_CLASSES: Final = 20  # With more classes, the automatic choice is not to calibrate, to save time.
-MIN_GAIN: Final = 0.01  # The least relative reduction of the log loss by an automatically chosen calibration.
+MIN_GAIN: Final = 0.01  # the least relative reduction of the log loss by an automatically chosen calibration
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,4 +45,4 @@ class DecisionRule:
         return cls(threshold=float(record["threshold"]), class_weights=tuple(record["class_weights"]))
 
 
-DEFAULT_RULE: Final = DecisionRule()  # Chooses the most probable class.
+DEFAULT_RULE: Final = DecisionRule()  # chooses the most probable class

@@ -82,7 +82,7 @@ def learn_decisions(
         weights: the weights of these rows, or None.
 
     Returns:
-        The decisions. The predictions of a regression stay unchanged.
+        the decisions. The predictions of a regression stay unchanged.
     """
     if validation.class_count == 0:
         return LearnedDecisions(NO_CALIBRATOR, DEFAULT_RULE, DEFAULT_RULE, validation)

@@ -12,7 +12,7 @@ def check_decision_options(options: TrainingOptions, target: Target) -> None:
     A regression makes no decisions, and a threshold can only separate two classes.
 
     Raises:
-        LearningError: if an option has no meaning for this target.
+        LearningError: an option has no meaning for this target.
     """
     if not target.is_classification:
         reject_options_without_effect(options, DECISION_OPTIONS, subject="task=regression")

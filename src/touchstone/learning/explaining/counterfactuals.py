@@ -87,7 +87,7 @@ class _Search:
     candidates: Floats = field(repr=False)
     mutable_columns: tuple[int, ...]
     prediction: Any
-    clear_difference: float  # The least difference between clearly different numbers; 0 for classes.
+    clear_difference: float  # the least difference between clearly different numbers; 0 for classes
 
     def is_clear(self, predictions: npt.NDArray[Any]) -> Mask:
         """Return a mask of the predictions that clearly differ from the prediction for the row."""
@@ -127,7 +127,7 @@ def find_counterfactual(
         immutable_columns: the positions of the source columns that must not change.
 
     Returns:
-        The counterfactual, or None if no change was found.
+        the counterfactual, or None if no change was found.
     """
     mutable_columns = np.setdiff1d(np.arange(len(explained.columns)), immutable_columns).tolist()
     clear_difference = 0.0
@@ -181,7 +181,7 @@ def _approach_source_row(search: _Search, source_row: int, goal: ClassGoal | Num
     Each step copies the column that brings the prediction nearest to the goal.
 
     Returns:
-        The counterfactual, or None if the goal is not reached within `MAX_CHANGES` steps.
+        the counterfactual, or None if the goal is not reached within `MAX_CHANGES` steps.
     """
     explained = search.explained
     source_values = search.candidates[source_row]

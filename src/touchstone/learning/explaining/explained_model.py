@@ -30,7 +30,7 @@ class ExplainedModel:
     """A model with the class and the scale on which it is explained, and the encoded background rows."""
 
     model: LoadedModel = field(repr=False)
-    sources: Indices = field(repr=False)  # The position of the source column for each encoded column.
+    sources: Indices = field(repr=False)  # the position of the source column for each encoded column
     class_code: int | None
     output: Output
     background: Floats = field(repr=False)

@@ -29,7 +29,7 @@ from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Indices, Target, read_target
 from touchstone.learning.trial_fitting import select_features
 
-DEFAULT_ROWS: Final = 3  # The number of rows to explain if the request names none.
+DEFAULT_ROWS: Final = 3  # the number of rows to explain if the request names none
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class ExplanationContext:
     background: pd.DataFrame = field(repr=False)
     test_frame: pd.DataFrame = field(repr=False)
     test_truth: npt.NDArray[Any] = field(repr=False)
-    test_positions: Indices = field(repr=False)  # The positions of the test rows in the file.
-    learning_frame: pd.DataFrame = field(repr=False)  # The training rows of a model that is measured.
+    test_positions: Indices = field(repr=False)  # the positions of the test rows in the file
+    learning_frame: pd.DataFrame = field(repr=False)  # the training rows of a model that is measured
     learning_truth: npt.NDArray[Any] = field(repr=False)
 
     @property
@@ -97,7 +97,7 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
     model has not learned from.
 
     Raises:
-        LearningError: if the file has changed since the training (data_changed), or if the request does not fit the
+        LearningError: the file has changed since the training (data_changed), or the request does not fit the
             table or the model.
     """
     if table.sha256 != model.data_sha256:
@@ -156,7 +156,7 @@ def rows_to_explain(context: ExplanationContext) -> tuple[pd.DataFrame, list[int
     If it contains neither, the first `DEFAULT_ROWS` test rows are explained.
 
     Raises:
-        LearningError: if a value cannot be read.
+        LearningError: a value cannot be read.
     """
     instances = context.request.instances
 

@@ -55,10 +55,10 @@ def run_explanation(
         report: the callback for progress.
 
     Returns:
-        The result as documented by the API: numbers, charts, and a narrative in French and English.
+        the result as documented by the API: numbers, charts, and a narrative in French and English.
 
     Raises:
-        LearningError: if the request does not fit the table or the model.
+        LearningError: the request does not fit the table or the model.
     """
     # Several threads would add up numbers in varying order, which makes the rounding irreproducible.
     with threadpool_limits(limits=1), suppress_numeric_warnings():
@@ -79,10 +79,10 @@ def preflight(request: ExplanationRequest, file: DataFile, model: ModelFile | No
     """Check a request without computing the explanation, so that it can be refused before it is queued.
 
     Returns:
-        The table summary `{rows, columns, sha256}`.
+        the table summary `{rows, columns, sha256}`.
 
     Raises:
-        LearningError: if the explanation would fail.
+        LearningError: the explanation would fail.
     """
     with threadpool_limits(limits=1), suppress_numeric_warnings():
         table = read_table(file)

@@ -19,7 +19,7 @@ def models_of_rows(context: ExplanationContext, row_numbers: Sequence[int]) -> l
     A model with group thresholds uses the threshold of the row's group. Any other model is the same for all rows.
 
     Raises:
-        LearningError: if a value in the request cannot be read.
+        LearningError: a value in the request cannot be read.
     """
     thresholds = context.model.group_thresholds
     if thresholds is None:

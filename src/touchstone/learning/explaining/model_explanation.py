@@ -28,14 +28,14 @@ from touchstone.learning.row_values import cell_as_text, cells_from_frame
 from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json, Phase, Report, StepwiseProgress
 
-SAMPLE_ROWS: Final = 60  # The number of rows over which contributions are averaged.
+SAMPLE_ROWS: Final = 60  # the number of rows over which contributions are averaged
 SAMPLE_BACKGROUND: Final = 50
 SAMPLE_EVALUATIONS: Final = 6_000
-TOTAL_EVALUATIONS: Final = 6_000_000  # Shared by all rows that one request asks to explain.
+TOTAL_EVALUATIONS: Final = 6_000_000  # shared by all rows that one request asks to explain
 MIN_EVALUATIONS: Final = 2_000
 DEPENDENCE_COLUMNS: Final = 6
 MAX_DEPENDENCE_ATTEMPTS: Final = 2 * DEPENDENCE_COLUMNS
-MIN_DIRECTION_CORRELATION: Final = 0.6  # The least absolute rank correlation that counts as a clear direction.
+MIN_DIRECTION_CORRELATION: Final = 0.6  # the least absolute rank correlation that counts as a clear direction
 
 # The progress in percent at the boundaries of the steps.
 PERCENT_BEFORE_IMPORTANCE: Final = 10.0
@@ -345,7 +345,7 @@ def _counterfactual_entries(
         values: the current values of the row as text, by column.
 
     Returns:
-        A list, because the API allows several counterfactuals. It holds only the one with the fewest changes, and is
+        a list, because the API allows several counterfactuals. It holds only the one with the fewest changes, and is
         empty if none was found.
     """
     immutable_columns = [context.names.index(name) for name in context.immutable_columns]

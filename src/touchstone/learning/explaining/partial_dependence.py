@@ -47,7 +47,7 @@ def partial_dependence(explained: ExplainedModel, background: pd.DataFrame, posi
         position: the position of the source column.
 
     Returns:
-        The partial dependence, or None if the column has fewer than two values to compare.
+        the partial dependence, or None if the column has fewer than two values to compare.
     """
     column = explained.columns[position]
     grid = _build_grid(column, background[column.name])

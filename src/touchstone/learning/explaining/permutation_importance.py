@@ -21,7 +21,7 @@ from touchstone.learning.target import Floats, Indices
 REPEATS: Final = 5
 MAX_ROWS: Final = 2_000
 SHUFFLED_TARGETS: Final = 20
-FALSE_ALARM_RATE: Final = 0.01  # The probability that any column seems to matter although none does.
+FALSE_ALARM_RATE: Final = 0.01  # the probability that any column seems to matter although none does
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def permutation_importance(
         on_column_measured: called after each column with the number of columns measured so far.
 
     Returns:
-        The importances in the order of the columns.
+        the importances in the order of the columns.
     """
     rng = np.random.default_rng(seed)
     shuffled_truths = [rng.permutation(truth) for _ in range(SHUFFLED_TARGETS)]

@@ -27,14 +27,14 @@ from touchstone.learning.request_choices import Output, Task
 from touchstone.learning.target import Floats, Indices
 
 MAX_EXACT_COLUMNS: Final = 10
-EVALUATIONS: Final = 30_000  # The maximum number of model evaluations for each explained row.
-CHEAP_EVALUATIONS: Final = 120_000  # The maximum for models that are fast to evaluate.
+EVALUATIONS: Final = 30_000  # the maximum number of model evaluations for each explained row
+CHEAP_EVALUATIONS: Final = 120_000  # the maximum for models that are fast to evaluate
 CHEAP_ALGORITHMS: Final = ("decision_tree", "linear", "baseline")
 MIN_PERMUTATION_PAIRS: Final = 2  # The standard error of a single pair is not defined.
 MAX_PERMUTATION_PAIRS: Final = 50
-CHUNK_CELLS: Final = 2_000_000  # The number of encoded cells evaluated at once.
+CHUNK_CELLS: Final = 2_000_000  # the number of encoded cells evaluated at once
 
-Coalitions = npt.NDArray[np.bool_]  # Shape (coalitions, players): which players each coalition contains.
+Coalitions = npt.NDArray[np.bool_]  # shape (coalitions, players): which players each coalition contains
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Attribution:
     contributions: Floats = field(repr=False)
     standard_errors: Floats = field(repr=False)
     method: str
-    permutations: int = 0  # The number of sampled permutations.
+    permutations: int = 0  # the number of sampled permutations
 
     @property
     def additivity_error(self) -> float:
@@ -191,7 +191,7 @@ def _exact_contributions(explained: ExplainedModel, row: Floats, players: Indice
 def _all_coalitions(player_count: int) -> Coalitions:
     """Return every subset of the players, one per row, from the empty set to the set of all players."""
     memberships = list(product([False, True], repeat=player_count))
-    return np.array(memberships)[:, ::-1]  # Reversed, so that the first player varies fastest.
+    return np.array(memberships)[:, ::-1]  # reversed, so that the first player varies fastest
 
 
 def _shapley_weight(size: int, player_count: int) -> float:

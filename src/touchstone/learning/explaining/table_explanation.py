@@ -39,7 +39,7 @@ class TableExplanation:
     pairs: list[Json]
     with_target: list[Json]
     proxies: list[Json]
-    target: Json | None  # The target's entry of the profile.
+    target: Json | None  # the target's entry of the profile
 
 
 def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[str, Any]) -> TableExplanation:

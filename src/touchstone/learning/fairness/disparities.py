@@ -42,17 +42,17 @@ def widest_gap(estimates: Mapping[GroupName, Estimate]) -> Gap | None:
     Certain gaps take precedence over gaps that chance may explain. The level of confidence is corrected for the number
     of pairs (Bonferroni), because some of many groups always differ by chance.
     """
-    comparable = {
+    comparable_estimates = {
         name: estimate
         for name, estimate in estimates.items()
         if estimate.value is not None and estimate.rows >= MIN_ROWS
     }
-    pairs = list(combinations(comparable, 2))
+    pairs = list(combinations(comparable_estimates, 2))
     if not pairs:
         return None
 
     confidence = 1 - (1 - CONFIDENCE) / len(pairs)
-    gaps = [_gap(first, second, comparable, confidence) for first, second in pairs]
+    gaps = [_gap(first, second, comparable_estimates, confidence) for first, second in pairs]
     certain_gaps = [gap for gap in gaps if gap.is_certain]
     return max(certain_gaps or gaps, key=lambda gap: gap.difference)
 
@@ -60,8 +60,8 @@ def widest_gap(estimates: Mapping[GroupName, Estimate]) -> Gap | None:
 def _gap(first: GroupName, second: GroupName, estimates: Mapping[GroupName, Estimate], confidence: float) -> Gap:
     """Compare two groups with defined estimates."""
     first_value, second_value = estimates[first].value, estimates[second].value
-    assert first_value is not None
-    assert second_value is not None
+    assert first_value is not None, "only defined estimates are compared"
+    assert second_value is not None, "only defined estimates are compared"
     lowest, highest = (first, second) if first_value <= second_value else (second, first)
 
     interval = difference_interval(estimates[highest], estimates[lowest], confidence)

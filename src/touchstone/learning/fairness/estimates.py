@@ -84,7 +84,7 @@ class Mean:
 
     def interval(self, confidence: float) -> Interval:
         """Return Student's t interval, which is unbounded for a single value."""
-        assert self.value is not None
+        assert self.value is not None, "the mean of no values has no interval"
         if self.rows < 2:
             return Interval(-math.inf, math.inf)
 
@@ -109,8 +109,8 @@ def wilson_interval(share: float, rows: int, confidence: float = CONFIDENCE) -> 
 
 def difference_interval(higher: Estimate, lower: Estimate, confidence: float = CONFIDENCE) -> Interval:
     """Return the confidence interval of the difference between two independent, defined estimates."""
-    assert higher.value is not None
-    assert lower.value is not None
+    assert higher.value is not None, "only defined estimates are compared"
+    assert lower.value is not None, "only defined estimates are compared"
     difference = higher.value - lower.value
     higher_interval = higher.interval(confidence)
     lower_interval = lower.interval(confidence)

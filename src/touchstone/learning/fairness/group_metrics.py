@@ -23,7 +23,7 @@ from touchstone.learning.task_interface import Json
 SMALL_GROUP_ROWS: Final = 30
 POSITIVE: Final = 1
 
-Estimates = Mapping[str, Estimate]  # By the name of the metric.
+Estimates = Mapping[str, Estimate]  # by the name of the metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class GroupMeasurer:
             columns: the sensitive columns with their groups.
 
         Returns:
-            An entry `{column, columns, groups: [{group, rows, too_small, metrics}], gaps}` per column. With more than
+            an entry `{column, columns, groups: [{group, rows, too_small, metrics}], gaps}` per column. With more than
             two classes, the groups also have `classes`, and the entry has `class_gaps`. The group None contains the
             rows without a value.
         """
@@ -92,8 +92,10 @@ class GroupMeasurer:
         }
 
         large_groups = [group for group in groups if not group.is_too_small]
-        metrics = groups[0].estimates if groups else {}
-        entry["gaps"] = {name: _gap({group.name: group.estimates[name] for group in large_groups}) for name in metrics}
+        entry["gaps"] = {}
+        for metric in groups[0].estimates if groups else {}:
+            estimates = {group.name: group.estimates[metric] for group in large_groups}
+            entry["gaps"][metric] = _gap(estimates)
         if groups and groups[0].estimates_by_class:
             entry["class_gaps"] = _class_gaps(groups[0], large_groups)
         return entry

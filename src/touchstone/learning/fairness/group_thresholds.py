@@ -91,8 +91,8 @@ class _Candidates:
     columns: tuple[SensitiveColumn, ...]
     predictions: Predictions
     group_names: Labels
-    group_of_row: Indices  # The position of each row's group in `group_names`.
-    scores_by_group: tuple[Floats, ...]  # The scores of each group in descending order.
+    group_of_row: Indices  # the position of each row's group in `group_names`
+    scores_by_group: tuple[Floats, ...]  # the scores of each group in descending order
     all_scores: Floats
 
     @classmethod

@@ -20,12 +20,12 @@ MAX_GROUPS: Final = 12  # The largest groups are compared separately, and all ot
 NUMBER_RANGES: Final = 4
 MAX_SINGLE_NUMBERS: Final = 6  # Up to this many distinct numbers form separate groups; more are divided into ranges.
 OTHER_GROUPS: Final = "…"
-NO_VALUE: Final = "–"  # Replaces a missing value in the name of an intersection.
+NO_VALUE: Final = "–"  # replaces a missing value in the name of an intersection
 RANGE_SEPARATOR: Final = " – "
 INTERSECTION: Final = " × "
 SIGNIFICANT_DIGITS: Final = 4  # In the names of ranges of numbers.
 
-Labels = npt.NDArray[Any]  # The name of the group of each row, or None.
+Labels = npt.NDArray[Any]  # the name of the group of each row, or None
 
 
 @dataclass(frozen=True, slots=True)

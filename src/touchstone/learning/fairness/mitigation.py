@@ -27,7 +27,7 @@ from touchstone.learning.trial_fitting import encode_fold, has_single_class, pre
 
 VALIDATION_ROWS: Final = 20_000
 MIN_LEARNED_ROWS: Final = 1_000
-REWEIGHING_SHARE: Final = 0.5  # The share of the time remaining after the choice of the models.
+REWEIGHING_SHARE: Final = 0.5  # the share of the time remaining after the choice of the models
 DEFAULT_OBJECTIVE: Final = Objective(metric="balanced_accuracy")
 
 
@@ -61,9 +61,10 @@ def _decide_by_group(experiment: Experiment, search: SearchResult) -> SearchResu
 
     delivered_thresholds = thresholds_by_fold[0]
     if experiment.is_cross_validated:
-        uncalibrated = concatenate([fold.uncalibrated_predictions for fold in search.folds])
+        uncalibrated_predictions = concatenate([fold.uncalibrated_predictions for fold in search.folds])
         rows = held_out_positions(experiment.folds)
-        delivered_thresholds = _choose_thresholds(experiment, rows, search.decisions.apply(uncalibrated))
+        predictions = search.decisions.apply(uncalibrated_predictions)
+        delivered_thresholds = _choose_thresholds(experiment, rows, predictions)
     return replace(search, folds=tuple(folds), group_thresholds=delivered_thresholds)
 
 
@@ -75,9 +76,9 @@ def _choose_thresholds(experiment: Experiment, positions: Indices, predictions: 
 
 def _choose_objective(experiment: Experiment) -> Objective:
     """Return the requested objective, or the metric of the training if it depends on thresholds."""
-    requested = experiment.decision_options.objective
-    if requested is not None:
-        return requested
+    requested_objective = experiment.decision_options.objective
+    if requested_objective is not None:
+        return requested_objective
 
     metric = METRIC_BY_NAME[experiment.data.metric]
     return DEFAULT_OBJECTIVE if metric.probabilistic else Objective(metric=metric.name)
@@ -88,8 +89,9 @@ def _decide_fold(
 ) -> FoldResult:
     """Return the result of a fold with its test rows decided by group thresholds."""
     frame = sensitive_frame(experiment, test_rows)
-    decided = result.predictions.with_predicted(thresholds.decide(frame, result.predictions.probabilities))
-    return replace(result, predictions=decided, unmitigated_predictions=result.predictions)
+    decisions = thresholds.decide(frame, result.predictions.probabilities)
+    mitigated_predictions = result.predictions.with_predicted(decisions)
+    return replace(result, predictions=mitigated_predictions, unmitigated_predictions=result.predictions)
 
 
 def _reweigh(experiment: Experiment, search: SearchResult, pool: FittingPool, budget: TimeBudget) -> SearchResult:
@@ -118,8 +120,8 @@ def _reweigh_fold(
     learned_rows = min(result.training_rows, max(MIN_LEARNED_ROWS, affordable_rows))
     learned_fold = limit_training_rows(fold, learned_rows, seed=experiment.request.seed)
     data = training_data(experiment, learned_fold.train)
-    encoded = encode_fold(data, learned_fold)
-    model = fit_ensemble(data, result.ensemble, encoded, pool)
+    encoded_fold = encode_fold(data, learned_fold)
+    model = fit_ensemble(data, result.ensemble, encoded_fold, pool)
 
     validation_folds = _validation_folds(experiment, fold)
     rows_to_validate = sum(len(validation_fold.train) for validation_fold in validation_folds)
@@ -129,16 +131,16 @@ def _reweigh_fold(
         decisions = _learn_reweighed_decisions(experiment, result, validation_folds, pool)
 
     # The weights of the mitigation are only used for learning. Metrics use the requested weights.
-    uncalibrated_predictions = predict_fold(experiment.data, model, encoded)
+    uncalibrated_predictions = predict_fold(experiment.data, model, encoded_fold)
     return replace(
         result,
         decisions=decisions,
         is_complete=result.is_complete and can_validate,
-        training_score=score_training_rows(experiment.data, model, encoded),
+        training_score=score_training_rows(experiment.data, model, encoded_fold),
         training_rows=learned_rows,
         uncalibrated_predictions=uncalibrated_predictions,
         predictions=decisions.apply(uncalibrated_predictions),
-        pipeline=Pipeline([("prepare", encoded.preparation), ("model", decisions.calibrate_model(model))]),
+        pipeline=Pipeline([("prepare", encoded_fold.preparation), ("model", decisions.calibrate_model(model))]),
         unmitigated_predictions=result.predictions,
     )
 
@@ -156,9 +158,9 @@ def _learn_reweighed_decisions(
     predictions = []
     for validation_fold in validation_folds:
         data = training_data(experiment, validation_fold.train)
-        encoded = encode_fold(data, validation_fold)
-        model = fit_ensemble(data, result.ensemble, encoded, pool)
-        predictions.append(predict_fold(experiment.data, model, encoded))
+        encoded_fold = encode_fold(data, validation_fold)
+        model = fit_ensemble(data, result.ensemble, encoded_fold, pool)
+        predictions.append(predict_fold(experiment.data, model, encoded_fold))
 
     rows = held_out_positions(validation_folds)
     return learn_decisions(experiment.decision_options, concatenate(predictions), experiment.weights_at(rows))

@@ -14,9 +14,9 @@ from touchstone.learning.target import Target
 
 MIN_BALANCED_ACCURACY: Final = 0.98
 MIN_R2: Final = 0.99
-MAX_ERROR_RATE: Final = 0.03  # Compared with the upper end of the confidence interval.
-MAX_ERROR_RATE_OF_PERFECT: Final = 0.04  # The same without any error, for which 93 rows are enough.
-Z: Final = 1.96  # The normal quantile for a 95 % interval.
+MAX_ERROR_RATE: Final = 0.03  # compared with the upper end of the confidence interval
+MAX_ERROR_RATE_OF_PERFECT: Final = 0.04  # the same without any error, for which 93 rows are enough
+Z: Final = 1.96  # the normal quantile for a 95 % interval
 
 
 def is_too_good(target: Target, predictions: Predictions, validation: Predictions | None = None) -> bool:

@@ -15,8 +15,8 @@ from touchstone.learning.target import Floats
 
 CERTAIN_SCORE: Final = 0.98
 SUSPICIOUS_SCORE: Final = 0.93
-ERROR_RATIO: Final = 2.5  # The least ratio of the error rate of all other columns to the rate of a suspicious one.
-STANDARD_ERRORS: Final = 3.0  # The least difference of both rates, in standard errors.
+ERROR_RATIO: Final = 2.5  # the least ratio of the error rate of all other columns to the rate of a suspicious one
+STANDARD_ERRORS: Final = 3.0  # the least difference of both rates, in standard errors
 
 
 @dataclass(frozen=True, slots=True)

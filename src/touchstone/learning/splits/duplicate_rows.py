@@ -79,7 +79,7 @@ def find_equal_rows(table: Table, target: Target, feature_names: Sequence[str]) 
     return equal_otherwise if _are_copies(table, target, equal_otherwise) else equal_rows
 
 
-def judge_equal_rows(table: Table, target: Target, equal_rows: EqualRows) -> DuplicateRows:
+def classify_equal_rows(table: Table, target: Target, equal_rows: EqualRows) -> DuplicateRows:
     """Count the rows that repeat an earlier one, and decide whether they are a coincidence."""
     if equal_rows.is_approximate:
         return DuplicateRows(equal_rows.repeats, is_coincidence=False, is_approximate=True)

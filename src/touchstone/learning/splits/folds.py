@@ -35,7 +35,7 @@ def outer_folds(rule: SplitRule) -> tuple[Fold, ...]:
     A cross-validation has several folds, and all other strategies have a single one.
 
     Raises:
-        LearningError: if the rows cannot be divided in this way.
+        LearningError: the strategy cannot be applied to these rows.
     """
     plan = rule.plan
     all_rows = np.arange(len(rule.target.values))

@@ -24,17 +24,17 @@ from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Indices, Target
 
 MIN_GROUPS: Final = 10
-MIN_ROWS_PER_GROUP: Final = 1.02  # The mean; it only ensures that some groups have several rows.
+MIN_ROWS_PER_GROUP: Final = 1.02  # the mean; it only ensures that some groups have several rows
 MIN_ROWS_PER_UNNAMED_GROUP: Final = 2.0
 MIN_UNNAMED_ROWS: Final = 200
 MIN_UNNAMED_EFFECTIVE_GROUPS: Final = 10.0
 MAX_UNNAMED_CANDIDATES: Final = 3
-MIN_ROWS_PER_CODE: Final = 20  # The mean; numbers with fewer rows are identities rather than category codes.
+MIN_ROWS_PER_CODE: Final = 20  # the mean; numbers with fewer rows are identities rather than category codes
 GROUP_KINDS: Final = (ColumnKind.CATEGORY, ColumnKind.NUMBER, ColumnKind.TEXT)
 MAX_SAMPLED_ROWS: Final = 2_000
 MIN_SIMILARITY: Final = 0.2
-MIN_LOSS: Final = 0.15  # The least loss of score when whole groups are held out.
-MAX_REMAINING_SHARE: Final = 1 / 3  # The largest share of the gain over the baseline that may remain.
+MIN_LOSS: Final = 0.15  # the least loss of score when whole groups are held out
+MAX_REMAINING_SHARE: Final = 1 / 3  # the largest share of the gain over the baseline that may remain
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +178,8 @@ def _without_repeated_rows(table: Table, target: Target, names: Sequence[str], s
     """Remove the rows that repeat an earlier one from a sample."""
     equal_rows = find_equal_rows(table, target, names)
     _numbers, first_positions = np.unique(equal_rows.numbers[sample.rows], return_index=True)
-    kept = np.sort(first_positions)
-    return GroupedRows(sample.rows[kept], sample.groups[kept])
+    positions_in_sample = np.sort(first_positions)
+    return GroupedRows(sample.rows[positions_in_sample], sample.groups[positions_in_sample])
 
 
 def _is_lost(scores: QuickScores) -> bool:

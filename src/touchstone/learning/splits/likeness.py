@@ -31,14 +31,14 @@ def greatest_similarity(
     """Return the greatest similarity within groups in any column, including the target.
 
     Args:
-        table: the table.
-        target: the target.
+        table: the table with the compared columns.
+        target: the target, which is also compared.
         sample: positions into the target's values.
         groups: the group of each row of the sample.
         excluded: the names of columns that are not compared, such as the group column.
 
     Returns:
-        The similarity from 0 to 1. It is 0 if chance may explain it, or if there is no column to compare.
+        the similarity from 0 to 1. It is 0 if chance may explain it, or if there is no column to compare.
     """
     columns = [
         column

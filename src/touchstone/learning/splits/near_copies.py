@@ -28,10 +28,10 @@ MAX_MEASUREMENTS: Final = 20
 MIN_DISTINCT_SHARE: Final = 0.5
 MAX_EXAMINED_ROWS: Final = 400
 NEIGHBOURS: Final = 12
-JUMP: Final = 5.0  # The least ratio of the distances of the next neighbour and the last copy.
+JUMP: Final = 5.0  # the least ratio of the distances of the next neighbour and the last copy
 # By chance, about 1 % of the rows have a jump, or 25 % if all columns are strongly correlated.
 FREQUENT_SHARE: Final = 0.5
-MAX_NEIGHBOURS: Final = 100  # The mean number of rows within the copy distance.
+MAX_NEIGHBOURS: Final = 100  # the mean number of rows within the copy distance
 MAX_SHARE_OF_UNIT: Final = 0.1
 SMALLEST_DISTANCE: Final = 1e-12
 MIN_SIMILARITY: Final = 0.8  # Copies also have about the same target.

@@ -18,7 +18,7 @@ from touchstone.learning.splits.column_names import names_person_or_thing
 from touchstone.learning.splits.duplicate_rows import (
     DuplicateRows,
     EqualRows,
-    judge_equal_rows,
+    classify_equal_rows,
 )
 from touchstone.learning.splits.folds import MIN_TRAINING_ROWS, Fold, outer_folds
 from touchstone.learning.splits.group_detection import GroupColumn, find_group_columns
@@ -29,7 +29,7 @@ from touchstone.learning.splits.time_detection import find_time_columns
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Target
 
-GROUP_COLUMN_REASON: Final = "group_column"  # The reason for excluding the group column from the features.
+GROUP_COLUMN_REASON: Final = "group_column"  # the reason for excluding the group column from the features
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def decide_split(request: TrainingRequest, table: Table, target: Target, feature
     `feature_names` lists the possible features.
 
     Raises:
-        LearningError: if the rows cannot be divided as requested, or if the group column is the only feature.
+        LearningError: the rows cannot be divided as requested, or the group column is the only feature.
     """
     group_columns = find_group_columns(table, target, feature_names)
     time_columns = find_time_columns(table, target.name)
@@ -138,17 +138,18 @@ def check_split(request: TrainingRequest, table: Table, target: Target, feature_
 
 
 def _divide_rows(
-    request: TrainingRequest, table: Table, target: Target, plan: SplitPlan, names: Sequence[str]
+    request: TrainingRequest, table: Table, target: Target, plan: SplitPlan, feature_names: Sequence[str]
 ) -> _Division:
-    """Divide the rows according to a plan, after adding the treatment of duplicates to it.
+    """Divide the rows into training and test rows according to a plan.
 
-    `names` lists the features, without the group column. Rows that only differ in the group column are therefore equal.
+    The plan is completed first, because the treatment of duplicates depends on the features. Rows that differ only in a
+    column that is no feature, such as the group column, are duplicates.
 
     Raises:
-        LearningError: if the rows cannot be divided in this way.
+        LearningError: the plan cannot be carried out on these rows.
     """
-    equal_rows = find_repeated_rows(table, target, names)
-    duplicates = judge_equal_rows(table, target, equal_rows)
+    equal_rows = find_repeated_rows(table, target, feature_names)
+    duplicates = classify_equal_rows(table, target, equal_rows)
     complete_plan = replace(
         plan,
         duplicates=_choose_duplicate_treatment(request.split, duplicates),
@@ -171,8 +172,8 @@ def select_feature_names(request: TrainingRequest, plan: SplitPlan, feature_name
 def _list_options(split: Split, group_columns: Sequence[GroupColumn], time_columns: tuple[str, ...]) -> list[_Option]:
     """Return the possible plans, the preferred one first.
 
-    An explicit strategy is the only option. The automatic strategy ends with a random split, in case all other plans
-    turn out to be impossible.
+    An explicit strategy is the only option. The last option of the automatic strategy is a random split, in case all
+    others are impossible.
     """
     random_plan = SplitPlan(strategy=Strategy.HOLDOUT, test_size=split.test_size, folds=split.folds)
     if split.strategy is not Strategy.AUTO:
@@ -188,9 +189,10 @@ def _list_options(split: Split, group_columns: Sequence[GroupColumn], time_colum
         time_plan = replace(random_plan, strategy=Strategy.TIME, time_columns=time_columns)
         by_time.append(_Option(time_plan, "time_detected"))
 
+    best_group = group_columns[0] if group_columns else None
     by_group = []
-    for group in group_columns[:1]:
-        group_plan = replace(random_plan, strategy=Strategy.GROUP, group_column=group.name)
+    if best_group is not None:
+        group_plan = replace(random_plan, strategy=Strategy.GROUP, group_column=best_group.name)
         by_group.append(_Option(group_plan, "groups_detected"))
 
     if not by_group and not by_time:
@@ -198,9 +200,9 @@ def _list_options(split: Split, group_columns: Sequence[GroupColumn], time_colum
 
     # Data about persons is split by person, even if it is dated. For other groups, such as stores or stations, the
     # usual task is to predict their future.
-    groups_are_persons = any(names_person_or_thing(group.name) for group in group_columns[:1])
-    preferred = [*by_group, *by_time] if groups_are_persons else [*by_time, *by_group]
-    return [*preferred, _Option(random_plan, "nothing_feasible")]
+    groups_are_persons = best_group is not None and names_person_or_thing(best_group.name)
+    preferred_options = [*by_group, *by_time] if groups_are_persons else [*by_time, *by_group]
+    return [*preferred_options, _Option(random_plan, "nothing_feasible")]
 
 
 def _explicit_option(split: Split, random_plan: SplitPlan) -> _Option:

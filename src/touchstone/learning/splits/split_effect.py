@@ -25,7 +25,7 @@ from touchstone.messages.splits import SPLIT_EFFECTS
 
 MAX_TRAINING_ROWS: Final = 20_000
 FLEXIBLE_ALGORITHM: Final = "random_forest"  # It can memorize single rows.
-FOREST_SECONDS_PER_ROW: Final = 1e-4  # A rough estimate for an idle core, used to check the time budget.
+FOREST_SECONDS_PER_ROW: Final = 1e-4  # a rough estimate for an idle core, used to check the time budget
 
 
 class KeptApart(StrEnum):
@@ -76,7 +76,7 @@ def measure_split_effect(experiment: Experiment, search: SearchResult) -> SplitE
     groups, times or duplicates were detected, it is compared with a split that keeps them apart.
 
     Returns:
-        The effect, or None if there is nothing to compare or if all test rows of a fold have the same target.
+        the effect, or None if there is nothing to compare or if all test rows of a fold have the same target.
     """
     ensemble = search.ensemble
     score = default_score(experiment.data.metric, search.folds)

@@ -19,7 +19,7 @@ from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Indices, Target
 
 ORDERED_KINDS: Final = (ColumnKind.DATE, ColumnKind.NUMBER, ColumnKind.IDENTIFIER)
-UNIT_FACTOR: Final = 1_000.0  # Exceeds the days in a year and the minutes in an hour.
+UNIT_FACTOR: Final = 1_000.0  # exceeds the days in a year and the minutes in an hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def build_split_rule(plan: SplitPlan, table: Table, target: Target, equal_rows: 
     `equal_rows` describes the rows that are equal in all features.
 
     Raises:
-        LearningError: if the time columns do not order the rows.
+        LearningError: the time columns do not order the rows.
     """
     groups = None
     if plan.group_column is not None:

@@ -21,7 +21,7 @@ from touchstone.learning.table_files.table_content import TableContent, type_col
 from touchstone.learning.table_files.text_file import CHUNK, detect_encoding
 
 BLOCK_BYTES: Final = 2 * MAX_LINE_BYTES  # Arrow reads files in blocks, which must not be shorter than a row.
-QUOTE: Final = b'"'  # Also occurs in the UTF-16 encoding of a quotation mark.
+QUOTE: Final = b'"'  # also occurs in the UTF-16 encoding of a quotation mark
 
 
 def read_csv(stream: BinaryIO, delimiter: str | None = None) -> TableContent:
@@ -75,7 +75,7 @@ def _read_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEncoding) -
     """Return the cells below the header as columns of strings.
 
     Raises:
-        LearningError: if a row has too many fields, or if the file cannot be parsed for another reason.
+        LearningError: a row has too many fields, or the file cannot be parsed for another reason.
     """
     stream.seek(0)
     try:
@@ -89,7 +89,7 @@ def _read_regular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEnc
     """Return the cells of a file whose rows all have the same number of fields.
 
     Raises:
-        pa.ArrowInvalid: if the number of fields varies, or if there are invalid characters.
+        pa.ArrowInvalid: the number of fields varies, or there are invalid characters.
     """
     positions = [str(position) for position in range(layout.width)]
     may_break_lines = _contains_quotes(stream)
@@ -124,7 +124,7 @@ def _read_irregular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextE
     """Read the columns of a file with incomplete rows, whose missing cells become empty.
 
     Raises:
-        LearningError: if a row has too many fields, or if the file cannot be parsed for another reason.
+        LearningError: a row has too many fields, or the file cannot be parsed for another reason.
     """
     codec = "utf-8-sig" if encoding.name == "utf-8" else encoding.name  # Skip a byte order mark.
     stream.seek(0)

@@ -24,7 +24,7 @@ from touchstone.learning.table_files.table_content import TableContent, type_col
 
 TICKS_PER_SECOND: Final = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 FIRST_SECOND, LAST_SECOND = np.array(["0001-01-01", "10000-01-01"], dtype="datetime64[s]").astype(np.int64)
-NOT_A_TIME: Final = int(np.iinfo(np.int64).min)  # The representation of NaT in datetime64.
+NOT_A_TIME: Final = int(np.iinfo(np.int64).min)  # the representation of NaT in datetime64
 
 
 def read_parquet(stream: BinaryIO) -> TableContent:

@@ -13,7 +13,7 @@ def detect_encoding(stream: BinaryIO, *, max_line_bytes: int | None = None) -> T
     """Read a whole file, and return the encoding of its text.
 
     Raises:
-        LearningError: if the file is empty, if it is not a text file, or if a line is longer than `max_line_bytes`.
+        LearningError: the file is empty, is not a text file, or a line is longer than `max_line_bytes`.
     """
     stream.seek(0)
     _check_beginning(stream.read(CHUNK))

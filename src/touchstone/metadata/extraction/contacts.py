@@ -90,12 +90,12 @@ _NOBODY_RESPONSIBLE: Final = re.compile(
 _NOT_MAINTAINED: Final = re.compile(
     r"\b(?:no longer|not|never)(?: \w+)? (?:maintained|updated|supported|curated)\b", re.IGNORECASE
 )
-# The hub only hosts the data of others, so naming it names nobody.
+# The hub only hosts the data of others, so it is not a responsible party.
 _HUB: Final = re.compile(r"\b(?:the )?hugging ?face(?: team)?\b", re.IGNORECASE)
 
 
 def accountability_claims(sentences: list[Sentence]) -> list[Claim]:
-    """Return a claim for each sentence that names a responsible party, or says that there is none."""
+    """Return a claim for each sentence with a responsible party, or with the statement that there is none."""
     claims = []
     for sentence in sentences:
         denial = _NOBODY_RESPONSIBLE.search(sentence.text)

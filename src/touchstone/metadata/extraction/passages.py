@@ -19,7 +19,7 @@ _LINE_BREAK: Final = re.compile(r"\r\n?|\n")
 # Every repetition is bounded or excludes its own first character, so that the patterns take linear time.
 _MARKUP: Final = re.compile(
     r"!\[[^\[\]]{0,500}\]\([^()]{0,2000}\)"  # an image, dropped
-    r"|\[(?P<label>[^\[\]]{0,500})\]\([^()]{0,2000}\)"  # a link, of which the label stays
+    r"|\[(?P<label>[^\[\]]{0,500})\]\([^()]{0,2000}\)"  # a link, only its label is kept
     r"|<(?P<address>[^<>\s]{0,500}[@.][^<>\s]{0,500})>"  # an address in angle brackets
     r"|</?[A-Za-z][^<>]{0,500}>"  # a tag
     r"|(?P<break>\\?(?:\r\n?|\n)[ \t>]{0,100})"  # the end of a line, and the markers of a quotation on the next one
@@ -59,25 +59,25 @@ class Passage:
 def read_passages(source: str) -> list[Passage]:
     """Return the passages of Markdown or plain text, without comments, code and markup.
 
-    Code is skipped because examples state nothing about the dataset. The one exception is an abstract inside a
-    citation, where authors describe their own data.
+    Code is skipped because examples do not describe the dataset. The one exception is an abstract inside a citation,
+    where authors describe their own data.
     """
-    visible = blank_comments(source[:MAX_SECTION_CHARACTERS])
-    line_starts = [0, *(line_break.end() for line_break in _LINE_BREAK.finditer(visible)), len(visible)]
+    visible_text = blank_comments(source[:MAX_SECTION_CHARACTERS])
+    line_starts = [0, *(line_break.end() for line_break in _LINE_BREAK.finditer(visible_text)), len(visible_text)]
 
     passages = []
-    for kind, first_line, end_line in _blocks(visible):
+    for kind, first_line, end_line in _blocks(visible_text):
         start, end = line_starts[first_line], line_starts[min(end_line, len(line_starts) - 1)]
-        span = _abstract_span(visible, start, end) if kind is PassageKind.ABSTRACT else (start, end)
+        span = _abstract_span(visible_text, start, end) if kind is PassageKind.ABSTRACT else (start, end)
         if span is not None:
-            passages.append(_plain_passage(kind, visible, *span))
+            passages.append(_plain_passage(kind, visible_text, *span))
 
     return [passage for passage in passages if passage.text]
 
 
-def _blocks(visible: str) -> Iterator[tuple[PassageKind, int, int]]:
+def _blocks(visible_text: str) -> Iterator[tuple[PassageKind, int, int]]:
     """Yield the kind, first line and end line (exclusive) of each block of text."""
-    tokens = _block_parser().parse(visible)
+    tokens = _block_parser().parse(visible_text)
     list_depth = 0
     for token in tokens:
         if token.type == "list_item_open":
@@ -108,47 +108,48 @@ def _block_parser() -> MarkdownIt:
     return parser
 
 
-def _abstract_span(visible: str, start: int, end: int) -> tuple[int, int] | None:
+def _abstract_span(visible_text: str, start: int, end: int) -> tuple[int, int] | None:
     """Return the start and end of the abstract in a BibTeX entry, or None if the block has no abstract."""
-    opening = _ABSTRACT.search(visible, start, end)
+    opening = _ABSTRACT.search(visible_text, start, end)
     if opening is None:
         return None
     if opening["open"] == '"':
-        closing = visible.find('"', opening.end(), end)
+        closing = visible_text.find('"', opening.end(), end)
         return opening.end(), closing if closing >= 0 else end
 
     depth = 1
-    for brace in re.compile(r"[{}]").finditer(visible, opening.end(), end):
+    for brace in re.compile(r"[{}]").finditer(visible_text, opening.end(), end):
         depth += 1 if brace.group() == "{" else -1
         if depth == 0:
             return opening.end(), brace.start()
     return opening.end(), end
 
 
-def _plain_passage(kind: PassageKind, visible: str, start: int, end: int) -> Passage:
+def _plain_passage(kind: PassageKind, visible_text: str, start: int, end: int) -> Passage:
     """Remove the markup between two offsets, and record the offset of each remaining character."""
-    if kind is PassageKind.TABLE_ROW and _TABLE_RULE.match(visible[start:end]):
+    if kind is PassageKind.TABLE_ROW and _TABLE_RULE.match(visible_text[start:end]):
         return Passage(kind, "", array("I"))
 
     characters: list[str] = []
     offsets = array("I")
 
-    def keep(first: int, last: int) -> None:
-        characters.extend(visible[first:last])
+    def append_source(first: int, last: int) -> None:
+        characters.extend(visible_text[first:last])
         offsets.extend(range(first, last))
 
     position = start
-    for markup in _MARKUP.finditer(visible, start, end):
-        keep(position, markup.start())
+    for markup in _MARKUP.finditer(visible_text, start, end):
+        append_source(position, markup.start())
         position = markup.end()
         is_space = markup["break"] is not None or markup.group()[0] in " \t\f\v\u00a0|"
         if is_space and characters and characters[-1] != " ":
             characters.append(" ")
             offsets.append(markup.start())
-        for kept in ("label", "address"):
-            if markup[kept] is not None:
-                keep(*markup.span(kept))
-    keep(position, end)
+        # The label of a link and an address in angle brackets are text inside markup.
+        for group in ("label", "address"):
+            if markup[group] is not None:
+                append_source(*markup.span(group))
+    append_source(position, end)
 
     return _trimmed(Passage(kind, "".join(characters), offsets))
 
@@ -156,6 +157,6 @@ def _plain_passage(kind: PassageKind, visible: str, start: int, end: int) -> Pas
 def _trimmed(passage: Passage) -> Passage:
     """Strip the bullet and the surrounding spaces from a passage."""
     bullet = re.match(r"[\s>]*(?:[-+*•]\s+|\d{1,3}[.)]\s+)?\s*", passage.text)
-    first = bullet.end() if bullet else 0
-    last = len(passage.text.rstrip())
-    return Passage(passage.kind, passage.text[first:last], passage.offsets[first:last])
+    start = bullet.end() if bullet else 0
+    end = len(passage.text.rstrip())
+    return Passage(passage.kind, passage.text[start:end], passage.offsets[start:end])

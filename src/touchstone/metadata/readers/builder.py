@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Final
 
 from touchstone.core.attributes import BY_NAME, FLAGS, NUMBERS, Kind
@@ -21,8 +22,8 @@ LOADER_NAMES: Final = frozenset(
 )  # fmt: skip
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2100
-# No dataset has a single instance: the number is that of a file or a default. UCI lists one such dataset, which is how
-# its form reads when nobody has filled it in.
+# No dataset has a single instance. A number of 1 counts files or is a default: UCI lists a dataset with one instance,
+# because its form was not filled in.
 MIN_INSTANCES: Final = 2
 # Limits for the lists and strings of a record.
 MAX_TERMS: Final = 200
@@ -120,27 +121,27 @@ class DocumentBuilder:
         else:
             self.sections.append(Section(path, text, is_structured=True))
 
-    def keep_unmapped(self, members: Mapping[str, Any], represented: Container[str] = (), place: str = "") -> None:
+    def keep_unmapped(self, members: Mapping[str, Any], represented: Container[str] = (), location: str = "") -> None:
         """Store the members of an object as unmapped fields, for a lossless export.
 
         Args:
             members: the members of the object.
             represented: the names of members that are left out if the record has their exact values.
-            place: the JSON pointer of the object.
+            location: the JSON pointer of the object.
         """
         texts = (self.key, *self.record.values(), *self.metadata.values())
         for name, value in members.items():
             if name not in represented or value not in texts:
-                self.unmapped[f"{place}/{escape_pointer(str(name))}"] = value
+                self.unmapped[f"{location}/{escape_pointer(str(name))}"] = value
 
     def keep_context(self, context: Any) -> None:
         """Store the context of a JSON-LD document, which defines the names in the unmapped fields."""
         if context is not None:
             self.unmapped.setdefault("/@context", context)
 
-    def reject(self, place: str, code: str, **facts: Any) -> None:
+    def reject(self, location: str, code: str, **facts: Any) -> None:
         """Record a part of the document that was skipped."""
-        self.rejected.append(RejectedPart(place, code, facts))
+        self.rejected.append(RejectedPart(location, code, facts))
 
     def build(self) -> DatasetDocument:
         """Return the finished document.
@@ -185,12 +186,12 @@ def is_possible(attribute: str, value: bool | int | float) -> bool:
     return is_large_enough and is_small_enough
 
 
-def read_or_reject(place: str, read: Callable[[], DatasetDocument]) -> DatasetDocument | RejectedPart:
-    """Read one of several datasets, and convert a DocumentError to a rejection so that the others can still be read."""
+def read_or_reject(location: str, read: Callable[[], DatasetDocument]) -> DatasetDocument | RejectedPart:
+    """Read one of several datasets, or return a rejection so that the others can still be read."""
     try:
         return read()
     except DocumentError as error:
-        return RejectedPart(place, error.code, error.facts)
+        return RejectedPart(location, error.code, error.facts)
 
 
 def pointer(*steps: str | int) -> str:
@@ -203,7 +204,7 @@ def list_of_strings(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value] if value.strip() else []
     if isinstance(value, Mapping):
-        value = [member for members in value.values() for member in list_of_strings(members)]
+        value = list(chain.from_iterable(list_of_strings(members) for members in value.values()))
     if not isinstance(value, list):
         return []
     return [member for member in value if isinstance(member, str) and member.strip()]
@@ -211,7 +212,9 @@ def list_of_strings(value: Any) -> list[str]:
 
 def objects_of(value: Any) -> list[Mapping[str, Any]]:
     """Return the objects in a list, or an empty list if the value is not a list."""
-    return [member for member in value if isinstance(member, Mapping)] if isinstance(value, list) else []
+    if not isinstance(value, list):
+        return []
+    return [member for member in value if isinstance(member, Mapping)]
 
 
 def parse_number(value: Any) -> int | float | None:

@@ -10,7 +10,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import normalize_licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.placeholders import is_placeholder
-from touchstone.metadata.readers.builder import DocumentBuilder, parse_year, read_or_reject
+from touchstone.metadata.readers.builder import DocumentBuilder, objects_of, parse_year, read_or_reject
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "ckan"
@@ -27,7 +27,7 @@ def detect(source: SourceDocument) -> bool:
 
 
 def is_error(source: SourceDocument) -> bool:
-    """Return whether a reply says that the request failed."""
+    """Return whether a reply reports that the request failed."""
     return source.members.get("success") is False and "error" in source.members
 
 
@@ -36,17 +36,17 @@ def find_packages(data: Any) -> list[tuple[Mapping[str, Any], str]]:
 
     CKAN calls a dataset a package. A reply contains a single package, a list of packages, or search results.
     """
-    place = ""
+    location = ""
     if isinstance(data, Mapping) and "result" in data:
         data = data["result"]
-        place = "/result"
+        location = "/result"
     if isinstance(data, Mapping) and isinstance(data.get("results"), list):
         data = data["results"]
-        place = f"{place}/results"
+        location = f"{location}/results"
 
     if isinstance(data, list):
-        return [(entry, f"{place}/{index}") for index, entry in enumerate(data) if is_package(entry)]
-    return [(data, place)] if is_package(data) else []
+        return [(entry, f"{location}/{index}") for index, entry in enumerate(data) if is_package(entry)]
+    return [(data, location)] if is_package(data) else []
 
 
 def is_package(entry: Any) -> bool:
@@ -58,12 +58,12 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the datasets of a reply."""
     if is_error(source):
         raise DocumentError("error_reply")
-    for package, place in find_packages(source.data):
-        yield read_or_reject(place, partial(read_package, source, package, place))
+    for package, location in find_packages(source.data):
+        yield read_or_reject(location, partial(read_package, source, package, location))
 
 
-def read_package(source: SourceDocument, package: Mapping[str, Any], place: str) -> DatasetDocument:
-    """Read the dataset of a CKAN package. `place` is the JSON pointer of the package."""
+def read_package(source: SourceDocument, package: Mapping[str, Any], location: str) -> DatasetDocument:
+    """Read the dataset of a CKAN package. `location` is the JSON pointer of the package."""
     key = str(package.get("id") or package["name"])
     builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
 
@@ -81,11 +81,11 @@ def read_package(source: SourceDocument, package: Mapping[str, Any], place: str)
     builder.set_metadata("tags", tags)
     builder.set_terms("domain", fold_domains(groups) or known_domains(tags))
 
-    add_licence_and_access(builder, package, place)
-    add_year(builder, package, place)
-    add_accountability(builder, package, place)
-    add_documentation(builder, package, place)
-    add_extras(builder, package)
+    add_licence_and_access(builder, package, location)
+    add_year(builder, package, location)
+    add_accountability(builder, package, location)
+    add_documentation(builder, package, location)
+    add_prose_fields(builder, package)
     if package.get("state") not in (None, "active"):
         builder.add_warning(f"CKAN state: {package['state']}")
 
@@ -105,36 +105,37 @@ def names_of(entries: Any) -> list[str]:
     return names
 
 
-def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
-    """Add the licence, and whether everybody gets the data."""
+def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], location: str) -> None:
+    """Add the licence, and whether the data are public."""
     licence = builder.set_licence(licence_words(package))
     restriction = find_access_restriction(str(package.get("notes") or ""), builder.names)
     if package.get("private") is True:
-        builder.add_claim(Claim("is_public", False, "true", f"{place}/private", field="private"))
+        builder.add_claim(Claim("is_public", False, "true", f"{location}/private", field="private"))
     elif restriction is not None:
-        builder.add_claim(Claim("is_public", False, restriction, f"{place}/notes", field="notes"))
+        builder.add_claim(Claim("is_public", False, restriction, f"{location}/notes", field="notes"))
     elif licence is not None and licence.is_open:
         quote = licence_words(package)[0]
-        builder.add_claim(Claim("is_public", True, quote, place, field="license", note="an open licence"))
+        builder.add_claim(Claim("is_public", True, quote, location, field="license", note="an open licence"))
 
 
 def licence_words(package: Mapping[str, Any]) -> list[str]:
-    """Return the best name of the licence: one with an SPDX expression, or else its title."""
+    """Return the best name of the licence, or an empty list: one with an SPDX expression, or otherwise its title."""
     values = [package.get(name) for name in ("license_id", "license_title", "license_url")]
-    stated = [value for value in values if isinstance(value, str) and not is_placeholder(value)]
-    certain = [value for value in stated if normalize_licence(value).spdx is not None]
-    return certain[:1] or stated[1:2] or stated[:1]
+    licence_names = [value for value in values if isinstance(value, str) and not is_placeholder(value)]
+    recognized_names = [name for name in licence_names if normalize_licence(name).spdx is not None]
+    # The title comes second among the fields.
+    return recognized_names[:1] or licence_names[1:2] or licence_names[:1]
 
 
-def add_year(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
+def add_year(builder: DocumentBuilder, package: Mapping[str, Any], location: str) -> None:
     """Add the year in which the package was created."""
     date = package.get("metadata_created")
     year = parse_year(date[:4]) if isinstance(date, str) else None
     if isinstance(date, str) and year is not None:
-        builder.add_claim(Claim("year", year, date, f"{place}/metadata_created", field="metadata_created"))
+        builder.add_claim(Claim("year", year, date, f"{location}/metadata_created", field="metadata_created"))
 
 
-def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
+def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], location: str) -> None:
     """Claim accountability if a maintainer or a publishing organization is named.
 
     An author is not enough, because authors do not necessarily maintain their data.
@@ -152,31 +153,28 @@ def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], pla
     for field, responsible in responsible_by_field.items():
         if isinstance(responsible, str) and responsible.strip() and not is_placeholder(responsible):
             note = f"a named {field}"
-            claim = Claim("accountability_defined", True, responsible, f"{place}/{field}", field=field, note=note)
+            claim = Claim("accountability_defined", True, responsible, f"{location}/{field}", field=field, note=note)
             builder.add_claim(claim)
             return
 
 
-def add_documentation(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
-    """Claim external documentation from the address of the dataset's own page."""
+def add_documentation(builder: DocumentBuilder, package: Mapping[str, Any], location: str) -> None:
+    """Claim that external documentation exists if the package has the URL of a page about the dataset."""
     address = package.get("url")
     if isinstance(address, str) and address.startswith(("http://", "https://")):
-        builder.add_claim(Claim("external_documentation_available", True, address, f"{place}/url", field="url"))
+        builder.add_claim(Claim("external_documentation_available", True, address, f"{location}/url", field="url"))
 
 
-def add_extras(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
-    """Add the prose in the portal's additional fields and file descriptions for the extractor."""
-    extras = package.get("extras")
-    if isinstance(extras, list):
-        for extra in extras:
-            text = extra.get("value") if isinstance(extra, Mapping) else None
-            has_several_words = isinstance(text, str) and " " in text.strip()
-            if has_several_words:
-                builder.add_prose(("extras", str(extra.get("key"))), text)
+def add_prose_fields(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
+    """Add the portal's additional fields and the descriptions of files as prose for the extractor."""
+    for extra in objects_of(package.get("extras")):
+        text = extra.get("value")
+        has_several_words = isinstance(text, str) and " " in text.strip()
+        if has_several_words:
+            builder.add_prose(("extras", str(extra.get("key"))), text)
 
     resources = package.get("resources")
-    if isinstance(resources, list):
-        for index, resource in enumerate(resources):
-            if isinstance(resource, Mapping):
-                name = str(resource.get("name") or index)
-                builder.add_prose(("resources", name), resource.get("description"))
+    for index, resource in enumerate(resources if isinstance(resources, list) else []):
+        if isinstance(resource, Mapping):
+            name = str(resource.get("name") or index)
+            builder.add_prose(("resources", name), resource.get("description"))

@@ -71,40 +71,42 @@ def detect(source: SourceDocument) -> bool:
     if not source.members:
         return False
 
-    names = NameResolver(context_of(source.data))
-    describes_dataset = any(names.nodes_of_type(source.data, "Dataset"))
+    resolver = NameResolver(context_of(source.data))
+    describes_dataset = any(resolver.nodes_of_type(source.data, "Dataset"))
     if not describes_dataset:
         return False
 
     # Only the vocabulary or the record sets distinguish Croissant from plain schema.org.
-    members = names.members(source.members)
+    members = resolver.members(source.members)
     vocabularies = f"{source.members.get('@context')} {members.get('conformsTo')}"
     return "mlcommons.org" in vocabularies or "recordSet" in members
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the datasets of a document, usually one."""
-    names = NameResolver(context_of(source.data))
-    for node, place in names.nodes_of_type(source.data, "Dataset"):
-        yield read_or_reject(place, partial(read_node, source, names, node, place))
+    resolver = NameResolver(context_of(source.data))
+    for node, location in resolver.nodes_of_type(source.data, "Dataset"):
+        yield read_or_reject(location, partial(read_node, source, resolver, node, location))
 
 
-def read_node(source: SourceDocument, names: NameResolver, node: Mapping[str, Any], place: str) -> DatasetDocument:
-    """Read the dataset of a JSON-LD node. `place` is the JSON pointer of the node."""
-    members = names.members(node)
-    builder = start_document(source, names, node, STANDARD)
+def read_node(
+    source: SourceDocument, resolver: NameResolver, node: Mapping[str, Any], location: str
+) -> DatasetDocument:
+    """Read the dataset of a JSON-LD node. `location` is the JSON pointer of the node."""
+    members = resolver.members(node)
+    builder = start_document(source, resolver, node, STANDARD)
     builder.standard_version = find_version(members)
 
-    add_common_values(builder, names, node, place)
-    add_record_sets(builder, names, members, place)
-    add_responsible_ai_sections(builder, node, names)
-    builder.keep_unmapped(node, represented_names(names, node))
+    add_common_values(builder, resolver, node, location)
+    add_record_sets(builder, resolver, members, location)
+    add_responsible_ai_sections(builder, node, resolver)
+    builder.keep_unmapped(node, represented_names(resolver, node))
     builder.keep_context(context_of(source.data))
     return builder.build()
 
 
 def find_version(members: Mapping[str, Any]) -> str:
-    """Return the Croissant version of a document. Documents older than 1.0 do not state it."""
+    """Return the Croissant version of a document. Documents older than 1.0 do not contain it."""
     for address in texts_of(members.get("conformsTo")):
         match = VERSION_ADDRESS.search(address)
         if match is not None:
@@ -112,7 +114,9 @@ def find_version(members: Mapping[str, Any]) -> str:
     return FIRST_VERSION
 
 
-def add_record_sets(builder: DocumentBuilder, names: NameResolver, members: Mapping[str, Any], place: str) -> None:
+def add_record_sets(
+    builder: DocumentBuilder, resolver: NameResolver, members: Mapping[str, Any], location: str
+) -> None:
     """Add the number of fields, the split and temporal fields from the record sets.
 
     A record set is a table of the dataset, a list of its splits, or another auxiliary list.
@@ -126,59 +130,59 @@ def add_record_sets(builder: DocumentBuilder, names: NameResolver, members: Mapp
         if not isinstance(record_set, Mapping):
             continue
 
-        record_set_members = names.members(record_set)
-        types = types_of(names, record_set_members)
+        record_set_members = resolver.members(record_set)
+        types = types_of(resolver, record_set_members)
         if "Split" in types:
             type_names = list_of_strings(record_set_members["dataType"])
             quote = next(text for text in type_names if text.endswith("Split"))
-            builder.add_claim(Claim("is_split", True, quote, f"{place}/recordSet", field="recordSet.dataType"))
+            builder.add_claim(Claim("is_split", True, quote, f"{location}/recordSet", field="recordSet.dataType"))
 
         is_auxiliary = not set(types).isdisjoint(_AUXILIARY_TYPES)
         if not is_auxiliary and not record_set_members.get("isEnumeration"):
-            tables.append(fields_of(names, record_set_members))
+            tables.append(fields_of(resolver, record_set_members))
 
     largest_table = max(tables, key=len, default=[])
     if largest_table:
-        add_fields(builder, names, largest_table, f"{place}/recordSet")
+        add_fields(builder, resolver, largest_table, f"{location}/recordSet")
 
 
-def types_of(names: NameResolver, parts: Mapping[str, Any]) -> list[str]:
+def types_of(resolver: NameResolver, parts: Mapping[str, Any]) -> list[str]:
     """Return the data types of a record set or field without prefixes."""
-    return [names.normalize(text).rsplit("/", 1)[-1] for text in list_of_strings(parts.get("dataType"))]
+    return [resolver.normalize(text).rsplit("/", 1)[-1] for text in list_of_strings(parts.get("dataType"))]
 
 
-def fields_of(names: NameResolver, parts: Mapping[str, Any]) -> list[dict[str, Any]]:
+def fields_of(resolver: NameResolver, parts: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the fields of a record set."""
     fields = parts.get("field")
     return [
-        names.members(field)
+        resolver.members(field)
         for field in (fields if isinstance(fields, list) else [fields])
         if isinstance(field, Mapping)
     ]
 
 
-def add_fields(builder: DocumentBuilder, names: NameResolver, fields: list[dict[str, Any]], place: str) -> None:
+def add_fields(builder: DocumentBuilder, resolver: NameResolver, fields: list[dict[str, Any]], location: str) -> None:
     """Add the number of columns and the first temporal column of the largest record set.
 
     Croissant does not name a target column, so all columns count as features.
     """
     quote = text_of(fields[0].get("name")) or text_of(fields[0].get("@id")) or ""
     note = "fields of the largest record set; no target is named"
-    builder.add_claim(Claim("features_number", len(fields), quote, place, field="recordSet.field", note=note))
-    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, place, field="recordSet.field"))
+    builder.add_claim(Claim("features_number", len(fields), quote, location, field="recordSet.field", note=note))
+    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, location, field="recordSet.field"))
 
     for field in fields:
-        is_temporal = not set(types_of(names, field)).isdisjoint(_TEMPORAL_TYPES)
+        is_temporal = not set(types_of(resolver, field)).isdisjoint(_TEMPORAL_TYPES)
         if is_temporal:
             quote = list_of_strings(field["dataType"])[0]
-            builder.add_claim(Claim("has_temporal_factors", True, quote, place, field="recordSet.field.dataType"))
+            builder.add_claim(Claim("has_temporal_factors", True, quote, location, field="recordSet.field.dataType"))
             return
 
 
-def add_responsible_ai_sections(builder: DocumentBuilder, node: Mapping[str, Any], names: NameResolver) -> None:
+def add_responsible_ai_sections(builder: DocumentBuilder, node: Mapping[str, Any], resolver: NameResolver) -> None:
     """Add the fields for responsible AI as sections for the extractor, under their names in version 1.0."""
     for name, value in node.items():
-        field = responsible_ai_field(names.normalize(name))
+        field = responsible_ai_field(resolver.normalize(name))
         if field is None:
             continue
         for text in texts_of(value):

@@ -48,8 +48,9 @@ def detect(source: SourceDocument) -> bool:
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the dataset of a package, or all datasets of a collection."""
     resources = objects_of(source.members.get("resources"))
-    described = [resource for resource in resources if resource.get("description") or resource.get("title")]
-    if len(resources) > 1 and len(described) > len(resources) / 2:
+    described_resources = [resource for resource in resources if resource.get("description") or resource.get("title")]
+    is_collection = len(resources) > 1 and len(described_resources) > len(resources) / 2
+    if is_collection:
         for index, resource in enumerate(resources):
             yield read_or_reject(pointer("resources", index), partial(read_resource, source, resource, index))
     else:
@@ -104,7 +105,7 @@ def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: in
 
     The licence of a collection may cover only its code, so only a licence of the resource itself counts.
     """
-    place = pointer("resources", index)
+    location = pointer("resources", index)
     name = str(resource.get("name") or resource.get("path") or index)
     builder = DocumentBuilder(STANDARD, key=f"{key_of(source)}/{name}")
     if index == 0:
@@ -117,12 +118,12 @@ def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: in
     builder.set_metadata("part_of", key_of(source))
 
     licence = builder.set_licence(licence_texts(resource))
-    add_shared_values(builder, resource, licence, place)
-    add_table(builder, resource, place)
+    add_shared_values(builder, resource, licence, location)
+    add_table(builder, resource, location)
 
     members_of_collection = {name: value for name, value in source.members.items() if name != "resources"}
     builder.keep_unmapped(members_of_collection)
-    builder.keep_unmapped(resource, place=place)
+    builder.keep_unmapped(resource, location=location)
     return builder.build()
 
 
@@ -145,7 +146,7 @@ def imported_sections(sections: tuple[Section, ...], unmapped: Mapping[str, Any]
 
     Args:
         sections: the prose of the exported document.
-        unmapped: the unmapped fields of the dataset by their paths.
+        unmapped: the unmapped fields of the dataset, keyed by their paths.
     """
     resource = imported_resource(unmapped)
     if resource:
@@ -161,7 +162,7 @@ def imported_sections(sections: tuple[Section, ...], unmapped: Mapping[str, Any]
 
 
 def licence_texts(members: Mapping[str, Any]) -> list[Any]:
-    """Return the name of each licence, or else its address.
+    """Return the name of each licence, or its address if it has no name.
 
     Early versions of the standard have a single licence under `license`.
     """
@@ -180,7 +181,7 @@ def licence_texts(members: Mapping[str, Any]) -> list[Any]:
 
 
 def add_shared_values(
-    builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str
+    builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, location: str
 ) -> None:
     """Add tags, domain, access, year and documentation from the common fields of packages and resources."""
     keywords = list_of_strings(members.get("keywords"))
@@ -189,30 +190,30 @@ def add_shared_values(
     if licence is not None and licence.is_open:
         quote = licence.text.split("; ")[0]
         builder.add_claim(
-            Claim("is_public", True, quote, f"{place}/licenses", field="licenses", note="an open licence")
+            Claim("is_public", True, quote, f"{location}/licenses", field="licenses", note="an open licence")
         )
 
     date = members.get("created")
     year = parse_year(date[:4]) if isinstance(date, str) else None
     if isinstance(date, str) and year is not None:
-        builder.add_claim(Claim("year", year, date, f"{place}/created", field="created"))
+        builder.add_claim(Claim("year", year, date, f"{location}/created", field="created"))
 
     for source in objects_of(members.get("sources")):
         address = source.get("path") or source.get("url") or source.get("web")
         if isinstance(address, str) and address.startswith("http"):
-            claim = Claim("external_documentation_available", True, address, f"{place}/sources", field="sources")
+            claim = Claim("external_documentation_available", True, address, f"{location}/sources", field="sources")
             builder.add_claim(claim)
             return
 
 
-def add_table(builder: DocumentBuilder, resource: Mapping[str, Any], place: str) -> None:
+def add_table(builder: DocumentBuilder, resource: Mapping[str, Any], location: str) -> None:
     """Add the number of rows and columns of a table, and its first temporal column.
 
-    A schema does not name a target column, so all columns count as features.
+    A schema does not specify a target column, so all columns count as features.
     """
     rows = parse_number(resource.get("rows") or resource.get("count_of_rows"))
     if isinstance(rows, int) and rows > 0:
-        builder.add_claim(Claim("instances_number", rows, str(rows), f"{place}/rows", field="rows"))
+        builder.add_claim(Claim("instances_number", rows, str(rows), f"{location}/rows", field="rows"))
 
     schema = resource.get("schema")
     columns = objects_of(schema.get("fields")) if isinstance(schema, Mapping) else []
@@ -220,15 +221,15 @@ def add_table(builder: DocumentBuilder, resource: Mapping[str, Any], place: str)
         return
 
     quote = str(columns[0].get("name"))
-    place = f"{place}/schema/fields"
+    fields_location = f"{location}/schema/fields"
     note = "no target is named"
-    builder.add_claim(Claim("features_number", len(columns), quote, place, field="schema.fields", note=note))
-    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, place, field="schema.fields"))
+    builder.add_claim(Claim("features_number", len(columns), quote, fields_location, field="schema.fields", note=note))
+    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, fields_location, field="schema.fields"))
 
     for column in columns:
         if column.get("type") in TEMPORAL_TYPES:
             builder.add_claim(
-                Claim("has_temporal_factors", True, str(column["type"]), place, field="schema.fields.type")
+                Claim("has_temporal_factors", True, str(column["type"]), fields_location, field="schema.fields.type")
             )
             return
 
@@ -239,8 +240,7 @@ def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> 
     An author or a creator is not enough.
     """
     for contributor in objects_of(package.get("contributors")):
-        stated_roles = list_of_strings(contributor.get("role") or contributor.get("roles"))
-        roles = [role.lower() for role in stated_roles]
+        roles = [role.lower() for role in list_of_strings(contributor.get("role") or contributor.get("roles"))]
         is_accountable = not set(roles).isdisjoint(ACCOUNTABLE_ROLES)
 
         name = contributor.get("title") or contributor.get("organization") or contributor.get("email")

@@ -1,7 +1,7 @@
 """Markdown datasheets: questions or topics as headings, answers as prose."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -23,13 +23,20 @@ TOPICS: Final = frozenset(
 )  # fmt: skip
 TITLE: Final = re.compile(r"\bdata ?sheet\b", re.IGNORECASE)
 TITLE_PREFIX: Final = re.compile(r"^data ?sheet(?:\s+(?:for|of)\b|\s*[:\u2013-])\s*(?:the\b\s*)?", re.IGNORECASE)
-CLIPS: Final = re.compile(r"contains `?(\d[\d,]*)`? (?:clips|recordings|instances|records|rows|images|samples)\b")
+INSTANCE_COUNT: Final = re.compile(
+    r"contains `?(\d[\d,]*)`? (?:clips|recordings|instances|records|rows|images|samples)\b"
+)
+_TRAIN: Final = re.compile(r"\btrain\b", re.IGNORECASE)
+_TEST: Final = re.compile(r"\btest\b", re.IGNORECASE)
 LICENCE_HEADINGS: Final = frozenset({"licence", "license", "licensing", "licensing-information"})
 SPLIT_HEADINGS: Final = frozenset({"data-splits-for-modelling", "data-splits", "splits"})
 
 
 def detect(source: SourceDocument) -> bool:
-    """Return whether a Markdown document is a datasheet: it has two of the usual headings, or one and a title."""
+    """Return whether a Markdown document is a datasheet.
+
+    A datasheet has two of the usual headings, or one of them and the word "datasheet" near the beginning.
+    """
     if source.suffix not in (".md", ".markdown"):
         return False
     headings = {vocabulary_key(section.path[-1]) for section in source.markdown.sections if section.path}
@@ -44,7 +51,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     builder = DocumentBuilder(STANDARD, key=key)
     builder.sections.extend(source.markdown.sections)
     builder.rejected.extend(source.markdown.rejected)
-    keep_head(builder, source)
+    keep_front_matter(builder, source)
 
     title = plain_text(source.markdown.title or "").replace("*", "").strip()
     builder.set_name(TITLE_PREFIX.sub("", title), key)
@@ -56,7 +63,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     sections = source.markdown.sections
     if sections:
         builder.set_description(sections[0].text)
-    add_counts(builder, sections)
+    add_counts_and_splits(builder, sections)
     add_licence_and_access(builder, source)
     builder.unmapped["#body"] = source.markdown.body
     yield builder.build()
@@ -70,7 +77,7 @@ def key_of(source: SourceDocument) -> str:
     return f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem
 
 
-def keep_head(builder: DocumentBuilder, source: SourceDocument) -> None:
+def keep_front_matter(builder: DocumentBuilder, source: SourceDocument) -> None:
     """Store the optional YAML front matter of a datasheet for a later export.
 
     Front matter that cannot be parsed is rejected and stored as a string.
@@ -90,22 +97,42 @@ def keep_head(builder: DocumentBuilder, source: SourceDocument) -> None:
             builder.keep_unmapped(head.data)
 
 
-def add_counts(builder: DocumentBuilder, sections: tuple[Section, ...]) -> None:
-    """Add the number of instances and the split from the first section that states them."""
+def add_counts_and_splits(builder: DocumentBuilder, sections: tuple[Section, ...]) -> None:
+    """Add the number of instances, and the claim that the data are split, each from the first section with it."""
     for section in sections:
-        place = " > ".join(section.path)
+        _add_instance_count(builder, section)
+        _add_split_claim(builder, section)
 
-        count_match = CLIPS.search(section.text)
-        if count_match is not None and "instances_number" not in builder.record:
-            count = parse_number(count_match.group(1).replace(",", ""))
-            if isinstance(count, int):
-                builder.add_claim(Claim("instances_number", count, count_match.group(0), place))
 
-        is_split_table = bool(section.path) and vocabulary_key(section.path[-1]) in SPLIT_HEADINGS
-        if is_split_table and re.search(r"\btrain\b", section.text, re.IGNORECASE):
-            test = re.search(r"\btest\b", section.text, re.IGNORECASE)
-            if test is not None and "is_split" not in builder.record:
-                builder.add_claim(Claim("is_split", True, test.group(0), place))
+def _add_instance_count(builder: DocumentBuilder, section: Section) -> None:
+    """Add the number of instances in a section, unless an earlier section contained one."""
+    match = INSTANCE_COUNT.search(section.text)
+    if match is None or "instances_number" in builder.record:
+        return
+
+    count = parse_number(match.group(1).replace(",", ""))
+    if isinstance(count, int):
+        builder.add_claim(Claim("instances_number", count, match.group(0), _location(section)))
+
+
+def _add_split_claim(builder: DocumentBuilder, section: Section) -> None:
+    """Claim that the data are split if a section about splits mentions training and test data."""
+    if "is_split" in builder.record or not _has_heading(section, SPLIT_HEADINGS):
+        return
+
+    test_match = _TEST.search(section.text)
+    if _TRAIN.search(section.text) and test_match:
+        builder.add_claim(Claim("is_split", True, test_match.group(0), _location(section)))
+
+
+def _has_heading(section: Section, vocabulary_keys: Container[str]) -> bool:
+    """Return whether the last heading above a section has one of these vocabulary keys."""
+    return bool(section.path) and vocabulary_key(section.path[-1]) in vocabulary_keys
+
+
+def _location(section: Section) -> str:
+    """Return the headings above a section as the location of a quote."""
+    return " > ".join(section.path)
 
 
 def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument) -> None:

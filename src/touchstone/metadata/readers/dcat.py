@@ -50,59 +50,59 @@ def detect(source: SourceDocument) -> bool:
     if "$schema" in source.members:
         return False
 
-    names = NameResolver(context_of(source.data))
-    members = names.members(source.members)
-    is_called_catalog = "Catalog" in names.types(members)
+    resolver = NameResolver(context_of(source.data))
+    members = resolver.members(source.members)
+    is_called_catalog = "Catalog" in resolver.types(members)
     has_datasets = isinstance(members.get("dataset"), list | dict)
     if has_datasets and (is_called_catalog or "conformsTo" in members):
         return True
     if is_called_catalog and "datasetSeries" in members:
         return True
 
-    nodes_with_places = names.nodes_of_type(source.data, "Dataset")
-    return any(is_dcat_dataset(names, node) for node, _place in nodes_with_places)
+    nodes_with_locations = resolver.nodes_of_type(source.data, "Dataset")
+    return any(is_dcat_dataset(resolver, node) for node, _location in nodes_with_locations)
 
 
-def is_dcat_dataset(names: NameResolver, node: Mapping[str, Any]) -> bool:
+def is_dcat_dataset(resolver: NameResolver, node: Mapping[str, Any]) -> bool:
     """Return whether an object is a DCAT dataset, which has a title instead of the name of schema.org."""
-    return "title" in names.members(node)
+    return "title" in resolver.members(node)
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the datasets of a catalog, including nested catalogs and series, or of a graph."""
-    names = NameResolver(context_of(source.data))
+    resolver = NameResolver(context_of(source.data))
     graph = FlatGraph(source.data)
-    for node, place in find_datasets(source, names):
-        dataset = graph.embed_parts(node, lambda part: not _stands_alone(names, part))
-        yield read_or_reject(place, partial(read_dataset, source, names, dataset, place))
+    for node, location in find_datasets(source, resolver):
+        dataset = graph.embed_parts(node, lambda part: not _stands_alone(resolver, part))
+        yield read_or_reject(location, partial(read_dataset, source, resolver, dataset, location))
 
 
-def _stands_alone(names: NameResolver, node: Mapping[str, Any]) -> bool:
+def _stands_alone(resolver: NameResolver, node: Mapping[str, Any]) -> bool:
     """Return whether a node is an independent resource instead of a part of the dataset that refers to it."""
-    return not STANDALONE_TYPES.isdisjoint(names.types(node))
+    return not STANDALONE_TYPES.isdisjoint(resolver.types(node))
 
 
-def find_datasets(source: SourceDocument, names: NameResolver) -> Iterator[tuple[Mapping[str, Any], str]]:
+def find_datasets(source: SourceDocument, resolver: NameResolver) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Yield the datasets of a document with their JSON pointers."""
-    members = names.members(source.members)
+    members = resolver.members(source.members)
     if "dataset" in members or "datasetSeries" in members:
-        yield from catalog_datasets(names, members, "", 0)
+        yield from catalog_datasets(resolver, members, "", 0)
         return
 
-    for node, place in names.nodes_of_type(source.data, "Dataset"):
-        if is_dcat_dataset(names, node):
-            yield node, place
+    for node, location in resolver.nodes_of_type(source.data, "Dataset"):
+        if is_dcat_dataset(resolver, node):
+            yield node, location
 
 
 def catalog_datasets(
-    names: NameResolver, catalog: Mapping[str, Any], place: str, depth: int
+    resolver: NameResolver, catalog: Mapping[str, Any], location: str, depth: int
 ) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Yield the datasets of a catalog, its series and its nested catalogs, with their JSON pointers.
 
     Args:
-        names: the resolver for the names in the document.
+        resolver: the resolver for the names in the document.
         catalog: the members of the catalog.
-        place: the JSON pointer of the catalog.
+        location: the JSON pointer of the catalog.
         depth: the number of catalogs and series that contain it.
     """
     for name in ("dataset", "datasetSeries", "seriesMember"):
@@ -111,18 +111,18 @@ def catalog_datasets(
                 continue
 
             # A series contains datasets, but is not one itself.
-            node_place = f"{place}/{name}/{index}"
+            node_location = f"{location}/{name}/{index}"
             if name != "datasetSeries":
-                yield node, node_place
+                yield node, node_location
 
-            members = names.members(node)
+            members = resolver.members(node)
             contains_datasets = "seriesMember" in members or "dataset" in members
             if contains_datasets and depth < MAX_NESTED_CATALOGS:
-                yield from catalog_datasets(names, members, node_place, depth + 1)
+                yield from catalog_datasets(resolver, members, node_location, depth + 1)
 
     for index, nested in enumerate(as_list(catalog.get("catalog"))):
         if isinstance(nested, Mapping) and depth < MAX_NESTED_CATALOGS:
-            yield from catalog_datasets(names, names.members(nested), f"{place}/catalog/{index}", depth + 1)
+            yield from catalog_datasets(resolver, resolver.members(nested), f"{location}/catalog/{index}", depth + 1)
 
 
 def as_list(value: Any) -> list[Any]:
@@ -132,21 +132,23 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def read_dataset(source: SourceDocument, names: NameResolver, node: Mapping[str, Any], place: str) -> DatasetDocument:
-    """Read the dataset of a node. `place` is the JSON pointer of the node."""
-    members = names.tree(node)
+def read_dataset(
+    source: SourceDocument, resolver: NameResolver, node: Mapping[str, Any], location: str
+) -> DatasetDocument:
+    """Read the dataset of a node. `location` is the JSON pointer of the node."""
+    members = resolver.tree(node)
     title = text_of(members.get("title"))
     address = text_of(members.get("@id"))
     if address is not None and address.startswith("_:"):
         address = None  # the name of a blank node is only valid inside the document
     key = text_of(members.get("identifier")) or address or title
     if not key:
-        raise DocumentError("no_identifier", place=place)
+        raise DocumentError("no_identifier", place=location)
 
-    builder = DocumentBuilder(STANDARD, key=key, standard_version=find_version(names, source))
-    builder.rejected.extend([*source.rejected, *names.rejected] if place in ("", "/dataset/0") else [])
+    builder = DocumentBuilder(STANDARD, key=key, standard_version=find_version(resolver, source))
+    builder.rejected.extend([*source.rejected, *resolver.rejected] if location in ("", "/dataset/0") else [])
     if text_of(members.get("identifier")) is None:
-        builder.rejected.append(RejectedPart(f"{place}/identifier", "missing_identifier", {"used_instead": key}))
+        builder.rejected.append(RejectedPart(f"{location}/identifier", "missing_identifier", {"used_instead": key}))
     builder.set_name(title, key)
     builder.set_description(text_of(members.get("description")))
     builder.set_metadata("url", address_of(members.get("landingPage")) or address)
@@ -158,23 +160,26 @@ def read_dataset(source: SourceDocument, names: NameResolver, node: Mapping[str,
     themes = theme_words(members.get("theme"))
     builder.set_terms("domain", fold_domains(themes) or known_domains(keywords))
     licence = builder.set_licence(licence_texts(members))
-    add_access(builder, members, licence, place)
-    add_year(builder, members, place)
-    add_documentation(builder, members, place)
-    add_accountability(builder, members, place)
+    add_access(builder, members, licence, location)
+    add_year(builder, members, location)
+    add_documentation(builder, members, location)
+    add_accountability(builder, members, location)
     for name in PROSE_FIELDS:
         builder.add_prose((name,), text_of(members.get(name)))
-    unchanged = [name for name in REPRESENTED if isinstance(node.get(name), str) and names.normalize(name) == name]
-    builder.keep_unmapped(node, unchanged)
+    # An export writes these members under the same names, unless the document has its own names for them.
+    represented_names = [
+        name for name in REPRESENTED if isinstance(node.get(name), str) and resolver.normalize(name) == name
+    ]
+    builder.keep_unmapped(node, represented_names)
     builder.keep_context(context_of(source.data))
     return builder.build()
 
 
-def find_version(names: NameResolver, source: SourceDocument) -> str | None:
-    """Return the version of DCAT-US that the catalog conforms to, or None if it states none."""
-    stated = text_of(names.members(source.members).get("conformsTo")) or ""
+def find_version(resolver: NameResolver, source: SourceDocument) -> str | None:
+    """Return the version of DCAT-US that the catalog conforms to, or None if it has none."""
+    schema_address = text_of(resolver.members(source.members).get("conformsTo")) or ""
     for version in ("1.1", "3.0"):
-        if version in stated:
+        if version in schema_address:
             return version
     return None
 
@@ -191,57 +196,63 @@ def last_step(text: str) -> str:
 
 
 def licence_texts(members: Mapping[str, Any]) -> list[str]:
-    """Return the licences of a dataset, or else of its distributions, where DCAT-AP puts them."""
+    """Return the licences of a dataset. If it has none, return those of its distributions, as in DCAT-AP."""
     licences = texts_of(members.get("license"))
     if licences:
         return licences
-    distributions = [part for part in as_list(members.get("distribution")) if isinstance(part, Mapping)]
-    return [text for distribution in distributions for text in texts_of(distribution.get("license"))]
+    for distribution in as_list(members.get("distribution")):
+        if isinstance(distribution, Mapping):
+            licences += texts_of(distribution.get("license"))
+    return licences
 
 
-def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str) -> None:
+def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, location: str) -> None:
     """Claim whether the data are public.
 
-    The stated access level takes precedence over a condition for access, and the condition over an open licence.
+    The access level takes precedence over a condition for access, and the condition over an open licence.
     """
     for name in ("accessLevel", "accessRights"):
         for level in texts_of(members.get(name)):
             code = last_step(level).strip().lower()
             if code in OPEN_LEVELS or code in CLOSED_LEVELS:
-                builder.add_claim(Claim("is_public", code in OPEN_LEVELS, level, f"{place}/{name}", field=name))
+                builder.add_claim(Claim("is_public", code in OPEN_LEVELS, level, f"{location}/{name}", field=name))
                 return
 
     for name in ("rights", "description"):
         restriction = find_access_restriction(text_of(members.get(name)) or "")
         if restriction is not None:
-            builder.add_claim(Claim("is_public", False, restriction, f"{place}/{name}", field=name))
+            builder.add_claim(Claim("is_public", False, restriction, f"{location}/{name}", field=name))
             return
 
     if licence is not None and licence.is_open and texts_of(members.get("license")):
         quote = texts_of(members["license"])[0]
-        builder.add_claim(Claim("is_public", True, quote, f"{place}/license", field="license", note="an open licence"))
+        builder.add_claim(
+            Claim("is_public", True, quote, f"{location}/license", field="license", note="an open licence")
+        )
 
 
-def add_year(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
-    """Add the year of publication, or else of the last change."""
+def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
+    """Add the year of publication, or of the last change if it is unknown."""
     for name in ("issued", "modified"):
         date = text_of(members.get(name))
         year = parse_year(date[:4]) if date else None
         if date is not None and year is not None:
-            builder.add_claim(Claim("year", year, date, f"{place}/{name}", field=name))
+            builder.add_claim(Claim("year", year, date, f"{location}/{name}", field=name))
             return
 
 
-def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
+def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
     """Claim external documentation from the address of a page, and provided metadata from a data dictionary."""
     for name in DOCUMENTATION_FIELDS:
         address = address_of(members.get(name))
         if address is None:
             continue
         if "external_documentation_available" not in builder.record:
-            builder.add_claim(Claim("external_documentation_available", True, address, f"{place}/{name}", field=name))
+            builder.add_claim(
+                Claim("external_documentation_available", True, address, f"{location}/{name}", field=name)
+            )
         if name == "describedBy":
-            builder.add_claim(Claim("metadata_provided_with_dataset", True, address, f"{place}/{name}", field=name))
+            builder.add_claim(Claim("metadata_provided_with_dataset", True, address, f"{location}/{name}", field=name))
 
 
 def address_of(value: Any) -> str | None:
@@ -256,11 +267,11 @@ def address_of(value: Any) -> str | None:
     return None
 
 
-def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
+def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
     """Claim accountability from a named publisher or contact."""
     for name in ("publisher", "contactPoint"):
         body = responsible_party(members.get(name))
         if body is not None and not body.startswith(("http://", "https://")):
             note = f"a named {name}"
-            builder.add_claim(Claim("accountability_defined", True, body, f"{place}/{name}", field=name, note=note))
+            builder.add_claim(Claim("accountability_defined", True, body, f"{location}/{name}", field=name, note=note))
             return

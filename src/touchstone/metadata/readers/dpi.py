@@ -33,7 +33,7 @@ CITATIONS: Final = "S2 Citation Count"
 DATES: Final = ("S2 Date", "PwC Date", "HF Date", "Github Date")
 # The initiative's terms for data available only on request or under an agreement.
 RESTRICTED_LICENCES: Final = ("request form", "ldc user agreement", "cslu agreement")
-# Summaries with one or two dialogs count files or turns instead: one states 9756 turns in its only dialog.
+# Summaries with one or two dialogs count files or turns instead: one of them has 9756 turns in its only dialog.
 MIN_DIALOGS: Final = 3
 
 
@@ -111,22 +111,23 @@ def add_names(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
 
 def add_licence_and_access(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
     """Add the licence, and whether the data are public."""
-    names = [entry.get("License") for entry in objects_of(summary.get("Licenses"))]
-    texts = [name for name in names if isinstance(name, str)]
-    licence = builder.set_licence(texts)
+    values = [licence.get("License") for licence in objects_of(summary.get("Licenses"))]
+    licence_names = [value for value in values if isinstance(value, str)]
+    combined_licence = builder.set_licence(licence_names)
     builder.add_prose(("License Notes",), summary.get("License Notes"))
 
-    restricted = [text for text in texts if text.strip().lower() in RESTRICTED_LICENCES]
-    place = pointer("Licenses")
+    restricted_names = [name for name in licence_names if name.strip().lower() in RESTRICTED_LICENCES]
+    location = pointer("Licenses")
     if summary.get("Taken Down") in ("True", True):
         builder.add_warning("Taken down by its publisher")
         builder.add_claim(
             Claim("is_public", False, str(summary["Taken Down"]), pointer("Taken Down"), field="Taken Down")
         )
-    elif restricted:
-        builder.add_claim(Claim("is_public", False, restricted[0], place, field="Licenses"))
-    elif licence is not None and licence.is_open:
-        builder.add_claim(Claim("is_public", True, texts[0], place, field="Licenses", note="an open licence"))
+    elif restricted_names:
+        builder.add_claim(Claim("is_public", False, restricted_names[0], location, field="Licenses"))
+    elif combined_licence is not None and combined_licence.is_open:
+        quote = licence_names[0]
+        builder.add_claim(Claim("is_public", True, quote, location, field="Licenses", note="an open licence"))
 
 
 def add_numbers(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
@@ -138,11 +139,13 @@ def add_numbers(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
     metrics = summary.get("Text Metrics")
     dialogs = parse_number(metrics.get("Num Dialogs")) if isinstance(metrics, Mapping) else None
     if isinstance(dialogs, int) and dialogs > 0:
-        place = pointer("Text Metrics", "Num Dialogs")
+        location = pointer("Text Metrics", "Num Dialogs")
         if dialogs < MIN_DIALOGS:
-            builder.reject(place, "implausible_value", attribute="instances_number", value=dialogs)
+            builder.reject(location, "implausible_value", attribute="instances_number", value=dialogs)
         else:
-            builder.add_claim(Claim("instances_number", dialogs, str(dialogs), place, field="Text Metrics.Num Dialogs"))
+            builder.add_claim(
+                Claim("instances_number", dialogs, str(dialogs), location, field="Text Metrics.Num Dialogs")
+            )
 
     inferred = summary.get("Inferred Metadata")
     if not isinstance(inferred, Mapping):
@@ -150,17 +153,17 @@ def add_numbers(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
     add_year(builder, summary, inferred)
 
     citation_counts = {name: count for name, count in inferred.items() if str(name).startswith(CITATIONS)}
-    for name, stated_count in reversed(citation_counts.items()):
-        citations = parse_number(stated_count)
+    for name, count in reversed(citation_counts.items()):
+        citations = parse_number(count)
         if isinstance(citations, int):
-            place = pointer("Inferred Metadata", name)
-            quote = str(stated_count)
-            builder.add_claim(Claim("citations", citations, quote, place, field=name, note="Semantic Scholar"))
+            location = pointer("Inferred Metadata", name)
+            quote = str(count)
+            builder.add_claim(Claim("citations", citations, quote, location, field=name, note="Semantic Scholar"))
             return
 
 
 def add_year(builder: DocumentBuilder, summary: Mapping[str, Any], inferred: Mapping[str, Any]) -> None:
-    """Add the year of release, or else of the first known date, or else of the citation."""
+    """Add the year of the first of these that is known: release, first date, citation."""
     released = parse_number(summary.get("Year Released"))
     if isinstance(released, int):
         builder.add_claim(Claim("year", released, str(released), pointer("Year Released"), field="Year Released"))

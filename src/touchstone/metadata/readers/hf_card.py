@@ -169,9 +169,9 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, hea
         address = download_address(source, head)
         if address is not None:
             note = "a public download address, and no condition for access"
-            place = INFOS_FILE
+            location = INFOS_FILE
             builder.add_claim(
-                Claim("is_public", True, quote=address, place=place, field="download_checksums", note=note)
+                Claim("is_public", True, quote=address, place=location, field="download_checksums", note=note)
             )
 
 
@@ -206,7 +206,7 @@ def add_tasks(builder: DocumentBuilder, head: Mapping[str, Any]) -> None:
 
 
 def read_infos(source: SourceDocument, head: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
-    """Return the information about each configuration and its location, by the name of the configuration."""
+    """Return the information about each configuration and its location, keyed by the name of the configuration."""
     infos: dict[str, tuple[dict[str, Any], str]] = {}
 
     # The head contains a list of configurations, or a single one without a list.
@@ -220,7 +220,7 @@ def read_infos(source: SourceDocument, head: Mapping[str, Any]) -> dict[str, tup
                 infos[name] = (info, pointer("dataset_info", index))
         return infos
 
-    companion, _ = source.readable_companion(INFOS_FILE)
+    companion, _rejected = source.readable_companion(INFOS_FILE)
     if companion is not None:
         for name, info in companion.members.items():
             if isinstance(info, dict):
@@ -230,7 +230,8 @@ def read_infos(source: SourceDocument, head: Mapping[str, Any]) -> dict[str, tup
 
 def info_values(source: SourceDocument, head: Mapping[str, Any], name: str) -> list[Any]:
     """Return the non-empty values of one member in all configurations."""
-    return [info[name] for info, _ in read_infos(source, head).values() if info.get(name)]
+    infos = [info for info, _location in read_infos(source, head).values()]
+    return [info[name] for info in infos if info.get(name)]
 
 
 def add_sizes(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
@@ -248,10 +249,10 @@ def add_sizes(builder: DocumentBuilder, source: SourceDocument, head: Mapping[st
         return
 
     largest_name = max(infos, key=lambda name: sum(split_sizes(infos[name][0]).values()))
-    info, place = infos[largest_name]
+    info, location = infos[largest_name]
     note = f"the largest of {len(infos)} configurations: {largest_name}" if len(infos) > 1 else ""
-    add_splits(builder, split_sizes(info), place, note)
-    add_columns(builder, info, place, note)
+    add_splits(builder, split_sizes(info), location, note)
+    add_columns(builder, info, location, note)
 
 
 def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
@@ -270,25 +271,25 @@ def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
     return sizes
 
 
-def add_splits(builder: DocumentBuilder, sizes: Mapping[str, int], place: str, note: str) -> None:
+def add_splits(builder: DocumentBuilder, sizes: Mapping[str, int], location: str, note: str) -> None:
     """Add the number of rows, and whether some of them are held out for tests.
 
     Args:
         builder: the builder of the document.
         sizes: the number of rows of each split, such as `train` and `test`.
-        place: the location of the configuration.
+        location: the location of the configuration.
         note: the note about the choice of the configuration, or an empty string.
     """
     total_rows = sum(sizes.values())
     if total_rows == 0:
         return
 
-    splits_place = f"{place}/splits"
+    splits_location = f"{location}/splits"
     if total_rows < MIN_INSTANCES:
-        builder.reject(splits_place, "implausible_value", attribute="instances_number", value=total_rows)
+        builder.reject(splits_location, "implausible_value", attribute="instances_number", value=total_rows)
         return
 
-    # The card states the sizes of the splits but not their sum, so the largest is quoted and the note shows the sum.
+    # The card contains the sizes of the splits but not their sum, so the largest is quoted and the note shows the sum.
     names = list(sizes)
     quote = str(max(sizes.values()))
     notes = [note] if note else []
@@ -296,15 +297,15 @@ def add_splits(builder: DocumentBuilder, sizes: Mapping[str, int], place: str, n
         notes.append(" + ".join(f"{size} ({name})" for name, size in sizes.items()))
     sum_note = "; ".join(notes)
     builder.add_claim(
-        Claim("instances_number", total_rows, quote, splits_place, field="splits.num_examples", note=sum_note)
+        Claim("instances_number", total_rows, quote, splits_location, field="splits.num_examples", note=sum_note)
     )
 
     names_with_rows = [name for name, size in sizes.items() if size > 0]
     held_out_names = [name for name in names_with_rows if is_held_out(name)]
     if len(names_with_rows) > 1 and held_out_names:
-        builder.add_claim(Claim("is_split", True, held_out_names[0], splits_place, field="splits", note=note))
+        builder.add_claim(Claim("is_split", True, held_out_names[0], splits_location, field="splits", note=note))
     elif len(names) == 1:
-        builder.add_claim(Claim("is_split", False, names[0], splits_place, field="splits", note="the only split"))
+        builder.add_claim(Claim("is_split", False, names[0], splits_location, field="splits", note="the only split"))
 
 
 def is_held_out(split_name: str) -> bool:
@@ -314,7 +315,7 @@ def is_held_out(split_name: str) -> bool:
     return not HELD_OUT_WORDS.isdisjoint(word.lower() for word in name_words)
 
 
-def add_columns(builder: DocumentBuilder, info: Mapping[str, Any], place: str, note: str) -> None:
+def add_columns(builder: DocumentBuilder, info: Mapping[str, Any], location: str, note: str) -> None:
     """Add the number of columns without the target, and the first temporal column."""
     types = column_types(info.get("features"))
     if not types:
@@ -326,16 +327,16 @@ def add_columns(builder: DocumentBuilder, info: Mapping[str, Any], place: str, n
     column_note = f"{note}; {target_note}" if note else target_note
 
     quote = next(iter(types))
-    features_place = f"{place}/features"
+    features_location = f"{location}/features"
     builder.add_claim(
-        Claim("features_number", feature_count, quote, features_place, field="features", note=column_note)
+        Claim("features_number", feature_count, quote, features_location, field="features", note=column_note)
     )
-    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, features_place, field="features"))
+    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, features_location, field="features"))
 
     for name, column_type in types.items():
         if column_type.startswith(TEMPORAL_TYPES):
             field = f"features.{name}"
-            builder.add_claim(Claim("has_temporal_factors", True, column_type, features_place, field=field))
+            builder.add_claim(Claim("has_temporal_factors", True, column_type, features_location, field=field))
             return
 
 
@@ -353,7 +354,7 @@ def column_types(features: Any) -> dict[str, str]:
 
 
 def target_column(info: Mapping[str, Any]) -> str | None:
-    """Return the column that the configuration names as the output of a supervised task, or None.
+    """Return the column that is the output of a supervised task according to the configuration, or None.
 
     A column that is also the input, as in language modelling, is not a target.
     """

@@ -134,8 +134,8 @@ class NameResolver:
                 yield dict(data), ""
             graph = data.get("@graph")
             if isinstance(graph, list):
-                for node, place in self.nodes_of_type(graph, type_name):
-                    yield node, f"/@graph{place}"
+                for node, location in self.nodes_of_type(graph, type_name):
+                    yield node, f"/@graph{location}"
 
 
 def context_of(data: Any) -> Any:
@@ -186,7 +186,10 @@ class FlatGraph:
 
 
 def text_of(value: Any) -> str | None:
-    """Return the first string in a value, preferring English, or None. Objects are searched for labels and names."""
+    """Return the first string in a value, preferring English, or None.
+
+    Objects are searched for labels and names.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):

@@ -1,7 +1,7 @@
 """OpenML: JSON replies for one dataset, and listings of datasets as JSON or CSV.
 
-OpenML counts the target as a feature, which this reader does not. It states the share of missing values from 0 to 1 in
-some replies and from 0 to 100 in others, so the share is computed from counts, or used only if it is unambiguous.
+OpenML counts the target as a feature, which this reader does not. The share of missing values is from 0 to 1 in some
+replies and from 0 to 100 in others, so the share is computed from counts, or used only if it is unambiguous.
 """
 
 from collections.abc import Iterator, Mapping
@@ -85,7 +85,7 @@ def named_values(qualities: Any) -> dict[str, Any]:
 def read_listed(
     key: str, members: Mapping[str, Any], qualities: Mapping[str, Any], rejected: tuple[RejectedPart, ...]
 ) -> DatasetDocument:
-    """Read a dataset of a listing, which states counts as qualities."""
+    """Read a dataset of a listing, where counts are qualities."""
     builder = DocumentBuilder(STANDARD, key=key, rejected=list(rejected))
     builder.set_name(members.get("name"), key)
     builder.set_metadata("url", f"https://www.openml.org/d/{key}")
@@ -129,7 +129,7 @@ def read_description(source: SourceDocument) -> DatasetDocument:
         add_features(builder, members, features)
     qualities = named_values(companion_member(source, "data_qualities", "quality"))
     add_qualities(builder, qualities, has_target=bool(members.get("default_target_attribute")))
-    builder.keep_unmapped(members, REPRESENTED, place="/data_set_description")
+    builder.keep_unmapped(members, REPRESENTED, location="/data_set_description")
     return builder.build()
 
 
@@ -152,31 +152,31 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
         builder.add_claim(Claim("is_public", False, restriction, "/data_set_description/description"))
     elif members.get("visibility") in ("public", "private"):
         is_public = members["visibility"] == "public"
-        place = "/data_set_description/visibility"
-        builder.add_claim(Claim("is_public", is_public, members["visibility"], place, field="visibility"))
+        location = "/data_set_description/visibility"
+        builder.add_claim(Claim("is_public", is_public, members["visibility"], location, field="visibility"))
 
 
 def add_dates_and_addresses(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Add the year of collection, because the upload date is only the date of a copy, and external documentation."""
+    """Add the year of collection and external documentation. The upload date is only the date of a copy."""
     date = members.get("collection_date")
     year = parse_year(date) if isinstance(date, str) else None
     if isinstance(date, str) and year is not None:
-        place = "/data_set_description/collection_date"
-        builder.add_claim(Claim("year", year, date, place, field="collection_date"))
+        location = "/data_set_description/collection_date"
+        builder.add_claim(Claim("year", year, date, location, field="collection_date"))
 
     for name in ("paper_url", "original_data_url"):
         address = members.get(name)
         if isinstance(address, str) and address.startswith("http"):
-            place = f"/data_set_description/{name}"
-            builder.add_claim(Claim("external_documentation_available", True, address, place, field=name))
+            location = f"/data_set_description/{name}"
+            builder.add_claim(Claim("external_documentation_available", True, address, location, field=name))
             return
 
 
 def companion_member(source: SourceDocument, name: str, member: str) -> list[Any]:
     """Return the features or qualities of a dataset from a companion file, or an empty list.
 
-    The file name ends in the identifier of the dataset, as in `api-v1-jdf-61.json`, because its content does not name
-    the dataset.
+    The content of a companion does not identify the dataset, so it is found by its file name, which ends in the
+    identifier of the dataset, as in `api-v1-jdf-61.json`.
 
     Args:
         source: the description of the dataset.
@@ -199,16 +199,21 @@ def companion_member(source: SourceDocument, name: str, member: str) -> list[Any
 def add_features(builder: DocumentBuilder, members: Mapping[str, Any], features: list[Any]) -> None:
     """Add the number of features without target, identifiers and ignored columns."""
     columns = objects_of(features)
-    ignored = {name for field in IDENTIFIERS for name in list_of_strings(members.get(field))}
-    inputs = [column for column in columns if is_input(column) and column.get("name") not in ignored]
-    if not inputs:
+    ignored_names: set[str] = set()
+    for field in IDENTIFIERS:
+        ignored_names.update(list_of_strings(members.get(field)))
+
+    input_columns = [column for column in columns if is_input(column) and column.get("name") not in ignored_names]
+    if not input_columns:
         return
 
-    quote = str(inputs[0].get("name"))
+    quote = str(input_columns[0].get("name"))
     note = f"{len(columns)} columns without target, identifiers and ignored ones"
-    place = pointer("data_features", "feature")
-    builder.add_claim(Claim("features_number", len(inputs), quote, place, field="data_features.feature", note=note))
-    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, place, field="data_features.feature"))
+    location = pointer("data_features", "feature")
+    builder.add_claim(
+        Claim("features_number", len(input_columns), quote, location, field="data_features.feature", note=note)
+    )
+    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, location, field="data_features.feature"))
     builder.unmapped["/data_features"] = {"feature": features}
 
 
@@ -227,51 +232,48 @@ def add_qualities(builder: DocumentBuilder, qualities: Mapping[str, Any], *, has
     """
     rows = parse_number(qualities.get("NumberOfInstances"))
     columns = parse_number(qualities.get("NumberOfFeatures"))
-    missing = parse_number(qualities.get("NumberOfMissingValues"))
+    missing_values = parse_number(qualities.get("NumberOfMissingValues"))
 
     if isinstance(rows, int) and rows > 0:
-        builder.add_claim(quality_claim("instances_number", rows, qualities, "NumberOfInstances"))
+        builder.add_claim(quality_claim(qualities, "NumberOfInstances", "instances_number", rows))
     if isinstance(columns, int) and columns > 0 and "features_number" not in builder.record:
         note = "without the target, which OpenML counts" if has_target else "no target is named"
         feature_count = columns - 1 if has_target else columns
-        builder.add_claim(quality_claim("features_number", feature_count, qualities, "NumberOfFeatures", note))
+        builder.add_claim(quality_claim(qualities, "NumberOfFeatures", "features_number", feature_count, note=note))
 
-    if isinstance(missing, int) and missing >= 0:
-        builder.add_claim(quality_claim("has_missing_values", missing > 0, qualities, "NumberOfMissingValues"))
+    if isinstance(missing_values, int) and missing_values >= 0:
+        name = "NumberOfMissingValues"
+        builder.add_claim(quality_claim(qualities, name, "has_missing_values", missing_values > 0))
         if isinstance(rows, int) and isinstance(columns, int) and rows > 0 and columns > 0:
-            share = round(100 * missing / (rows * columns), 6)
-            note = f"{missing} of {rows} * {columns} cells"
-            builder.add_claim(
-                quality_claim("missing_values_percentage", share, qualities, "NumberOfMissingValues", note)
-            )
+            percentage = round(100 * missing_values / (rows * columns), 6)
+            note = f"{missing_values} of {rows} * {columns} cells"
+            builder.add_claim(quality_claim(qualities, name, "missing_values_percentage", percentage, note=note))
     else:
-        add_stated_share(builder, qualities)
+        add_given_share(builder, qualities)
     if qualities:
         builder.unmapped["/data_qualities"] = dict(qualities)
 
 
-def add_stated_share(builder: DocumentBuilder, qualities: Mapping[str, Any]) -> None:
-    """Add the stated share of missing values if there are no counts.
+def add_given_share(builder: DocumentBuilder, qualities: Mapping[str, Any]) -> None:
+    """Add the share of missing values that a reply without counts gives.
 
     The share may be a fraction or a percentage. A value above 1 is certainly a percentage. A smaller value is ambiguous
     and only shows whether any value is missing.
     """
-    share = parse_number(qualities.get("PercentageOfMissingValues"))
+    name = "PercentageOfMissingValues"
+    share = parse_number(qualities.get(name))
     if share is None:
         return
 
     if share > 1:
-        claim = quality_claim("missing_values_percentage", float(share), qualities, "PercentageOfMissingValues")
-        builder.add_claim(claim)
+        builder.add_claim(quality_claim(qualities, name, "missing_values_percentage", float(share)))
     elif share > 0:
-        builder.reject(
-            "data_qualities/PercentageOfMissingValues", "ambiguous_unit", value=share, units=["0-1", "0-100"]
-        )
-    builder.add_claim(quality_claim("has_missing_values", share > 0, qualities, "PercentageOfMissingValues"))
+        builder.reject(f"data_qualities/{name}", "ambiguous_unit", value=share, units=["0-1", "0-100"])
+    builder.add_claim(quality_claim(qualities, name, "has_missing_values", share > 0))
 
 
 def quality_claim(
-    attribute: str, value: bool | int | float, qualities: Mapping[str, Any], name: str, note: str = ""
+    qualities: Mapping[str, Any], name: str, attribute: str, value: bool | int | float, *, note: str = ""
 ) -> Claim:
-    """Return a claim that quotes one of the qualities."""
+    """Return the claim that an attribute has a value, with the quality of this name as the quote."""
     return Claim(attribute, value, str(qualities[name]), pointer("data_qualities", name), field=name, note=note)

@@ -103,20 +103,24 @@ def add_features(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     if not features:
         return
 
-    place = pointer("features")
+    location = pointer("features")
     quote = str(features[0].get("name"))
     builder.add_claim(
-        Claim("features_number", len(features), quote, place, field="features", note="without the target")
+        Claim("features_number", len(features), quote, location, field="features", note="without the target")
     )
     for feature in features:
         description = feature.get("description")
         if isinstance(description, str) and not is_placeholder(description):
             quote = description.strip().splitlines()[0]
-            builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, place, field="features.description"))
+            builder.add_claim(
+                Claim("metadata_provided_with_dataset", True, quote, location, field="features.description")
+            )
             break
     for feature in features:
         if str(feature.get("name")).lower() in _TEMPORAL_NAMES:
-            builder.add_claim(Claim("has_temporal_factors", True, str(feature["name"]), place, field="features.name"))
+            builder.add_claim(
+                Claim("has_temporal_factors", True, str(feature["name"]), location, field="features.name")
+            )
             break
 
 

@@ -41,37 +41,39 @@ _ADDRESS: Final = re.compile(r"https?://[^\s\"'<>{}]+")
 
 def detect(source: SourceDocument) -> bool:
     """Return whether a document contains a dataset in the vocabulary of schema.org."""
-    names = NameResolver(context_of(source.data))
+    resolver = NameResolver(context_of(source.data))
     context = str(context_of(source.data))
-    nodes = list(names.nodes_of_type(source.data, "Dataset"))
+    nodes = list(resolver.nodes_of_type(source.data, "Dataset"))
     return "schema.org" in context and bool(nodes)
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
     """Yield the datasets of a document."""
-    names = NameResolver(context_of(source.data))
-    for node, place in names.nodes_of_type(source.data, "Dataset"):
-        yield read_or_reject(place, partial(read_node, source, names, node, place))
+    resolver = NameResolver(context_of(source.data))
+    for node, location in resolver.nodes_of_type(source.data, "Dataset"):
+        yield read_or_reject(location, partial(read_node, source, resolver, node, location))
 
 
-def read_node(source: SourceDocument, names: NameResolver, node: Mapping[str, Any], place: str) -> DatasetDocument:
-    """Read the dataset of a node. `place` is the JSON pointer of the node."""
-    builder = start_document(source, names, node, STANDARD)
-    add_common_values(builder, names, node, place)
-    builder.keep_unmapped(node, represented_names(names, node))
+def read_node(
+    source: SourceDocument, resolver: NameResolver, node: Mapping[str, Any], location: str
+) -> DatasetDocument:
+    """Read the dataset of a node. `location` is the JSON pointer of the node."""
+    builder = start_document(source, resolver, node, STANDARD)
+    add_common_values(builder, resolver, node, location)
+    builder.keep_unmapped(node, represented_names(resolver, node))
     builder.keep_context(context_of(source.data))
     return builder.build()
 
 
 def start_document(
-    source: SourceDocument, names: NameResolver, node: Mapping[str, Any], standard: str
+    source: SourceDocument, resolver: NameResolver, node: Mapping[str, Any], standard: str
 ) -> DocumentBuilder:
     """Return a builder with the key of a dataset.
 
     Raises:
         DocumentError: the dataset has no identifier, or its name is a file loader such as `csv`.
     """
-    members = names.members(node)
+    members = resolver.members(node)
     name = text_of(members.get("name"))
     address = text_of(members.get("url"))
     last_step = (address or name or "").rstrip("/").rsplit("/", 1)[-1]
@@ -85,7 +87,7 @@ def start_document(
 
     builder = DocumentBuilder(standard, key=key)
     builder.rejected.extend(source.rejected)
-    builder.rejected.extend(names.rejected)
+    builder.rejected.extend(resolver.rejected)
     return builder
 
 
@@ -94,14 +96,14 @@ def identifies_dataset(text: str) -> bool:
     return not is_placeholder(text) and _HOME_PAGE.fullmatch(text) is None
 
 
-def represented_names(names: NameResolver, node: Mapping[str, Any]) -> list[str]:
+def represented_names(resolver: NameResolver, node: Mapping[str, Any]) -> list[str]:
     """Return the names of members that the record contains unchanged and an export writes under the same names."""
-    return [name for name in REPRESENTED if isinstance(node.get(name), str) and names.normalize(name) == name]
+    return [name for name in REPRESENTED if isinstance(node.get(name), str) and resolver.normalize(name) == name]
 
 
-def add_common_values(builder: DocumentBuilder, names: NameResolver, node: Mapping[str, Any], place: str) -> None:
-    """Add the values that any description in the vocabulary of schema.org may state."""
-    members = names.members(node)
+def add_common_values(builder: DocumentBuilder, resolver: NameResolver, node: Mapping[str, Any], location: str) -> None:
+    """Add the values that any description in the vocabulary of schema.org may contain."""
+    members = resolver.members(node)
     builder.set_name(text_of(members.get("name")), text_of(members.get("alternateName")), builder.key)
     builder.set_description(text_of(members.get("description")))
     builder.set_metadata("url", text_of(members.get("url")))
@@ -114,10 +116,10 @@ def add_common_values(builder: DocumentBuilder, names: NameResolver, node: Mappi
     builder.set_terms("task", fold_tasks(texts_of(members.get("task"))))
 
     licence = builder.set_licence(texts_of(members.get("license")))
-    add_access(builder, members, licence, place)
-    add_year(builder, members, place)
-    add_documentation(builder, members, place)
-    add_accountability(builder, members, place)
+    add_access(builder, members, licence, location)
+    add_year(builder, members, location)
+    add_documentation(builder, members, location)
+    add_accountability(builder, members, location)
     for name in PROSE_FIELDS:
         builder.add_prose((name,), text_of(members.get(name)))
 
@@ -129,7 +131,7 @@ def keywords_of(value: Any) -> list[str]:
     return texts_of(value)
 
 
-def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, place: str) -> None:
+def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, location: str) -> None:
     """Claim whether the data are public.
 
     The first of these decides: a stated condition for access, the flag `isAccessibleForFree`, an open licence, or a
@@ -138,20 +140,20 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
     for name in ("conditionsOfAccess", "usageInfo", "description"):
         restriction = find_access_restriction(text_of(members.get(name)) or "", builder.names)
         if restriction is not None:
-            builder.add_claim(Claim("is_public", False, restriction, f"{place}/{name}", field=name))
+            builder.add_claim(Claim("is_public", False, restriction, f"{location}/{name}", field=name))
             return
 
     if members.get("isAccessibleForFree") is False:
         builder.add_claim(
-            Claim("is_public", False, "false", f"{place}/isAccessibleForFree", field="isAccessibleForFree")
+            Claim("is_public", False, "false", f"{location}/isAccessibleForFree", field="isAccessibleForFree")
         )
     elif licence is not None and licence.is_open:
         quote = texts_of(members.get("license"))[0]
         note = "an open licence, and no condition for access"
-        builder.add_claim(Claim("is_public", True, quote, f"{place}/license", field="license", note=note))
+        builder.add_claim(Claim("is_public", True, quote, f"{location}/license", field="license", note=note))
     elif address := download_address(members):
         note = "a public download address, and no condition for access"
-        builder.add_claim(Claim("is_public", True, address, f"{place}/distribution", field="contentUrl", note=note))
+        builder.add_claim(Claim("is_public", True, address, f"{location}/distribution", field="contentUrl", note=note))
 
 
 def download_address(members: Mapping[str, Any]) -> str | None:
@@ -170,41 +172,43 @@ def download_address(members: Mapping[str, Any]) -> str | None:
     return None
 
 
-def add_year(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
-    """Add the year of publication or creation, or else of a citation."""
+def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
+    """Add the year of publication or creation, or of a citation if both are unknown."""
     for name in ("datePublished", "dateCreated"):
         date = text_of(members.get(name))
         year = parse_year(date) if date else None
         if date is not None and year is not None:
-            builder.add_claim(Claim("year", year, date, f"{place}/{name}", field=name))
+            builder.add_claim(Claim("year", year, date, f"{location}/{name}", field=name))
             return
 
     for name in ("citeAs", "citation"):
         year_and_quote = find_citation_year(text_of(members.get(name)) or "")
         if year_and_quote is not None:
             year, quote = year_and_quote
-            builder.add_claim(Claim("year", year, quote, f"{place}/{name}", field=name, note="the first citation"))
+            builder.add_claim(Claim("year", year, quote, f"{location}/{name}", field=name, note="the first citation"))
             return
 
 
-def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
+def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
     """Claim external documentation from the first address of a page or paper."""
     for name in DOCUMENTATION_FIELDS:
         for text in list_of_strings(members.get(name)):
             address = _ADDRESS.search(text)
             if address is not None:
                 quote = address.group(0)
-                builder.add_claim(Claim("external_documentation_available", True, quote, f"{place}/{name}", field=name))
+                builder.add_claim(
+                    Claim("external_documentation_available", True, quote, f"{location}/{name}", field=name)
+                )
                 return
 
 
-def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], place: str) -> None:
+def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
     """Claim accountability from a named maintainer, publisher or contact. A creator is not enough."""
     for name in ("maintainer", "publisher", "contactPoint"):
         body = responsible_party(members.get(name))
         if body is not None:
             note = f"a named {name}"
-            builder.add_claim(Claim("accountability_defined", True, body, f"{place}/{name}", field=name, note=note))
+            builder.add_claim(Claim("accountability_defined", True, body, f"{location}/{name}", field=name, note=note))
             return
 
 

@@ -65,7 +65,7 @@ class SourceDocument:
 
     @cached_property
     def rdf_syntax(self) -> str | None:
-        """The syntax of an RDF document by its suffix or else by its first characters, or None for other documents."""
+        """The syntax of an RDF document, or None. Without a known suffix, the first characters decide."""
         if self.suffix:
             return RDF_SUFFIXES.get(self.suffix)
         beginning = self.text.lstrip("\ufeff \t\r\n")

@@ -1,4 +1,4 @@
-"""Documents that a catalog like this one has exported: the exact values in them go before those of the standard."""
+"""Documents that a catalog like this one has exported. The exact values in them replace the values of the standard."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -35,11 +35,11 @@ _TEXT_LIMITS: Final = {"dataset_name": 255, "file_path": 4096, "file_type": 255}
 
 
 def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
-    """Replace what was read from an exported document by the exact values that this service has written into it.
+    """Replace the content of a document, as read by its standard, by the exact values that an export also contains.
 
-    A standard cannot express everything that a record holds, so an export also contains the record, its claims and the
-    imported fields as they are. A document without such values is returned unchanged. If they are damaged, the
-    document is read by its standard alone.
+    A standard cannot express everything in a record, so an export also contains the record, its claims and the imported
+    fields as they are. A document without exact values is returned unchanged. If they are damaged, the document is
+    read by its standard alone.
     """
     if POINTER not in document.unmapped:
         return document
@@ -48,12 +48,12 @@ def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
         values = msgspec.convert(document.unmapped[POINTER], ExactValues)
         documents = values.documents(document.unmapped)
     except (msgspec.ValidationError, DocumentError):
-        damaged = RejectedPart(POINTER, "invalid_exact_values")
-        return replace(document, rejected=(*document.rejected, damaged))
+        damaged_part = RejectedPart(POINTER, "invalid_exact_values")
+        return replace(document, rejected=(*document.rejected, damaged_part))
 
-    record, rejected = _restore_record(values.record)
-    claims, contradictory = _restore_claims(values.claims, record)
-    original, earlier = _split_documents(documents, document.standard)
+    record, invalid_parts = _restore_record(values.record)
+    claims, contradictory_parts = _restore_claims(values.claims, record)
+    original, earlier_documents = _split_documents(documents, document.standard)
     unmapped = {**values.added_fields(document.unmapped), **_imported_fields(values, original)}
     return replace(
         document,
@@ -63,17 +63,17 @@ def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
         claims=claims,
         sections=imported_sections(_sections_of_source(document, values.claims, original), unmapped),
         unmapped=unmapped,
-        rejected=(*document.rejected, *rejected, *contradictory),
-        earlier=earlier,
+        rejected=(*document.rejected, *invalid_parts, *contradictory_parts),
+        earlier=earlier_documents,
     )
 
 
 def _sections_of_source(
     document: DatasetDocument, claims: tuple[ExportedClaim, ...], original: ImportedDocument | None
 ) -> tuple[Section, ...]:
-    """Return the prose of an exported document without the passages that were made from its claims.
+    """Return the prose of an exported document without the passages that the export created from claims.
 
-    What the extractor finds in them would otherwise look as if a document of the source stated it.
+    Claims that the extractor proposes from these passages would look as if the original source contained them.
     """
     quotes = sorted((" ".join(claim.quote.split()) for claim in claims if claim.quote), key=len, reverse=True)
     has_evidence_heading = document.standard == hf_card.STANDARD and (
@@ -95,37 +95,37 @@ def _sections_of_source(
 def _split_documents(
     documents: tuple[ImportedDocument, ...], standard: str
 ) -> tuple[ImportedDocument | None, tuple[ImportedDocument, ...]]:
-    """Return the imported document that this one continues, which has the same standard, and all others."""
+    """Separate the last imported document from the others if it has the given standard."""
     if documents and documents[-1].standard == standard:
         return documents[-1], documents[:-1]
     return None, documents
 
 
 def _imported_fields(values: ExactValues, original: ImportedDocument | None) -> dict[str, Any]:
-    """Return the fields without a place in a record: those that were imported, and another catalog's measurement."""
+    """Return the fields that a record cannot contain: imported fields, and another catalog's measurement."""
     fields = dict(original.unmapped) if original else {}
     if values.measured:
         fields[FOREIGN_MEASUREMENT] = values.measured
     return fields
 
 
-def _restore_record(stated: dict[str, Any]) -> tuple[dict[str, Any], list[RejectedPart]]:
-    """Return the values of a record that a record can have, and the others as rejected parts."""
+def _restore_record(exported_values: dict[str, Any]) -> tuple[dict[str, Any], list[RejectedPart]]:
+    """Separate the valid values of an exported record from the invalid ones, which become rejected parts."""
     record: dict[str, Any] = {}
-    rejected: list[RejectedPart] = []
-    for name, value in stated.items():
+    rejected_parts: list[RejectedPart] = []
+    for name, value in exported_values.items():
         metadata = _restore_metadata(value) if name == "metadata" else None
         if metadata is not None:
             record[name] = {key: member for key, member in metadata.items() if key not in SERVICE_KEYS}
         elif name in RECORD_FIELDS and _is_storable(name, value):
             record[name] = value
         else:
-            rejected.append(RejectedPart(f"{POINTER}/record/{name}", "implausible_value", {"attribute": name}))
-    return record, rejected
+            rejected_parts.append(RejectedPart(f"{POINTER}/record/{name}", "implausible_value", {"attribute": name}))
+    return record, rejected_parts
 
 
 def _restore_metadata(value: Any) -> dict[str, Any] | None:
-    """Return the metadata of a record, which may be the text of a JSON object, or None if they are something else."""
+    """Return the metadata of a record, or None if they are neither a JSON object nor a string with one."""
     if isinstance(value, str):
         try:
             value = parse_json(value).data
@@ -135,7 +135,7 @@ def _restore_metadata(value: Any) -> dict[str, Any] | None:
 
 
 def _is_storable(name: str, value: Any) -> bool:
-    """Return whether a field of a record can have this value: a number or flag, a list of words, or a text."""
+    """Return whether a field of a record can have this value: a number or flag, a list of words, or a string."""
     if name in CLAIMED_ATTRIBUTES:
         return isinstance(value, bool | int | float) and is_possible(name, value)
 
@@ -152,33 +152,33 @@ def _is_storable(name: str, value: Any) -> bool:
 
 
 def _restore_claims(
-    stated: tuple[ExportedClaim, ...], record: dict[str, Any]
+    exported_claims: tuple[ExportedClaim, ...], record: dict[str, Any]
 ) -> tuple[tuple[Claim, ...], list[RejectedPart]]:
-    """Return the claims of the other catalog, and those that contradict the values of its record as rejected parts.
+    """Return the claims to import, and the parts with claims that contradict the exported record.
 
-    Claims lose their level when they are imported, so the importing catalog cannot resolve contradictions as the
-    exporting one did. The value of the record is what the claims amounted to there, or what somebody has changed it
-    to since. A value without any claim becomes a claim.
+    An imported claim loses its level of evidence, so this catalog cannot resolve contradictions as the exporting one
+    did. Instead, the value in the record decides: it was resolved from the claims there, or edited later. A value
+    without any claim becomes a claim. Claims with an impossible value are skipped.
     """
     claims: list[Claim] = []
-    rejected: list[RejectedPart] = []
-    for position, claim in enumerate(stated):
+    rejected_parts: list[RejectedPart] = []
+    for position, claim in enumerate(exported_claims):
         if not _is_valid(claim):
             continue
         if _contradicts(claim, record):
-            place = f"{POINTER}/claims/{position}"
-            rejected.append(RejectedPart(place, "contradicts_record", {"attribute": claim.attribute}))
+            pointer = f"{POINTER}/claims/{position}"
+            rejected_parts.append(RejectedPart(pointer, "contradicts_record", {"attribute": claim.attribute}))
         else:
             claims.append(_restore_claim(claim))
 
-    claimed = {claim.attribute for claim in claims if claim.scope is not Scope.ANNOTATORS}
-    unclaimed = [name for name in CLAIMED_ATTRIBUTES if name in record and name not in claimed]
-    claims += [Claim(name, record[name], is_restated=True) for name in unclaimed]
-    return tuple(claims), rejected
+    claimed_names = {claim.attribute for claim in claims if claim.scope is not Scope.ANNOTATORS}
+    unclaimed_names = [name for name in CLAIMED_ATTRIBUTES if name in record and name not in claimed_names]
+    claims += [Claim(name, record[name], is_restated=True) for name in unclaimed_names]
+    return tuple(claims), rejected_parts
 
 
 def _contradicts(claim: ExportedClaim, record: dict[str, Any]) -> bool:
-    """Return whether a claim that counts gives an attribute another value than the record."""
+    """Return whether a claim about the data themselves, not about annotators, has another value than the record."""
     if claim.attribute not in record or claim.scope is Scope.ANNOTATORS:
         return False
     return claim.value is None or claim.value != record[claim.attribute]
@@ -199,7 +199,7 @@ def _first_source(source: ClaimSource) -> DocumentSource:
 
 
 def _restore_claim(claim: ExportedClaim) -> Claim:
-    """Return a claim as a reader states it: without its level, which only the importing catalog decides."""
+    """Convert an exported claim. Its level of evidence is dropped, because the importing catalog decides it."""
     return Claim(
         attribute=claim.attribute,
         value=claim.value,

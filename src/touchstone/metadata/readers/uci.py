@@ -125,15 +125,15 @@ def add_reply_values(builder: DocumentBuilder, members: Mapping[str, Any]) -> No
     answer = members.get("has_missing_values")
     if answer in ("yes", "no", True, False):
         has_missing = answer in ("yes", True)
-        place = pointer("has_missing_values")
+        location = pointer("has_missing_values")
         builder.add_claim(
-            Claim("has_missing_values", has_missing, str(answer).lower(), place, field="has_missing_values")
+            Claim("has_missing_values", has_missing, str(answer).lower(), location, field="has_missing_values")
         )
 
     for text in list_of_strings(members.get("characteristics")):
         if vocabulary_key(text) in TEMPORAL:
-            place = pointer("characteristics")
-            builder.add_claim(Claim("has_temporal_factors", True, text, place, field="characteristics"))
+            location = pointer("characteristics")
+            builder.add_claim(Claim("has_temporal_factors", True, text, location, field="characteristics"))
             break
 
     variables = members.get("variables")
@@ -142,5 +142,5 @@ def add_reply_values(builder: DocumentBuilder, members: Mapping[str, Any]) -> No
         builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, pointer("variables"), field="variables"))
     address = members.get("repository_url")
     if isinstance(address, str) and address.startswith("http"):
-        place = pointer("repository_url")
-        builder.add_claim(Claim("external_documentation_available", True, address, place, field="repository_url"))
+        location = pointer("repository_url")
+        builder.add_claim(Claim("external_documentation_available", True, address, location, field="repository_url"))

@@ -112,7 +112,7 @@ def distributions(dataset: ExportedDataset) -> list[dict[str, Any]]:
 
 
 def landing_page(dataset: ExportedDataset) -> dict[str, str]:
-    """Return a reference to the dataset's page in its source, or else to its URN."""
+    """Return a reference to the dataset's page in its source, or to its URN if there is no page."""
     is_usable = re.fullmatch(r"https?://[^\s<>\"{}|\\^`]+", dataset.page) is not None
     return {"@id": dataset.page if is_usable else dataset.identifier}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
@@ -24,7 +25,7 @@ class FieldMapping:
         field: the name of the field.
         sources: the record paths used for the value, for the documentation and to detect changes.
         value: computes the value of the field, which is omitted if it is None or empty.
-        only_if_new: whether the field is omitted from an update of somebody else's document, because it describes the
+        only_if_new: whether the field is omitted from an update of another author's document, because it describes the
             document itself or depends on other fields.
     """
 
@@ -48,8 +49,8 @@ class MergedFields:
 
     def with_heading(self, heading: Mapping[str, Any]) -> "MergedFields":
         """Put members such as the context and type first, unless the imported document has them."""
-        missing = {name: value for name, value in heading.items() if name not in self.kept}
-        return replace(self, written={**missing, **self.written})
+        missing_members = {name: value for name, value in heading.items() if name not in self.kept}
+        return replace(self, written={**missing_members, **self.written})
 
     def with_exact_values(self, dataset: ExportedDataset, original: ImportedDocument | None) -> dict[str, Any]:
         """Return all members, including the exact values of the record."""
@@ -84,8 +85,8 @@ def merge_fields(
         normalize: converts a name in the imported document to its name in the standard.
     """
     is_foreign = _is_foreign(original, essential)
-    kept = imported_members(original)
-    imported_names = _imported_name_by_field(kept, normalize)
+    kept_members = imported_members(original)
+    imported_names = _imported_name_by_field(kept_members, normalize)
     dataset_as_imported = restore_imported_values(dataset, original)
 
     written: dict[str, Any] = {}
@@ -98,21 +99,21 @@ def merge_fields(
             if not has_changed(mapping, dataset, original):
                 continue
             # The value of the record replaces the outdated imported value.
-            del kept[imported_name]
+            del kept_members[imported_name]
 
         value = mapping.value(dataset_as_imported)
         if value not in (None, "", [], {}):
             written[mapping.field] = value
 
     # The imported document may use the name of a field for another purpose. Its member is kept.
-    written_without_kept = {name: value for name, value in written.items() if name not in kept}
-    return MergedFields(written_without_kept, kept)
+    written_without_kept = {name: value for name, value in written.items() if name not in kept_members}
+    return MergedFields(written_without_kept, kept_members)
 
 
 def _is_foreign(original: ImportedDocument | None, essential: str) -> bool:
-    """Return whether the imported document was written by somebody else.
+    """Return whether the imported document has another author than this service.
 
-    It has a JSON pointer that begins with `essential` then. Otherwise it is one of our own exports with added fields.
+    Such a document has a JSON pointer that begins with `essential`. All others are our own exports with added fields.
     """
     if original is None:
         return False
@@ -182,11 +183,17 @@ def _differs(dataset: ExportedDataset, path: str) -> bool:
 
 def new_quotes(dataset: ExportedDataset, attributes: Iterable[str], original: ImportedDocument | None) -> list[str]:
     """Return the distinct quotes about the attributes that the imported document does not contain."""
-    quotes = list(dict.fromkeys(quote for attribute in attributes for quote in dataset.quotes(attribute)))
+    quotes = chain.from_iterable(dataset.quotes(attribute) for attribute in attributes)
+    distinct_quotes = list(dict.fromkeys(quotes))
     if original is None:
-        return quotes
+        return distinct_quotes
+
     imported_texts = list(_texts_in([dict(original.unmapped), dict(original.record)]))
-    return [quote for quote in quotes if not any(quote in text for text in imported_texts)]
+
+    def is_imported(quote: str) -> bool:
+        return any(quote in text for text in imported_texts)
+
+    return [quote for quote in distinct_quotes if not is_imported(quote)]
 
 
 def _texts_in(value: Any) -> Iterator[str]:

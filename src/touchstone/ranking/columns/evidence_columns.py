@@ -43,8 +43,8 @@ class PackedLevels:
     """The evidence levels of records, with two bits for each attribute in the order of CLAIMED_ATTRIBUTES.
 
     Attributes:
-        positions: The ascending positions of the records with evidence.
-        levels: The levels of each of these records. All attributes of the other records are merely declared.
+        positions: the ascending positions of the records with evidence.
+        levels: the levels of each of these records. All attributes of the other records are merely declared.
     """
 
     positions: NDArray[Any]
@@ -81,10 +81,10 @@ class EvidenceColumns:
     """The evidence about the records of a segment or an index.
 
     Attributes:
-        positions: The ascending positions of the records with evidence.
-        values: The known values of these records by assurance above `declared` and by attribute.
-        shown_levels: The packed levels that support the values shown at `declared`.
-        stricter_levels: The packed levels that support the values at the assurances above `declared`.
+        positions: the ascending positions of the records with evidence.
+        values: the known values of these records by assurance above `declared` and by attribute.
+        shown_levels: the packed levels that support the values shown at `declared`.
+        stricter_levels: the packed levels that support the values at the assurances above `declared`.
     """
 
     positions: Ints
@@ -124,23 +124,23 @@ class EvidenceColumns:
             selection: indices into the columns, or a mask.
             new_positions: the new position of each selected record.
         """
+        values = {
+            assurance: {name: column[selection] for name, column in columns.items()}
+            for assurance, columns in self.values.items()
+        }
         return EvidenceColumns(
             positions=new_positions,
-            values={
-                assurance: {name: column[selection] for name, column in columns.items()}
-                for assurance, columns in self.values.items()
-            },
+            values=values,
             shown_levels=self.shown_levels[selection],
             stricter_levels=self.stricter_levels[selection],
         )
 
 
+_NO_VALUES: Final[Mapping[str, NDArray[Any]]] = {name: np.empty(0, dtype) for name, dtype in CLAIM_TYPES.items()}
+
 NO_EVIDENCE: Final = EvidenceColumns(
     positions=np.empty(0, np.int64),
-    values={
-        assurance: {name: np.empty(0, dtype) for name, dtype in CLAIM_TYPES.items()}
-        for assurance in STRICTER_ASSURANCES
-    },
+    values=dict.fromkeys(STRICTER_ASSURANCES, _NO_VALUES),
     shown_levels=np.empty(0, np.uint64),
     stricter_levels=np.empty(0, np.uint64),
 )
@@ -250,12 +250,13 @@ class EvidenceWriter:
         if not self._values:
             return NO_EVIDENCE
 
+        values = {
+            assurance: {name: growing_column.view() for name, growing_column in columns.items()}
+            for assurance, columns in self._values.items()
+        }
         return EvidenceColumns(
             positions=self._positions.view(),
-            values={
-                assurance: {name: growing_column.view() for name, growing_column in columns.items()}
-                for assurance, columns in self._values.items()
-            },
+            values=values,
             shown_levels=self._shown_levels.view(),
             stricter_levels=self._stricter_levels.view(),
         )

@@ -1,7 +1,7 @@
 """Long texts, compressed in blocks of consecutive texts.
 
 Descriptions make up most of the size of a large catalog. They are read either one at a time, which decompresses a
-single block, or all at once when texts are indexed, which decompresses all blocks into a file.
+single block, or all together when texts are indexed, which decompresses all blocks into a file.
 
 Compression takes long, so the texts of a new index remain uncompressed until they are indexed.
 """
@@ -29,10 +29,10 @@ class PackedTexts:
     """Texts in compressed blocks, accessed by index.
 
     Attributes:
-        data: The concatenated blocks, or the UTF-8 bytes of all texts if they are not compressed.
-        block_offsets: The start of each block in `data`, followed by the end of the last one; empty if the texts are
+        data: the concatenated blocks, or the UTF-8 bytes of all texts if they are not compressed.
+        block_offsets: the start of each block in `data`, followed by the end of the last one; empty if the texts are
             not compressed.
-        offsets: The start of each text in the UTF-8 bytes of all texts, followed by the end of the last one.
+        offsets: the start of each text in the UTF-8 bytes of all texts, followed by the end of the last one.
     """
 
     data: Bytes
@@ -91,11 +91,11 @@ class PackedTexts:
         return np.frombuffer(unpacked_block, np.uint8)
 
 
-def pack_texts(pieces: Iterator[Bytes], offsets: NDArray[Any], folder: Path | None) -> PackedTexts:
+def pack_texts(chunks: Iterator[Bytes], offsets: NDArray[Any], folder: Path | None) -> PackedTexts:
     """Compress texts in blocks.
 
     Args:
-        pieces: the UTF-8 bytes of all texts in pieces of any length.
+        chunks: the UTF-8 bytes of all texts in chunks of any length.
         offsets: the start of each text in these bytes, followed by the end of the last one.
         folder: where a temporary file holds the blocks, or None to use memory.
 
@@ -105,21 +105,21 @@ def pack_texts(pieces: Iterator[Bytes], offsets: NDArray[Any], folder: Path | No
     codec = _codec()
     packed_data = SpooledColumn(np.uint8, folder)
     block_offsets = [0]
-    for block in _divide_into_blocks(pieces, offsets):
+    for block in _divide_into_blocks(chunks, offsets):
         packed_block = codec.compress(block)
         packed_data.append(np.frombuffer(packed_block, np.uint8))
         block_offsets.append(block_offsets[-1] + packed_block.size)
     return PackedTexts(packed_data.read(), np.array(block_offsets, np.int64), offsets)
 
 
-def _divide_into_blocks(pieces: Iterator[Bytes], offsets: NDArray[Any]) -> Iterator[Bytes]:
-    """Yield the bytes of TEXTS_PER_BLOCK texts at a time, given the bytes of all texts in pieces of any length."""
+def _divide_into_blocks(chunks: Iterator[Bytes], offsets: NDArray[Any]) -> Iterator[Bytes]:
+    """Yield the bytes of TEXTS_PER_BLOCK texts at a time, given the bytes of all texts in chunks of any length."""
     remaining_bytes = np.empty(0, np.uint8)
     for first_text in range(0, len(offsets) - 1, TEXTS_PER_BLOCK):
         text_after = min(first_text + TEXTS_PER_BLOCK, len(offsets) - 1)
         size = int(offsets[text_after]) - int(offsets[first_text])
         while len(remaining_bytes) < size:
-            remaining_bytes = np.concatenate([remaining_bytes, next(pieces)])
+            remaining_bytes = np.concatenate([remaining_bytes, next(chunks)])
         yield remaining_bytes[:size]
         remaining_bytes = remaining_bytes[size:]
 

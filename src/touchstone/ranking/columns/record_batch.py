@@ -27,8 +27,8 @@ class CodedColumn:
     """A column with few distinct values.
 
     Attributes:
-        codes: The code of each record as int32; code 0 means "not known".
-        values: The distinct values by code; code 0 has the value None.
+        codes: the code of each record as int32; code 0 means unknown.
+        values: the distinct values by code; code 0 has the value None.
     """
 
     codes: NDArray[Any]
@@ -44,14 +44,14 @@ class RecordBatch:
     """A batch of records with distinct ids, column by column.
 
     Attributes:
-        columns: The columns by name: numbers as float64 (NaN if not known), flags as int8 (1, 0, or -1 if not known),
+        columns: the columns by name: numbers as float64 (NaN if unknown), flags as int8 (1, 0, or -1 if unknown),
             `id`, `created_at` and `updated_at` as int64 (times in microseconds since 1970), and the two halves of
             `dataset_id`, `uuid_high` and `uuid_low`, as uint64.
-        texts: TEXT_COLUMNS by name, as Arrow arrays of the type `large_string` (null if not known). A hidden record
+        texts: TEXT_COLUMNS by name, as Arrow arrays of the type `large_string` (null if unknown). A hidden record
             has the visibility `private`.
         words: WORD_COLUMNS by name. The values are tuples of strings.
-        owners: The users who own the records. The values are UUIDs.
-        evidence: The known values at the assurances above `declared`, with positions within the batch.
+        owners: the users who own the records. The values are UUIDs.
+        evidence: the known values at the assurances above `declared`, with positions within the batch.
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -82,7 +82,7 @@ def split_uuids(uuids: Sequence[UUID]) -> tuple[NDArray[np.uint64], NDArray[np.u
 def encode_values(values: Collection[Hashable | None]) -> CodedColumn:
     """Encode values as a column of codes.
 
-    None, which means "not known", has code 0.
+    None, which means unknown, has code 0.
     """
     codes_by_value: dict[Hashable | None, int] = {None: 0}
     codes = [codes_by_value.setdefault(value, len(codes_by_value)) for value in values]

@@ -52,7 +52,7 @@ KNOWN_ETHICAL: Final = "known_ethical"
 class CatalogRow(msgspec.Struct, frozen=True, kw_only=True):
     """A record of the catalog.
 
-    None means "not known", and times are in microseconds since 1970.
+    None means unknown, and times are in microseconds since 1970.
 
     The fields contain the values shown at the assurance `declared`. `evidence` contains, by attribute, the values known
     at higher assurances; attributes without an entry are merely declared.
@@ -122,18 +122,18 @@ class Segment:
     """Immutable records, stored column by column.
 
     Attributes:
-        size: The number of records.
-        columns: The columns by attribute: numbers as float64 (NaN if not known), flags as int8 (1, 0, or -1 if not
-            known), `id` and times as int64, texts, word lists and owners as int32 codes, and the two halves of
+        size: the number of records.
+        columns: the columns by attribute: numbers as float64 (NaN if unknown), flags as int8 (1, 0, or -1 if
+            unknown), `id` and times as int64, texts, word lists and owners as int32 codes, and the two halves of
             `dataset_id` as uint64. KNOWN_ETHICAL counts known attributes.
-        criteria: The values of the criteria in 0-1, by name.
-        vocabularies: The distinct values that codes refer to, by column.
-        words: The words of each record, or None if the segment cannot be searched for words.
-        word_positions: The positions of the records in `words` if it contains other records as well, or else None.
-        criteria_float32: The criteria as a matrix with one row for each criterion, or an empty matrix if it is not
+        criteria: the values of the criteria in 0-1, by name.
+        vocabularies: the distinct values that codes refer to, by column.
+        words: the words of each record, or None if the segment cannot be searched for words.
+        word_positions: the positions of the records in `words` if it also contains other records, and None otherwise.
+        criteria_float32: the criteria as a matrix with one row for each criterion, or an empty matrix if it is not
             needed. Multiplying it with the weights rules out most records quickly.
-        evidence: The known values at the assurances above `declared`.
-        assurance: The assurance of the columns and criteria.
+        evidence: the known values at the assurances above `declared`.
+        assurance: the assurance of the columns and criteria.
     """
 
     size: int
@@ -195,9 +195,9 @@ class DecodedColumns(NamedTuple):
     """Records in a form for transfer between segments and indexes.
 
     Attributes:
-        columns: The columns as in a segment, with codes that refer to `values`.
-        values: The value of each code, by column; code 0 means "not known".
-        evidence: The known values at the assurances above `declared`.
+        columns: the columns as in a segment, with codes that refer to `values`.
+        values: the value of each code, by column; code 0 means unknown.
+        evidence: the known values at the assurances above `declared`.
     """
 
     columns: Mapping[str, NDArray[Any]]
@@ -323,7 +323,7 @@ def count_known_ethical(columns: Facts) -> NDArray[np.uint8]:
 
 
 def _column_types() -> dict[str, Any]:
-    """Return the NumPy type of each column of a segment, by name."""
+    """Return the NumPy types of the columns of a segment, keyed by name."""
     return {
         **CLAIM_TYPES,
         **dict.fromkeys(INTEGER_COLUMNS, np.int64),

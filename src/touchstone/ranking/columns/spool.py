@@ -1,4 +1,4 @@
-"""Columns that are collected piece by piece and then read as a whole, in temporary files or in memory.
+"""Columns that are collected chunk by chunk and then read as a whole, in temporary files or in memory.
 
 Memory-mapped files do not count as memory of the process. The operating system caches as much of them as possible, and
 deletes them when they are no longer used.
@@ -21,26 +21,26 @@ from touchstone.ranking.columns.text_pool import Bytes, TextPool
 
 
 class SpooledColumn:
-    """A column that is written piece by piece and then read once."""
+    """A column that is written chunk by chunk and then read once."""
 
     def __init__(self, dtype: Any, folder: Path | None) -> None:
         """Begin a column in a temporary file in `folder`, or in memory if it is None."""
         self._dtype = np.dtype(dtype)
         self._file: BinaryIO | None = TemporaryFile(dir=folder) if folder else None  # noqa: SIM115 (closed by `read`)
-        self._pieces: list[NDArray[Any]] = []
+        self._chunks: list[NDArray[Any]] = []
 
     def append(self, values: NDArray[Any]) -> None:
         """Append values to the column."""
         if self._file is None:
-            self._pieces.append(np.array(values, self._dtype))
+            self._chunks.append(np.array(values, self._dtype))
         else:
             self._file.write(np.ascontiguousarray(values, self._dtype).data)
 
     def read(self) -> NDArray[Any]:
         """Finish the column and return its values."""
         if self._file is None:
-            pieces, self._pieces = self._pieces, []
-            return np.concatenate(pieces) if pieces else np.empty(0, self._dtype)
+            chunks, self._chunks = self._chunks, []
+            return np.concatenate(chunks) if chunks else np.empty(0, self._dtype)
 
         with self._file as file:
             file.flush()
@@ -74,9 +74,9 @@ class SpooledTexts:
     """The concatenated texts of all records.
 
     Attributes:
-        data: The UTF-8 bytes of all texts.
-        offsets: The start of each text in `data`, followed by the end of the last one.
-        is_known: Whether each record has a text.
+        data: the UTF-8 bytes of all texts.
+        offsets: the start of each text in `data`, followed by the end of the last one.
+        is_known: whether each record has a text.
     """
 
     data: Bytes
@@ -93,9 +93,9 @@ class AccentedTexts:
     """The folded forms of the texts that are not plain ASCII.
 
     Attributes:
-        indices: The ascending indices of these texts.
-        data: The concatenated UTF-8 bytes of their folded forms.
-        offsets: The start of each folded form in `data`, followed by the end of the last one.
+        indices: the ascending indices of these texts.
+        data: the concatenated UTF-8 bytes of their folded forms.
+        offsets: the start of each folded form in `data`, followed by the end of the last one.
     """
 
     indices: Ints
@@ -113,7 +113,7 @@ class TextSpool:
     def append(self, texts: pa.Array) -> None:
         """Append the texts of an Arrow array of the type `large_string`.
 
-        Null means "not known".
+        Null means unknown.
         """
         self._is_known.append(texts.is_valid().to_numpy(zero_copy_only=False))
         self._texts.append(texts.fill_null(""))
@@ -128,8 +128,8 @@ class RepeatedTexts:
     """The texts of all records, if many of them are equal.
 
     Attributes:
-        texts: The distinct texts of each batch of records, batch by batch.
-        codes: The index of each record's text among them, counted from 1; 0 means "not known".
+        texts: the distinct texts of each batch of records, batch by batch.
+        codes: the index of each record's text among them, counted from 1; 0 means unknown.
     """
 
     texts: SpooledTexts
@@ -147,7 +147,7 @@ class RepeatedTextSpool:
     def append(self, texts: pa.Array) -> None:
         """Append the texts of an Arrow array of the type `large_string`.
 
-        Null means "not known".
+        Null means unknown.
         """
         encoded_texts = texts.dictionary_encode()
         indices = encoded_texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)
@@ -156,7 +156,7 @@ class RepeatedTextSpool:
     def append_codes(self, codes: NDArray[np.int32], distinct_texts: pa.Array) -> None:
         """Append texts, given as one-based indices of distinct texts.
 
-        0 means "not known".
+        0 means unknown.
         """
         self._codes.append(np.where(codes == 0, 0, codes + self._text_count))
         self._texts.append(distinct_texts)
@@ -167,7 +167,7 @@ class RepeatedTextSpool:
         return RepeatedTexts(self._texts.read(), self._codes.read())
 
 
-class AccentSpool:
+class FoldedTextSpool:
     """Collects the folded forms of the texts that are not plain ASCII.
 
     Plain ASCII texts are not folded in advance, because kernels can convert ASCII letters to lower case while they

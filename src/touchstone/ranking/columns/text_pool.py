@@ -21,8 +21,8 @@ class TextPool:
     """Concatenated texts, accessed by index.
 
     Attributes:
-        data: The UTF-8 bytes of all texts.
-        offsets: The start of each text in `data`, followed by the end of the last one.
+        data: the UTF-8 bytes of all texts.
+        offsets: the start of each text in `data`, followed by the end of the last one.
     """
 
     data: Bytes

@@ -46,18 +46,18 @@ def fold_words(column: str, words: tuple[str, ...]) -> tuple[str, ...]:
 class CodeVocabulary:
     """A snapshot of the distinct values of a column.
 
-    Codes start at 1, and code 0 means "not known".
+    Codes start at 1, and code 0 means unknown.
 
     The sequences are indexed by code. They are shared with the writer, which may append more values, so they can be
     longer than `size`.
 
     Attributes:
-        size: The number of codes, including code 0.
-        values: The value of each code.
-        folded_values: The folded forms of the values, computed on demand.
-        codes: The code of each value.
-        ranking: The ranks of the folded values, computed on demand.
-        searchable_texts: The pool of the folded values of a column of texts, created on demand.
+        size: the number of codes, including code 0.
+        values: the value of each code.
+        folded_values: the folded forms of the values, computed on demand.
+        codes: the code of each value.
+        ranking: the ranks of the folded values, computed on demand.
+        searchable_texts: the pool of the folded values of a column of texts, created on demand.
     """
 
     size: int
@@ -81,7 +81,7 @@ class CodeVocabulary:
         return self.ranking.ranks(self.size)
 
     def ranks_of_codes(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return ranks for sorting the values of the given codes, with -1 for "not known".
+        """Return ranks for sorting the values of the given codes, with -1 for unknown values.
 
         For a few codes, these are ranks among their own values rather than among all values.
         """
@@ -97,7 +97,7 @@ class CodeVocabulary:
     def match_substring(self, codes: NDArray[np.int32], folded_substring: str) -> Bools:
         """Return whether the folded text of each code contains a substring.
 
-        The result for "not known" is False.
+        The result for unknown values is False.
 
         Many texts are searched with compiled kernels, which are faster than Python and release the GIL.
         """
@@ -109,7 +109,7 @@ class CodeVocabulary:
     def match_codes(self, codes: NDArray[np.int32], is_match: Callable[[Any], bool]) -> Bools:
         """Return whether the folded value of each code satisfies a condition.
 
-        The result for "not known" is False.
+        The result for unknown values is False.
         """
         # If there are fewer codes than values, test the value of each code.
         if len(codes) < self.size:

@@ -16,8 +16,8 @@ class ArrayStore(Protocol):
     It is safe to use from several threads.
     """
 
-    def add_pieces(self, pieces: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
-        """Concatenate one-dimensional pieces with `size` elements in total, and return the stored array."""
+    def add_chunks(self, chunks: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
+        """Concatenate one-dimensional chunks with `size` elements in total, and return the stored array."""
 
     def add(self, values: NDArray[Any]) -> NDArray[Any]:
         """Store an array, and return an array with the same values."""
@@ -26,13 +26,13 @@ class ArrayStore(Protocol):
 class MemoryStore(ArrayStore):
     """Stores arrays in the memory of the process."""
 
-    def add_pieces(self, pieces: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
-        """Concatenate one-dimensional pieces with `size` elements in total, and return the stored array."""
+    def add_chunks(self, chunks: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
+        """Concatenate one-dimensional chunks with `size` elements in total, and return the stored array."""
         values = np.empty(size, dtype)
         end = 0
-        for piece in pieces:
-            start, end = end, end + len(piece)
-            values[start:end] = piece
+        for chunk in chunks:
+            start, end = end, end + len(chunk)
+            values[start:end] = chunk
         return values
 
     def add(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -42,14 +42,13 @@ class MemoryStore(ArrayStore):
 
 def store_arrays(store: ArrayStore, component: Component) -> Component:
     """Return a copy of an array, dataclass or mapping with all arrays in it replaced by stored ones."""
-    stored: Any
+    stored_component: Any = component
     if isinstance(component, np.ndarray):
-        stored = store.add(component)
+        stored_component = store.add(component)
     elif isinstance(component, Mapping):
-        stored = {name: store_arrays(store, value) for name, value in component.items()}
+        stored_component = {name: store_arrays(store, value) for name, value in component.items()}
     elif is_dataclass(component) and not isinstance(component, type):
         values = {field.name: getattr(component, field.name) for field in fields(component)}
-        stored = replace(component, **{name: store_arrays(store, value) for name, value in values.items()})
-    else:
-        stored = component
-    return stored  # type: ignore[no-any-return]
+        stored_values = {name: store_arrays(store, value) for name, value in values.items()}
+        stored_component = replace(component, **stored_values)
+    return stored_component  # type: ignore[no-any-return]

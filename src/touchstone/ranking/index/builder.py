@@ -112,7 +112,7 @@ def build_columns(
             leaf_words=leaf_words,
             planes=store_arrays(store, planes.planes(plane_rows)),
             criteria=criteria.result(),
-            tables=store_arrays(store, _build_tables(numbers)),
+            tables=store_arrays(store, _build_criterion_tables(numbers)),
             numbers=numbers,
             integers={name: column.result() for name, column in integers.items()},
             texts={
@@ -209,7 +209,7 @@ def _build_stricter_by_assurance(
 def _build_stricter_columns(
     records: OrderedRecords, numbers: Mapping[str, NumberColumn], planes: PlaneWriter
 ) -> StricterColumns:
-    """Build the columns that differ at the assurance of `records`, which is above `declared`.
+    """Build the columns that differ from the level `declared` at the stricter assurance of `records`.
 
     Args:
         records: the records at the assurance.
@@ -268,7 +268,7 @@ def _build_numbers(records: OrderedRecords) -> dict[str, NumberColumn]:
 
 
 def _distinct_numbers(column: str, records: OrderedRecords) -> Floats:
-    """Return NaN, which means "not known", followed by the distinct numbers of a column in ascending order.
+    """Return NaN, which means unknown, followed by the distinct numbers of a column in ascending order.
 
     Numbers that are known only above `declared` are included, because all assurances share the result.
     """
@@ -299,15 +299,15 @@ def _distinct_known_numbers(columns: list[Floats]) -> Floats:
 def _encode_known(numbers: Floats, values: Floats, code_type: Any) -> NDArray[Any]:
     """Return the index in `values` of each number.
 
-    NaN, which means "not known", has code 0.
+    NaN, which means unknown, has code 0.
     """
     known_values = pa.array(values[1:] + 0.0)
     codes = np.empty(len(numbers), code_type)
     for start in range(0, len(numbers), _NUMBERS_PER_CHUNK):
         # Arrow distinguishes -0.0 from 0.0, but the catalog does not. Adding 0.0 turns -0.0 into 0.0.
-        piece = pa.array(numbers[start : start + _NUMBERS_PER_CHUNK] + 0.0)
-        indices = pc.index_in(piece, value_set=known_values).fill_null(-1)
-        codes[start : start + len(piece)] = indices.to_numpy() + 1
+        chunk = pa.array(numbers[start : start + _NUMBERS_PER_CHUNK] + 0.0)
+        indices = pc.index_in(chunk, value_set=known_values).fill_null(-1)
+        codes[start : start + len(chunk)] = indices.to_numpy() + 1
     return codes
 
 
@@ -330,8 +330,12 @@ def _choose_edges(codes: NDArray[Any], distinct_numbers: Floats, quantile_count:
     return sorted(edges)
 
 
-def _build_tables(numbers: Mapping[str, NumberColumn]) -> CriterionTables:
-    """Return lookup tables from the code of a number to each criterion that depends only on this number."""
+def _build_criterion_tables(numbers: Mapping[str, NumberColumn]) -> CriterionTables:
+    """Evaluate the formulas that depend on a single number once for each distinct number.
+
+    The code of a number is its index in the result. The kernels then look values up instead of computing them for each
+    record. A part is a contribution to the technical score.
+    """
     years = numbers["year"].values
     instances = numbers["instances_number"].values
     features = numbers["features_number"].values
@@ -363,8 +367,8 @@ def _sort_ids(records: OrderedRecords) -> NDArray[np.uint32]:
 
 def _build_integer_column(records: OrderedRecords, column: str) -> IntegerColumn:
     """Build a column of ids or times."""
-    encoded = _encode_integers(records.collected.columns[column])
-    return replace(encoded, stored=encoded.stored[records.order])
+    integer_column = _encode_integers(records.collected.columns[column])
+    return replace(integer_column, stored=integer_column.stored[records.order])
 
 
 def _encode_integers(integers: Ints) -> IntegerColumn:
@@ -392,7 +396,7 @@ def _build_word_column(records: OrderedRecords, column: str) -> CodedColumn:
     word_lists = records.collected.values[column]
     used_codes, codes = _renumber(records.column(column))
 
-    known_lists = [word_lists[code] for code in used_codes[1:].tolist()]  # code 0 is "not known"
+    known_lists = [word_lists[code] for code in used_codes[1:].tolist()]  # code 0 means unknown
     encoded_lists = [msgspec.json.encode(words).decode() for words in known_lists]
     return CodedColumn(TextPool.from_texts(["", *encoded_lists]), codes)
 
@@ -400,7 +404,7 @@ def _build_word_column(records: OrderedRecords, column: str) -> CodedColumn:
 def _renumber(codes: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     """Return the codes that occur and the index of each record's code among them.
 
-    Code 0, which means "not known", is always the first one, even if it does not occur.
+    Code 0, which means unknown, is always the first one, even if it does not occur.
     """
     is_used = np.bincount(codes, minlength=1) > 0
     is_used[0] = True
@@ -415,7 +419,7 @@ def _build_owner_column(records: OrderedRecords) -> OwnerColumn:
     """
     owners = records.collected.values["owner"]
     used_codes, owner_codes = _renumber(records.column("owner"))
-    owner_uuids = [owners[code].hex for code in used_codes[1:].tolist()]  # code 0 is "not known"
+    owner_uuids = [owners[code].hex for code in used_codes[1:].tolist()]  # code 0 means unknown
 
     private_positions = np.flatnonzero(~records.is_public())
     by_owner = np.argsort(owner_codes[private_positions], kind="stable")

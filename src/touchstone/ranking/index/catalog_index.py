@@ -107,12 +107,12 @@ class CatalogIndex:
         return np.asarray(positions[is_present])
 
     def numbers(self, column: str, positions: NDArray[Any]) -> Floats:
-        """Return a number attribute of the records at the given positions, NaN where not known."""
+        """Return a number attribute of the records at the given positions, NaN where unknown."""
         number = self.columns.numbers[column]
         return np.asarray(number.values[number.codes[positions]])
 
     def flags(self, flag: str, positions: NDArray[Any]) -> NDArray[np.int8]:
-        """Return a flag of the records at the given positions: 1, 0, or -1 where not known."""
+        """Return a flag of the records at the given positions: 1, 0, or -1 where unknown."""
         is_true = read_bits(self.plane(flag_plane(flag, True)), positions)
         is_false = read_bits(self.plane(flag_plane(flag, False)), positions)
         return np.where(is_true, 1, np.where(is_false, 0, -1)).astype(np.int8)
@@ -135,15 +135,15 @@ class CatalogIndex:
         return read_bits(self.plane(PUBLIC_PLANE), positions)
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
-        """Return a text attribute of the records at the given positions, None where not known."""
+        """Return a text attribute of the records at the given positions, None where unknown."""
         if column == "dataset_name":
-            return [*self.columns.names.pool.take(positions)]
+            return list(self.columns.names.pool.take(positions))
         if column == "visibility":
             return ["public" if is_public else "private" for is_public in self.is_public(positions).tolist()]
         return self.columns.text_column(column).take(positions)
 
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
-        """Return the folded words of the records at the given positions, an empty tuple where not known."""
+        """Return the folded words of the records at the given positions, an empty tuple where unknown."""
         stored = self.columns.words[column]
         codes = stored.codes[positions].tolist()
         words_by_code = {code: fold_words(column, decode_words(stored.pool[code])) for code in set(codes) if code}

@@ -22,7 +22,7 @@ from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, Wo
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, WORD_COLUMNS, count_known_ethical
 from touchstone.ranking.columns.spool import (
     AccentedTexts,
-    AccentSpool,
+    FoldedTextSpool,
     RepeatedTexts,
     RepeatedTextSpool,
     SpooledColumn,
@@ -39,7 +39,7 @@ TAGS: Final = "tags"
 """The column of word lists that may differ for almost every record, and is therefore collected as JSON."""
 CODED_WORDS: Final = tuple(name for name in WORD_COLUMNS if name != TAGS)
 IS_VISIBLE: Final = "is_visible"
-"""The column of records that everybody may see, not to be confused with the dataset attribute `is_public`."""
+"""The column of records that everyone may see, not to be confused with the dataset attribute `is_public`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,17 @@ class CollectedRecords:
     """All records that an index is built over, in the order of collection.
 
     Attributes:
-        size: The number of records.
-        columns: The columns by name: numbers as float64, flags as int8, ids, times and halves of UUIDs as integers,
+        size: the number of records.
+        columns: the columns by name: numbers as float64, flags as int8, ids, times and halves of UUIDs as integers,
             IS_VISIBLE as booleans, KNOWN_ETHICAL as counts, and CODED_WORDS and `owner` as codes.
-        criteria: The values of GRADED_CRITERIA by name.
-        grades: The criteria as bytes, with one row for each of GRADED_CRITERIA and one column for each record.
-        texts: The columns of names and LONG_TEXTS by name.
-        repeated_texts: The columns POOLED_COLUMNS and the tags as JSON, by name.
-        accented_names: The folded form of the names that are not plain ASCII.
-        values: The word list or owner of each code, by column; code 0 has the value None.
-        evidence: The known values at the assurances above `declared`.
-        folder: Where temporary files hold large arrays, or None to use memory.
+        criteria: the values of GRADED_CRITERIA by name.
+        grades: the criteria as bytes, with one row for each of GRADED_CRITERIA and one column for each record.
+        texts: the columns of names and LONG_TEXTS by name.
+        repeated_texts: the columns POOLED_COLUMNS and the tags as JSON, by name.
+        accented_names: the folded form of the names that are not plain ASCII.
+        values: the word list or owner of each code, by column; code 0 has the value None.
+        evidence: the known values at the assurances above `declared`.
+        folder: where temporary files hold large arrays, or None to use memory.
     """
 
     size: int
@@ -92,7 +92,7 @@ class RecordCollector:
         self._grades = {name: SpooledColumn(np.uint8, folder) for name in GRADED_CRITERIA}
         self._texts = {name: TextSpool(folder) for name in ("dataset_name", *LONG_TEXTS)}
         self._repeated_texts = {name: RepeatedTextSpool(folder) for name in (*POOLED_COLUMNS, TAGS)}
-        self._accented_names = AccentSpool(folder)
+        self._accented_names = FoldedTextSpool(folder)
         self._codes: dict[str, dict[Hashable, int]] = {name: {None: 0} for name in (*CODED_WORDS, "owner")}
         self._evidence = EvidenceWriter()
 
@@ -164,7 +164,7 @@ def _to_json_texts(word_lists: Iterable[Words]) -> pa.Array:
 
 
 def _column_types() -> dict[str, Any]:
-    """Return the NumPy type of each column of CollectedRecords.columns, by name."""
+    """Return the NumPy types of `CollectedRecords.columns`, keyed by name."""
     return {
         **{name: CLAIM_TYPES[name] for name in (*NUMBERS, *FLAGS)},
         **dict.fromkeys(INTEGER_COLUMNS, np.int64),

@@ -25,9 +25,9 @@ class Spellings:
     """The words in a column of word lists, as spelled there.
 
     Attributes:
-        texts: The distinct spellings.
-        list_codes: The code of the list, for each word of each distinct list.
-        indices: The index of the spelling in `texts`, for the same words.
+        texts: the distinct spellings.
+        list_codes: the code of the list, for each word of each distinct list.
+        indices: the index of the spelling in `texts`, for the same words.
     """
 
     texts: list[str]
@@ -43,7 +43,7 @@ class Spellings:
         index_by_text: dict[str, int] = {}
         list_codes: list[int] = []
         indices: list[int] = []
-        for code in range(1, len(pool)):  # code 0 is "not known"
+        for code in range(1, len(pool)):  # code 0 means unknown
             words = decode_words(pool[code])
             first_spellings = {comparison_key(column, word): word for word in reversed(words)}
             for word in first_spellings.values():

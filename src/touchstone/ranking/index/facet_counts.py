@@ -43,7 +43,7 @@ def count_index(index: CatalogIndex, bitmap: Words, match_count: int) -> FacetCo
 
 
 def warm_up_facets(index: CatalogIndex) -> None:
-    """Run the kernels that count codes over one leaf, so that they are compiled before the first query."""
+    """Compile the kernels that count codes before the first query, by running them over one leaf."""
     columns = index.columns
     no_matches = np.zeros(columns.leaf_words, np.uint64)
     leaf_codes = LeafCodes(np.ones(1, np.int64), np.ones(1, np.int64))
@@ -67,7 +67,7 @@ _KNOWN_CITATIONS: Final = at_least_plane("citations", 1)
 
 
 def _add_flags(counter: FacetCounter, plane_counts: dict[str, int], match_count: int) -> None:
-    """Add the number of matches where each flag is true, false and not known."""
+    """Add the number of matches where each flag is true, false and unknown."""
     for flag in FLAGS:
         true_count = plane_counts[flag_plane(flag, True)]
         false_count = plane_counts[flag_plane(flag, False)]
@@ -127,9 +127,10 @@ def _add_years(counter: FacetCounter, index: CatalogIndex, counts: Ints) -> None
 
 
 def _add_number_ranges(counter: FacetCounter, matches: Matches, plane_counts: dict[str, int]) -> None:
-    """Add the ranges of all numbers except the year, and of the popularity score, which depends on the citations.
+    """Add the ranges of all numbers except the year, and of the popularity score.
 
-    Codes are in the order of the numbers, so the range of the codes determines the range of the numbers.
+    Codes are in the order of the numbers, so the range of the codes determines the range of the numbers. The popularity
+    score depends on the citations.
     """
     index = matches.index
     for column in NUMBERS:
@@ -159,6 +160,6 @@ def _add_technical_range(counter: FacetCounter, matches: Matches) -> None:
 
 
 def _known_codes(counts: Ints) -> list[int]:
-    """Return the codes that occur, in ascending order and without code 0, which means "not known"."""
+    """Return the codes that occur, in ascending order and without code 0, which means unknown."""
     codes: list[int] = (np.flatnonzero(counts[1:]) + 1).tolist()
     return codes

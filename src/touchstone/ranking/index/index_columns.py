@@ -81,9 +81,9 @@ class Planes:
     All assurances share the bitmaps; `rows` selects the planes that apply at one assurance.
 
     Attributes:
-        rows: The row number of each plane by its key, as returned by `flag_plane`, `word_plane` and so on.
-        bitmaps: The bits of all records, with one row for each plane.
-        counts: The number of records in each leaf, with one row for each plane.
+        rows: the row number of each plane by its key, as returned by `flag_plane`, `word_plane` and so on.
+        bitmaps: the bits of all records, with one row for each plane.
+        counts: the number of records in each leaf, with one row for each plane.
     """
 
     rows: Mapping[str, int]
@@ -96,14 +96,14 @@ class CriterionColumns:
     """The criteria of records, and their bounds for blocks of 64 records and for leaves.
 
     Attributes:
-        grades: The criteria of each record as bytes, rounded up, with one row for each of GRADED_CRITERIA.
-        flag_bytes: A byte for each record with one bit for each of FLAG_STATES.
-        block_grades: The highest grade in each block, with one row for each of GRADED_CRITERIA.
-        block_flag_bytes: A byte for each block with the bits of FLAG_STATES that any of its records has.
-        ethical_by_grade: The ethical score of each grade.
-        upper: The highest value in each leaf, with one row for each criterion.
-        lower: The lowest value in each leaf, with one row for each criterion.
-        known_ethical: The number of ethical attributes with a known value, for each record.
+        grades: the criteria of each record as bytes, rounded up, with one row for each of GRADED_CRITERIA.
+        flag_bytes: a byte for each record with one bit for each of FLAG_STATES.
+        block_grades: the highest grade in each block, with one row for each of GRADED_CRITERIA.
+        block_flag_bytes: a byte for each block with the bits of FLAG_STATES that any of its records has.
+        ethical_by_grade: the ethical score of each grade.
+        upper: the highest value in each leaf, with one row for each criterion.
+        lower: the lowest value in each leaf, with one row for each criterion.
+        known_ethical: the number of ethical attributes with a known value, for each record.
     """
 
     grades: NDArray[np.uint8]
@@ -131,7 +131,10 @@ class CriterionColumns:
 
 @dataclass(frozen=True, slots=True)
 class CriterionTables:
-    """Lookup tables from the code of a number to a criterion, or part of the technical score, that depends on it."""
+    """The results of formulas of one number, indexed by the code of the number.
+
+    They are criteria, and parts of the technical score (`*_part`).
+    """
 
     year: Floats
     instances: Floats
@@ -149,8 +152,8 @@ class NumberColumn:
 
     Attributes:
         values: NaN at index 0, followed by the distinct numbers in ascending order.
-        codes: The index in `values` of each record's number; code 0 means "not known".
-        edges: The codes, in ascending order, that have a plane of the records with this code or a higher one.
+        codes: the index in `values` of each record's number; code 0 means unknown.
+        edges: the codes, in ascending order, that have a plane of the records with this code or a higher one.
     """
 
     values: Floats
@@ -163,8 +166,8 @@ class IntegerColumn:
     """A column of ids or times, stored in as few bytes as possible.
 
     Attributes:
-        values: The distinct integers, or only the smallest integer.
-        stored: The index in `values` of each record's integer, or its difference from the smallest integer.
+        values: the distinct integers, or only the smallest integer.
+        stored: the index in `values` of each record's integer, or its difference from the smallest integer.
     """
 
     values: Ints
@@ -185,7 +188,7 @@ class IntegerColumn:
 class CodedColumn:
     """A column of texts or of word lists as JSON, stored as codes for distinct values.
 
-    Code 0 means "not known".
+    Code 0 means unknown.
     """
 
     pool: TextPool
@@ -202,9 +205,9 @@ class OwnerColumn:
     """The owners of the records.
 
     Attributes:
-        owners: The owner of each record as a hexadecimal UUID.
-        private_positions: The positions of the private records, sorted by the code of the owner.
-        private_codes: The owner codes of these records, in the same order.
+        owners: the owner of each record as a hexadecimal UUID.
+        private_positions: the positions of the private records, sorted by the code of the owner.
+        private_codes: the owner codes of these records, in the same order.
     """
 
     owners: CodedColumn
@@ -232,9 +235,9 @@ class StricterColumns:
     other records have only zeros.
 
     Attributes:
-        plane_rows: The row numbers of the planes of numbers, flags and ethical criteria.
-        criteria: The criteria of records, blocks and leaves, without trailing zeros.
-        codes: The code of each record by number attribute, without trailing zeros. All assurances share the numbers.
+        plane_rows: the row numbers of the planes of numbers, flags and ethical criteria.
+        criteria: the criteria of records, blocks and leaves, without trailing zeros.
+        codes: the code of each record by number attribute, without trailing zeros. All assurances share the numbers.
     """
 
     plane_rows: Mapping[str, int]
@@ -247,9 +250,9 @@ class StoredLevels:
     """The packed evidence levels of the records with evidence.
 
     Attributes:
-        positions: The ascending positions of these records.
-        shown: The levels that support the values shown at `declared`.
-        stricter: The levels that support the values at the assurances above it.
+        positions: the ascending positions of these records.
+        shown: the levels that support the values shown at `declared`.
+        stricter: the levels that support the values at the assurances above it.
     """
 
     positions: NDArray[np.uint32]

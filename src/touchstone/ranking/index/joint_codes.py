@@ -20,7 +20,7 @@ from touchstone.ranking.query.facets import FACET_WORDS
 
 JOINT_CODE_TYPE: Final = np.uint16
 MAX_JOINT_CODES: Final = 1 << 16  # the number of values of the type; an array of their counts fits into a CPU cache
-_RECORDS_AT_A_TIME: Final = 1 << 18
+_RECORDS_PER_CHUNK: Final = 1 << 18
 
 
 class CodedValues(NamedTuple):
@@ -36,9 +36,9 @@ class JointColumn:
     """Columns over the same records, with the joint code of each record.
 
     Attributes:
-        names: The names of the columns.
-        code_counts: The number of codes of each column.
-        codes: The joint code of each record: the flat index of its combination of codes in a table in C order that has
+        names: the names of the columns.
+        code_counts: the number of codes of each column.
+        codes: the joint code of each record: the flat index of its combination of codes in a table in C order that has
             one axis for each column.
     """
 
@@ -58,9 +58,9 @@ class JointColumn:
             return cls(names, code_counts, columns[0].codes)
 
         joint_codes = np.empty(len(columns[0].codes), JOINT_CODE_TYPE)
-        for start in range(0, len(joint_codes), _RECORDS_AT_A_TIME):
-            piece = slice(start, start + _RECORDS_AT_A_TIME)
-            joint_codes[piece] = np.ravel_multi_index([column.codes[piece] for column in columns], code_counts)
+        for start in range(0, len(joint_codes), _RECORDS_PER_CHUNK):
+            chunk = slice(start, start + _RECORDS_PER_CHUNK)
+            joint_codes[chunk] = np.ravel_multi_index([column.codes[chunk] for column in columns], code_counts)
         return cls(names, code_counts, joint_codes)
 
     @property
@@ -74,7 +74,7 @@ class JointColumn:
         return np.bincount(self.codes, minlength=self.joint_code_count)
 
     def counts_by_column(self, joint_counts: Ints) -> dict[str, Ints]:
-        """Return the count of each code by the name of its column, given the count of each joint code."""
+        """Return the counts of the codes of each column, keyed by its name, from the count of each joint code."""
         table = joint_counts.reshape(self.code_counts)
         counts: dict[str, Ints] = {}
         for axis, name in enumerate(self.names):
@@ -89,7 +89,7 @@ def counted_columns(columns: IndexColumns) -> list[CodedValues]:
 
 
 def join_text_columns(columns: IndexColumns) -> list[JointColumn]:
-    """Join the columns of texts and word lists that facets count, so that few passes count all of them."""
+    """Join the columns of texts and word lists that facets count, to count them in few passes."""
     return join(_text_columns(columns))
 
 

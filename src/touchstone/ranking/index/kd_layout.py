@@ -25,9 +25,9 @@ class KdSpace:
     """The coordinates of records for their layout.
 
     Attributes:
-        dimensions: The coordinates as bytes, with one row for each dimension and one column for each record.
-        importance: The weight of differences in each dimension.
-        alphabetical_ranks: The rank of each record by name, which separates records with similar coordinates.
+        dimensions: the coordinates as bytes, with one row for each dimension and one column for each record.
+        importance: the weight of differences in each dimension.
+        alphabetical_ranks: the rank of each record by name, which separates records with similar coordinates.
     """
 
     dimensions: NDArray[np.uint8]
@@ -115,7 +115,7 @@ def order_within_leaves(space: KdSpace, order: NDArray[np.uint32], leaf_size: in
     end_of_full_leaves = full_leaf_count * leaf_size
     leaves = order[:end_of_full_leaves].reshape(full_leaf_count, leaf_size)
 
-    # Split many leaves at once for speed, but not all of them, because their coordinates take much memory.
+    # Split many leaves at the same time for speed, but not all of them, because their coordinates take much memory.
     def reorder_leaves(start: int, end: int) -> None:
         for first in range(start // leaf_size, end // leaf_size, _LEAVES_AT_ONCE):
             last = min(first + _LEAVES_AT_ONCE, end // leaf_size)

@@ -34,9 +34,9 @@ class Matches:
     """The records of an index that match a query, at least one.
 
     Attributes:
-        index: The index.
-        bitmap: A bitmap of the matching records.
-        count: The number of the matching records.
+        index: the index that contains all records.
+        bitmap: a bitmap of the matching records.
+        count: the number of the matching records.
     """
 
     index: CatalogIndex
@@ -64,7 +64,7 @@ class Matches:
         return dict(zip(keys, counts_by_thread.sum(axis=0).tolist(), strict=True))
 
     def count_values(self) -> dict[str, Ints]:
-        """Return the number of matches with each code, by the name of each of the `counted_columns`."""
+        """Return the number of matches with each code of the `counted_columns`, keyed by column name."""
         if self.are_few:
             return self._count_few_values()
 
@@ -109,7 +109,7 @@ class Matches:
     def known_code_range(self, column: str) -> list[int]:
         """Return the lowest and the highest code of the matches in a number column.
 
-        Code 0, which means "not known", is ignored. The list is empty if no match has a known number.
+        Code 0, which means unknown, is ignored. The list is empty if no match has a known number.
         """
         codes = self.index.columns.numbers[column].codes
         if self.are_few:

@@ -27,9 +27,9 @@ class OrderCache:
     """The most recently used sort orders, at every assurance.
 
     Attributes:
-        beginnings: The first positions of each order, which are enough for most pages.
-        permutations: The positions of all records in each order.
-        lock: Held while an order is computed, so that two threads do not compute the same one.
+        beginnings: the first positions of each order, which are enough for most pages.
+        permutations: the positions of all records in each order.
+        lock: held while an order is computed, so that two threads do not compute the same one.
     """
 
     def __init__(self) -> None:

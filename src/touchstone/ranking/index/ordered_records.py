@@ -42,11 +42,11 @@ class OrderedRecords:
     They are divided into leaves of `64 * leaf_words` records. Only the last leaf may be shorter.
 
     Attributes:
-        collected: All records in the order of collection.
-        order: The number of the collected record at each position in the index.
-        positions: The position in the index of each collected record, for all records at every assurance.
-        leaf_words: The number of 64-bit words in the bitmap of a leaf.
-        assurance: The assurance of the columns and criteria.
+        collected: all records in the order of collection.
+        order: the number of the collected record at each position in the index.
+        positions: the position in the index of each collected record, for all records at every assurance.
+        leaf_words: the number of 64-bit words in the bitmap of a leaf.
+        assurance: the assurance of the columns and criteria.
     """
 
     collected: CollectedRecords

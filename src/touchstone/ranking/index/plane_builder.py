@@ -118,7 +118,7 @@ def _frequent_word_masks(records: OrderedRecords, column: str) -> Iterator[_Name
     """
     codes = records.column(column)
     list_counts = np.bincount(codes)
-    known_codes = np.flatnonzero(list_counts[1:]) + 1  # code 0 is "not known"
+    known_codes = np.flatnonzero(list_counts[1:]) + 1  # code 0 means unknown
 
     values = records.collected.values[column]
     word_lists = {code: fold_words(column, values[code]) for code in known_codes.tolist()}

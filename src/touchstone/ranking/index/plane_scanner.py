@@ -50,9 +50,9 @@ class ScanCache:
     """Cached data shared by the scanners of an index at all assurances.
 
     Attributes:
-        planes: The most recently used planes, by assurance and predicate.
-        texts: The decoded distinct texts of columns with predicates on whole values, by column.
-        searches: The substring searches, by column.
+        planes: the most recently used planes, by assurance and predicate.
+        texts: the decoded distinct texts of columns with predicates on whole values, by column.
+        searches: the substring searches, by column.
     """
 
     def __init__(self) -> None:
@@ -174,7 +174,7 @@ class PlaneScanner:
         if column == "dataset_name":
             return contains
 
-        contains[0] = False  # code 0 is "not known"
+        contains[0] = False  # code 0 means unknown
         return np.asarray(contains[self._columns.texts[column].codes])
 
     def _text_search(self, column: str) -> TextSearch:
@@ -192,7 +192,7 @@ class PlaneScanner:
         """
         is_match = _text_condition(predicate)
         coded_column = self._coded_column(predicate.column)
-        known_texts = self._decode_texts(predicate.column, coded_column.pool)[1:]  # code 0 is "not known"
+        known_texts = self._decode_texts(predicate.column, coded_column.pool)[1:]  # code 0 means unknown
         matches_by_code = np.array([False, *map(is_match, known_texts)], np.bool_)
         return np.asarray(matches_by_code[coded_column.codes])
 

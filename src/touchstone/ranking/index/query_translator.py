@@ -7,6 +7,7 @@ planes that were scanned for this query.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -50,11 +51,11 @@ class PredicatePlan:
     """The conjunction of conditions that evaluates one predicate.
 
     Attributes:
-        clauses: Conditions on planes.
-        code_ranges: The permitted ranges of codes in number columns.
-        name_substring: Bytes that the folded name must contain.
-        needs_scan: Whether the predicate can be evaluated only by reading a whole column.
-        matches_nothing: Whether no record can satisfy the predicate.
+        clauses: conditions on planes.
+        code_ranges: the permitted ranges of codes in number columns.
+        name_substring: bytes that the folded name must contain.
+        needs_scan: whether the predicate can be evaluated only by reading a whole column.
+        matches_nothing: whether no record can satisfy the predicate.
     """
 
     clauses: tuple[Clause, ...] = ()
@@ -72,8 +73,8 @@ class TranslatedQuery(NamedTuple):
     """A query in the form that kernels need.
 
     Attributes:
-        kernel_query: The query itself.
-        max_matches: An upper bound for the number of matches, which decides how the query is evaluated.
+        kernel_query: the query itself.
+        max_matches: an upper bound for the number of matches, which decides how the query is evaluated.
     """
 
     kernel_query: KernelQuery
@@ -129,7 +130,7 @@ class QueryTranslator:
         if any(plan.matches_nothing for plan in plans):
             return None
 
-        clauses = [clause for plan in plans for clause in plan.clauses]
+        clauses = list(chain.from_iterable(plan.clauses for plan in plans))
         max_candidates = min(self._max_matches(clauses, ()), int(alive_counts.sum(dtype=np.int64)))
         scans_names = finds_all and max_candidates > self._columns.size // _SCAN_NAMES_FROM_SHARE
         name_substring = self._substring_for_kernels(query, plans, scans_names=scans_names)
@@ -146,14 +147,15 @@ class QueryTranslator:
         # The planes scanned for this query are numbered after the planes of the index.
         index_plane_count = len(self._plane_totals)
         clauses += [Clause((index_plane_count + number,)) for number in range(len(scanned_planes))]
-        code_ranges = [code_range for plan in plans for code_range in plan.code_ranges]
+        code_ranges = list(chain.from_iterable(plan.code_ranges for plan in plans))
+        clause_planes = list(chain.from_iterable(clause.planes for clause in clauses))
 
         signatures, leaf_count = self._columns.names.signatures, self._columns.leaf_count
         kernel_query = KernelQuery(
             alive=alive,
             alive_counts=alive_counts,
             clause_starts=np.cumsum([0, *(len(clause.planes) for clause in clauses)]),
-            clause_planes=np.array([plane for clause in clauses for plane in clause.planes], np.int64),
+            clause_planes=np.array(clause_planes, np.int64),
             clause_is_negated=np.array([clause.is_negated for clause in clauses], np.bool_),
             extra_planes=_stack([plane.bitmap for plane in scanned_planes], np.uint64),
             extra_plane_counts=_stack([plane.counts for plane in scanned_planes], np.uint16),
@@ -229,7 +231,7 @@ class QueryTranslator:
             return self._plan_codes("citations", lowest_code, highest_code)
 
         if column in NUMBERS:
-            known_values = self._columns.numbers[column].values[1:]  # code 0 is "not known"
+            known_values = self._columns.numbers[column].values[1:]  # code 0 means unknown
             lowest_code = _first_at_least(known_values, low) + 1
             highest_code = _last_at_most(known_values, high) + 1
             return self._plan_codes(column, lowest_code, highest_code)
@@ -237,7 +239,7 @@ class QueryTranslator:
         return _SCAN
 
     def _plan_ethical_score(self, low: float, high: float) -> PredicatePlan:
-        """Plan a range of the ethical score, which is the share of the ten ethical criteria that a record meets.
+        """Plan a range of the ethical score: the share of the ten ethical criteria that a record meets.
 
         For each n from 1 to 10, the index has a plane of the records that meet at least n criteria. A record is in the
         range if it is in the plane of the lower bound but not in the plane above the upper bound.
@@ -287,7 +289,7 @@ class QueryTranslator:
         return PredicatePlan(clauses=tuple(clauses), code_ranges=(code_range,))
 
     def plan_flag(self, predicate: FlagEquals) -> PredicatePlan:
-        """Plan a flag with the plane of its value, at the assurance of the predicate or else of the index."""
+        """Plan a flag with the plane of its value, at the assurance of the predicate or, without one, of the index."""
         rows = self._plane_rows
         if predicate.assurance is not None:
             rows = self._declared_columns.plane_rows(predicate.assurance)

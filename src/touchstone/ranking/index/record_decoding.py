@@ -32,7 +32,7 @@ def decode_records(index: CatalogIndex, positions: Ints, folder: Path | None) ->
     """Yield the records at the given positions in batches.
 
     Args:
-        index: the index.
+        index: the index that contains the records.
         positions: the positions in ascending order.
         folder: where temporary files hold decompressed long texts, or None to use memory.
 
@@ -68,7 +68,7 @@ def _decode_batch(index: CatalogIndex, positions: Ints, texts: dict[str, pa.Arra
 
 
 def _take_texts(pool: pa.Array, column: TextColumn[TextPool] | TextColumn[PackedTexts], positions: Ints) -> pa.Array:
-    """Return the texts of a column at the given positions, null where not known."""
+    """Return the texts of a column at the given positions, null where unknown."""
     codes = column.codes[positions]
     is_unknown = codes == 0
     return pool.take(pa.array(codes, mask=is_unknown))
@@ -85,7 +85,7 @@ def _decode_codes(
 ) -> CodedColumn:
     """Return a column at the given positions, with new codes for the values that occur there.
 
-    Code 0 always means "not known", even if it does not occur.
+    Code 0 always means unknown, even if it does not occur.
     """
     index_codes = column.codes[positions]
     used_codes = np.union1d([0], index_codes)

@@ -45,9 +45,9 @@ class Header(msgspec.Struct, frozen=True):
     """The header of a snapshot.
 
     Attributes:
-        version: The caller's version of the content of the index.
-        size: The size of all arrays in bytes, including the gaps between them.
-        checksum: The CRC-32 of these bytes.
+        version: the caller's version of the content of the index.
+        size: the size of all arrays in bytes, including the gaps between them.
+        checksum: the CRC-32 of these bytes.
         columns: `IndexColumns` as JSON, with a `StoredArray` in place of each array.
     """
 
@@ -69,9 +69,9 @@ class MappedSnapshot:
     """A snapshot file that is mapped into memory.
 
     Attributes:
-        index: The index, with arrays that are read from the file on first use.
-        version: The caller's version of the content of the index.
-        digest: The SHA-256 of the header in hexadecimal digits. The header contains the checksum of the arrays, so the
+        index: the index, with arrays that are read from the file on first use.
+        version: the caller's version of the content of the index.
+        digest: the SHA-256 of the header in hexadecimal digits. The header contains the checksum of the arrays, so the
             digest identifies the snapshot.
     """
 

@@ -60,13 +60,13 @@ class SnapshotWriter(ArrayStore):
         self._write(np.ascontiguousarray(values).reshape(-1), self._arrays_offset + description.offset)
         return self._map(description)
 
-    def add_pieces(self, pieces: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
-        """Write the pieces of an array one after the other, and return the array mapped from the file."""
+    def add_chunks(self, chunks: Iterable[NDArray[Any]], size: int, dtype: Any) -> NDArray[Any]:
+        """Write the chunks of an array one after the other, and return the array mapped from the file."""
         description = self._reserve(np.dtype(dtype), (size,))
         offset = self._arrays_offset + description.offset
-        for piece in pieces:
-            self._write(piece, offset)
-            offset += piece.nbytes
+        for chunk in chunks:
+            self._write(chunk, offset)
+            offset += chunk.nbytes
         return self._map(description)
 
     def _reserve(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> StoredArray:
@@ -122,10 +122,10 @@ class SnapshotWriter(ArrayStore):
         """Return the description of an array, which the JSON encoder writes instead of the array."""
         if id(value) not in self._arrays:
             mapped_array = self.add(value)
-            _, description = self._arrays.pop(id(mapped_array))
+            _mapped_array, description = self._arrays.pop(id(mapped_array))
             self._arrays[id(value)] = (value, description)
 
-        _, description = self._arrays[id(value)]
+        _array, description = self._arrays[id(value)]
         return description
 
     def _checksum(self) -> int:

@@ -1,7 +1,7 @@
 """Building the text columns of an index.
 
-A text column stores each distinct text once, in a pool, and a code for each record. Code 0 means "not known"; the other
-codes number the distinct texts in the order of their first occurrence. Names are not stored in this way because most of
+A text column stores each distinct text once, in a pool, and a code for each record. Code 0 means unknown; the other
+codes number the distinct texts in the order of their first occurrence. Names have no codes, because most of
 them are unique. The pool of names contains one name for each record, in the order of the index.
 """
 
@@ -29,7 +29,7 @@ from touchstone.ranking.index.text_order import TextOrder
 from touchstone.ranking.index.text_ranks import NO_RANKS, rank_texts
 from touchstone.ranking.kernels import distinct_text_kernels, text_sort_kernels
 
-_TEXTS_PER_PIECE: Final = 1 << 16
+_TEXTS_PER_CHUNK: Final = 1 << 16
 _MAX_QUICKLY_SORTED_TEXTS: Final = 100_000
 """Up to this number, distinct texts are sorted in a fraction of a second."""
 
@@ -39,8 +39,8 @@ class NumberedTexts(Generic[Pool]):
     """The texts of a column with a code for each distinct text, before the order of the index is known.
 
     Attributes:
-        pool: The distinct texts by code.
-        codes: The code of each record in the order of collection, in the smallest sufficient integer type.
+        pool: the distinct texts by code.
+        codes: the code of each record in the order of collection, in the smallest sufficient integer type.
     """
 
     pool: Pool
@@ -52,8 +52,8 @@ class _DistinctTexts:
     """The distinct texts of a column, numbered in the order in which they were collected.
 
     Attributes:
-        first_records: The first record with each distinct text, in ascending order.
-        codes: The code of each record in the order of collection.
+        first_records: the first record with each distinct text, in ascending order.
+        codes: the code of each record in the order of collection.
     """
 
     first_records: Ints
@@ -105,13 +105,9 @@ def _number_without_packing(texts: SpooledTexts) -> NumberedTexts[PackedTexts]:
 
 
 def pack_column(column: TextColumn[PackedTexts], folder: Path | None) -> TextColumn[PackedTexts]:
-    """Compress a column of long texts and remove duplicates.
+    """Compress a column of long texts and remove duplicates. A compressed column is returned unchanged.
 
-    A compressed column is returned unchanged.
-
-    Args:
-        column: the column.
-        folder: where a temporary file holds the texts, or None to use memory.
+    A temporary file in `folder` holds the texts during the compression; if `folder` is None, they are in memory.
 
     Raises:
         OSError: the folder cannot be written to.
@@ -119,7 +115,7 @@ def pack_column(column: TextColumn[PackedTexts], folder: Path | None) -> TextCol
     if column.pool.is_compressed:
         return column
 
-    # Skip the first text of the pool: its code 0 means "not known".
+    # Skip the first text of the pool: its code 0 means unknown.
     text_offsets: Ints = column.pool.offsets[1:].astype(np.int64)
     texts = SpooledTexts(column.pool.data, text_offsets, np.ones(len(column.pool) - 1, np.bool_))
     numbered = _pack_long_texts(texts, folder)
@@ -197,10 +193,10 @@ def _store_names(texts: SpooledTexts, records: OrderedRecords, store: ArrayStore
     return _store_pool(_copy_texts(texts, records.order), texts.lengths()[records.order], store)
 
 
-def _store_pool(pieces: Iterator[Bytes], lengths: Ints, store: ArrayStore) -> TextPool:
-    """Store a pool of texts, given their bytes in pieces and the length of each text in bytes."""
+def _store_pool(chunks: Iterator[Bytes], lengths: Ints, store: ArrayStore) -> TextPool:
+    """Store a pool of texts, given their bytes in chunks and the length of each text in bytes."""
     offsets = _to_smallest_offsets(lengths)
-    data = store.add_pieces(pieces, int(offsets[-1]), np.uint8)
+    data = store.add_chunks(chunks, int(offsets[-1]), np.uint8)
     return TextPool(data, store.add(offsets))
 
 
@@ -217,13 +213,13 @@ def _to_offsets(lengths: Ints) -> Ints:
 
 def _copy_texts(texts: SpooledTexts, records: Ints) -> Iterator[Bytes]:
     """Yield the concatenated bytes of the records' texts, many texts at a time."""
-    for start in range(0, len(records), _TEXTS_PER_PIECE):
-        piece_records = records[start : start + _TEXTS_PER_PIECE]
-        if _are_consecutive(piece_records):
-            first, last = piece_records[0], piece_records[-1]
+    for start in range(0, len(records), _TEXTS_PER_CHUNK):
+        chunk_records = records[start : start + _TEXTS_PER_CHUNK]
+        if _are_consecutive(chunk_records):
+            first, last = chunk_records[0], chunk_records[-1]
             yield texts.data[texts.offsets[first] : texts.offsets[last + 1]]
         else:
-            yield _gather_texts(texts.data, texts.offsets, piece_records)
+            yield _gather_texts(texts.data, texts.offsets, chunk_records)
 
 
 def _are_consecutive(records: Ints) -> bool:

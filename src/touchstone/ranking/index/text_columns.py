@@ -19,12 +19,12 @@ Pool = TypeVar("Pool", TextPool, PackedTexts)
 class TextColumn(Generic[Pool]):
     """A column of texts, stored as codes for distinct texts.
 
-    Code 0 means "not known".
+    Code 0 means unknown.
 
     Attributes:
-        pool: The distinct texts by code; long texts are compressed.
-        codes: The code of each record.
-        ranks: The alphabetical rank of each code, empty until the texts of a large catalog are indexed.
+        pool: the distinct texts by code; long texts are compressed.
+        codes: the code of each record.
+        ranks: the alphabetical rank of each code, empty until the texts of a large catalog are indexed.
     """
 
     pool: Pool
@@ -34,7 +34,7 @@ class TextColumn(Generic[Pool]):
     def ranks_at(self, positions: NDArray[Any]) -> NDArray[np.uint32]:
         """Return the rank of the text at each of the given positions.
 
-        Rank 0 means "not known".
+        Rank 0 means unknown.
 
         Raises:
             TextsNotIndexed: the ranks have not been computed yet.
@@ -44,7 +44,7 @@ class TextColumn(Generic[Pool]):
         return np.asarray(self.ranks[self.codes[positions]])
 
     def take(self, positions: NDArray[Any]) -> list[str | None]:
-        """Return the texts at the given positions, None where not known."""
+        """Return the texts at the given positions, None where unknown."""
         codes = self.codes[positions].tolist()
         text_by_code = {code: self.pool[code] if code else None for code in set(codes)}
         return [text_by_code[code] for code in codes]
@@ -55,15 +55,15 @@ class NameColumn:
     """The names of the records and their alphabetical order, by folded name and then by id.
 
     Attributes:
-        pool: The name of each record.
-        accented: A bitmap of the records with names that are not plain ASCII.
-        accented_positions: The ascending positions of these records.
-        accented_pool: The folded names of these records.
-        places: The rank of each record in the alphabetical order, counted from 0.
-        permutation: The positions of all records in the alphabetical order.
-        group_starts: A bitmap of the ranks where the folded name differs from the previous one.
-        first_places: The lowest rank in each leaf.
-        signatures: A filter of the trigrams in the names of each leaf: one row for each trigram bucket, with one bit
+        pool: the name of each record.
+        accented: a bitmap of the records with names that are not plain ASCII.
+        accented_positions: the ascending positions of these records.
+        accented_pool: the folded names of these records.
+        places: the rank of each record in the alphabetical order, counted from 0.
+        permutation: the positions of all records in the alphabetical order.
+        group_starts: a bitmap of the ranks where the folded name differs from the previous one.
+        first_places: the lowest rank in each leaf.
+        signatures: a filter of the trigrams in the names of each leaf: one row for each trigram bucket, with one bit
             for each leaf.
     """
 

@@ -17,15 +17,15 @@ class TextIndexing:
     It indexes words, compresses long texts, and computes missing ranks.
 
     Attributes:
-        index: The index without word index and with incomplete text columns.
-        columns: The completed columns, or None until `run` has finished.
+        index: the index without word index and with incomplete text columns.
+        columns: the completed columns, or None until `run` has finished.
     """
 
     def __init__(self, index: CatalogIndex, folder: Path | None) -> None:
         """Prepare the indexing.
 
         Args:
-            index: the index.
+            index: an index without text ranks and words.
             folder: where temporary files hold large arrays, or None to use memory.
         """
         self.index = index

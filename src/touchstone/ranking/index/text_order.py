@@ -33,8 +33,8 @@ class TextOrder:
     """The sorted order of strings, divided into groups of equal strings.
 
     Attributes:
-        order: The indices of the strings, sorted by the strings in ascending order.
-        is_first: For each position in `order`, whether its string is the first of a group of equal strings.
+        order: the indices of the strings, sorted by the strings in ascending order.
+        is_first: for each position in `order`, whether its string is the first of a group of equal strings.
     """
 
     order: NDArray[np.uint32]
@@ -68,7 +68,7 @@ def sort_folded(data: Bytes, offsets: Ints, accented: AccentedTexts, *, thread_c
         substitute_offsets=np.concatenate([[0], accented.offsets]),
     )
     with ThreadPoolExecutor(thread_count, "sort-texts") as threads:
-        sorted_parts = [*threads.map(lambda indices: _sort_part(texts, indices), _divide_into_parts(texts))]
+        sorted_parts = list(threads.map(lambda indices: _sort_part(texts, indices), _divide_into_parts(texts)))
 
     order = np.concatenate([part.order for part in sorted_parts])
     is_first = np.concatenate([part.is_first for part in sorted_parts])

@@ -22,7 +22,7 @@ from touchstone.ranking.text.record_words import DecodedWords
 from touchstone.ranking.text.word_forms import WordSimilarity, inflected_forms, is_one_error_apart, word_spellings
 from touchstone.ranking.text.words import IN_NAME
 
-_NUMBERS_PER_PIECE: Final = 1 << 22
+_NUMBERS_PER_CHUNK: Final = 1 << 22
 
 
 class TextsNotIndexed(Exception):
@@ -34,9 +34,9 @@ class WordForms:
     """A mapping from forms of words, such as stems, to the words that have these forms.
 
     Attributes:
-        forms: The distinct forms, sorted.
-        starts: The start of each form's words in `words`, followed by the end of the last ones.
-        words: The numbers of the words, grouped by form.
+        forms: the distinct forms, sorted.
+        starts: the start of each form's words in `words`, followed by the end of the last ones.
+        words: the numbers of the words, grouped by form.
     """
 
     forms: TextPool
@@ -46,12 +46,17 @@ class WordForms:
     @classmethod
     def build(cls, words: Sequence[str], forms_of: Callable[[str], Iterable[str]]) -> "WordForms":
         """Build the mapping for words that are numbered by their index in `words`."""
-        pairs = sorted((form, number) for number, word in enumerate(words) for form in forms_of(word))
-        forms = [form for form, _ in pairs]
+        numbered_forms: list[tuple[str, int]] = []
+        for number, word in enumerate(words):
+            numbered_forms += [(form, number) for form in forms_of(word)]
+        numbered_forms.sort()
+
+        forms = [form for form, _number in numbered_forms]
+        numbers = np.array([number for _form, number in numbered_forms], np.uint32)
         is_first = [index == 0 or forms[index - 1] != form for index, form in enumerate(forms)]
         starts = np.flatnonzero(np.array([*is_first, True], np.bool_)).astype(np.uint32)
-        numbers = np.array([number for _, number in pairs], np.uint32)
-        return cls(TextPool.from_texts(forms[start] for start in starts[:-1].tolist()), starts, numbers)
+        distinct_forms = TextPool.from_texts(forms[start] for start in starts[:-1].tolist())
+        return cls(distinct_forms, starts, numbers)
 
     def words_with_form(self, form: str) -> list[int]:
         """Return the numbers of the words with the given form."""
@@ -72,14 +77,14 @@ class WordIndex:
     The field names are part of the snapshot format.
 
     Attributes:
-        words: The distinct words, sorted.
-        stems: The words by their stems.
-        spellings: The words by the spellings that typing errors are compared with.
-        by_ending: The indices of all spellings, sorted by the reversed spellings.
-        postings: The records that contain each word and its weight there, packed as `posting_kernels` describes.
-        starts: The start of each word's postings in bytes, followed by the end of the last ones.
-        posting_count: The number of postings.
-        lengths: The sum of the weights of each record's words.
+        words: the distinct words, sorted.
+        stems: the words by their stems.
+        spellings: the words by the spellings that typing errors are compared with.
+        by_ending: the indices of all spellings, sorted by the reversed spellings.
+        postings: the records that contain each word and its weight there, packed as `posting_kernels` describes.
+        starts: the start of each word's postings in bytes, followed by the end of the last ones.
+        posting_count: the number of postings.
+        lengths: the sum of the weights of each record's words.
     """
 
     words: TextPool
@@ -108,7 +113,9 @@ class WordIndex:
         used_numbers.sort(key=records.words.__getitem__)
         words = [records.words[number] for number in used_numbers]
 
-        postings, lengths = _build_postings(records, order, record_counts, used_numbers, folder)
+        postings, lengths = _build_postings(
+            records, order, record_counts=record_counts, used_numbers=used_numbers, folder=folder
+        )
         packed_postings, starts = _pack_postings(postings, folder)
 
         spellings = WordForms.build(words, word_spellings)
@@ -172,9 +179,9 @@ class WordIndex:
             return self.spellings.forms[int(index)][::-1]
 
         reversed_ending = ending[::-1]
-        first = bisect_left(self.by_ending, reversed_ending, key=reversed_spelling)
+        start = bisect_left(self.by_ending, reversed_ending, key=reversed_spelling)
         end = bisect_left(self.by_ending, _upper_bound(reversed_ending), key=reversed_spelling)
-        indices: list[int] = self.by_ending[first:end].tolist()
+        indices: list[int] = self.by_ending[start:end].tolist()
         return indices
 
     def weigh(self, query_word: QueryWord, positions: Ints) -> Ints:
@@ -232,17 +239,17 @@ class WordIndex:
 def _count_records_by_word(records: DecodedWords) -> Ints:
     """Return the number of records that contain each word.
 
-    The numbers are counted in pieces, because NumPy converts its input to 64 bits.
+    The numbers are counted in chunks, because NumPy converts its input to 64 bits.
     """
     counts = np.zeros(len(records.words), np.int64)
-    for start in range(0, len(records.numbers), _NUMBERS_PER_PIECE):
-        piece = records.numbers[start : start + _NUMBERS_PER_PIECE]
-        counts += np.bincount(piece, minlength=len(records.words))
+    for start in range(0, len(records.numbers), _NUMBERS_PER_CHUNK):
+        chunk = records.numbers[start : start + _NUMBERS_PER_CHUNK]
+        counts += np.bincount(chunk, minlength=len(records.words))
     return counts
 
 
 def _build_postings(
-    records: DecodedWords, order: Ints, record_counts: Ints, used_numbers: Sequence[int], folder: Path | None
+    records: DecodedWords, order: Ints, *, record_counts: Ints, used_numbers: Sequence[int], folder: Path | None
 ) -> tuple[WordPostings, NDArray[np.uint16]]:
     """Build the postings of each word and the length of each record.
 

@@ -37,7 +37,7 @@ class WordIndexing:
         """Prepare the indexing.
 
         Args:
-            index: the index.
+            index: an index without words.
             folder: where temporary files hold large arrays, or None to use memory.
         """
         self.index = index
@@ -135,7 +135,7 @@ class _LabelWords:
         self._name = name
         self._column = column
         self._words = words
-        # The range of each list's words in the arrays below, by the code of the list. Code 0 is "not known".
+        # The range of each list's words in the arrays below, by the code of the list. Code 0 means unknown.
         self._starts = np.full(len(column.pool), _NOT_SPLIT, np.int64)
         self._ends = np.zeros(len(column.pool), np.int64)
         self._starts[:1] = 0
@@ -158,8 +158,8 @@ class _LabelWords:
             weights = weigh_words("", (), (), [(self._name, label) for label in labels])
 
         self._starts[code] = len(self._numbers.view())
-        self._numbers.extend(self._words.numbers_of([*weights]))
-        self._weights.extend(np.array([*weights.values()], np.uint8))
+        self._numbers.extend(self._words.numbers_of(list(weights)))
+        self._weights.extend(np.array(list(weights.values()), np.uint8))
         self._ends[code] = len(self._numbers.view())
 
 
@@ -167,7 +167,7 @@ def _record_texts(pool: TextPool, stored_codes: NDArray[Any]) -> RecordTexts:
     """Return the texts of records, given the codes of the texts in a pool."""
     codes = stored_codes.astype(np.int64)
     starts = pool.offsets[codes].astype(np.int64)
-    ends = np.where(codes == 0, starts, pool.offsets[codes + 1].astype(np.int64))  # code 0 is "not known"
+    ends = np.where(codes == 0, starts, pool.offsets[codes + 1].astype(np.int64))  # code 0 means unknown
     return _split_special_texts(pool, starts, ends, split_words)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def compile_bit_functions() -> dict[str, Any]:
-    """Return compiled forms of functions of `bits`, by name.
+    """Return compiled forms of functions of `bits`, keyed by name.
 
     They are not cached on disk because compiling such short functions takes little time.
     """

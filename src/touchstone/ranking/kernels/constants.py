@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from touchstone.core.attributes import FLAGS, NUMBERS
-from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
+from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES, Criterion
 
 FLOAT32_TOLERANCE: Final = 4e-6
 """An upper bound for the rounding error of a score computed in float32 as a sum of twelve products."""
@@ -48,10 +48,15 @@ INSTANCES_COUNT: Final = CRITERION_NAMES.index("instances_count")
 FEATURES_COUNT: Final = CRITERION_NAMES.index("features_count")
 CITATIONS: Final = CRITERION_NAMES.index("citations")
 
-BINARY_MASKS: Final = tuple(
-    sum(_flag_bit(flag, True) for flag in criterion.facts if flag in FLAGS) if criterion.kind == "binary" else 0
-    for criterion in CRITERIA
-)
+
+def _binary_mask(criterion: Criterion) -> int:
+    """Return the bits of the flag byte that fulfil a criterion, or 0 if the criterion is not binary."""
+    if criterion.kind != "binary":
+        return 0
+    return sum(_flag_bit(flag, True) for flag in criterion.facts if flag in FLAGS)
+
+
+BINARY_MASKS: Final = tuple(_binary_mask(criterion) for criterion in CRITERIA)
 """The bits of the flag byte that fulfil each criterion if at least one is set, or 0 if the criterion is not binary."""
 
 GRADED_CRITERIA: Final = tuple(
@@ -61,10 +66,15 @@ GRADED_CRITERIA: Final = tuple(
 )
 """The criteria with a grade, in the order of the rows of `KernelColumns.grades`."""
 
-GRADE_ROWS: Final = tuple(
-    GRADED_CRITERIA.index("citations" if name == "popularity_score" else name) if not mask else -1
-    for name, mask in zip(CRITERION_NAMES, BINARY_MASKS, strict=True)
-)
+
+def _grade_row(criterion: Criterion) -> int:
+    """Return the row of a criterion's grade, or -1 if the criterion is binary."""
+    if criterion.kind == "binary":
+        return -1
+    return GRADED_CRITERIA.index("citations" if criterion.name == "popularity_score" else criterion.name)
+
+
+GRADE_ROWS: Final = tuple(_grade_row(criterion) for criterion in CRITERIA)
 """The row of each criterion's grade, or -1 for binary criteria, which are computed from the flag byte."""
 
 GRADE_SCALE: Final = 255.0

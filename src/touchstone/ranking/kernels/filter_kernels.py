@@ -245,7 +245,7 @@ def select_in_leaf(columns: KernelColumns, query: KernelQuery, leaf: int, leaf_m
 
     The selection is written into `leaf_mask`, which is undefined if the result is 0.
     """
-    # Planes come first, because they test 64 records at once.
+    # Planes come first, because they test 64 records at the same time.
     match_count = select_by_planes(columns, query, leaf, leaf_mask)
     has_other_conditions = len(query.code_ranges) > 0 or len(query.name_substring) > 0
     if match_count == 0 or not has_other_conditions:
@@ -268,7 +268,7 @@ def select_records(
 
     Args:
         columns: the columns of the index.
-        query: the query.
+        query: the translated query.
         leaves: the range of leaves.
         leaf_mask: scratch space for the bitmap of one leaf.
         matches: the bitmap of the matches among all records, modified in place, or an empty array if only the number

@@ -14,26 +14,26 @@ class KernelColumns(NamedTuple):
     A leaf consists of `words_per_leaf` blocks of 64 similar records. A plane is a bitmap with one bit for each record.
 
     Attributes:
-        grades: The grade of each of GRADED_CRITERIA (row) for each record (column).
-        flag_bytes: A byte for each record with one bit for each of FLAG_STATES.
-        block_grades: The highest grade of each of GRADED_CRITERIA (row) in each block (column).
-        block_flag_bytes: A byte for each block with the bits of FLAG_STATES that any of its records has.
-        year_codes, instances_codes, ...: The index of each record's number among the sorted distinct numbers; code 0
-            means "not known".
-        ethical_score_by_grade: The ethical score of each grade.
-        year_score_by_code, instances_part_by_code, ...: A criterion ("score"), or a part of the technical score
+        grades: the grade of each of GRADED_CRITERIA (row) for each record (column).
+        flag_bytes: a byte for each record with one bit for each of FLAG_STATES.
+        block_grades: the highest grade of each of GRADED_CRITERIA (row) in each block (column).
+        block_flag_bytes: a byte for each block with the bits of FLAG_STATES that any of its records has.
+        year_codes, instances_codes, ...: the index of each record's number among the sorted distinct numbers; code 0
+            means unknown.
+        ethical_score_by_grade: the ethical score of each grade.
+        year_score_by_code, instances_part_by_code, ...: a criterion ("score"), or a part of the technical score
             ("part"), for each code of the number that it depends on.
-        leaf_maxima: The highest value of each criterion (row) in each leaf (column).
-        alphabetical_ranks: The unique rank of each record by folded name and then by id.
-        first_alphabetical_ranks: The lowest of these ranks in each leaf.
-        planes: The bitmap of each plane, one in each row.
-        plane_counts: The number of set bits of each plane (row) in each leaf (column).
-        name_bytes: The concatenated names of all records in UTF-8.
-        name_offsets: The start of each name, followed by the end of the last one.
-        accented: A bitmap of the records with names that are not plain ASCII.
-        accented_positions: The ascending positions of these records.
-        accented_bytes: The concatenated folded names of these records in UTF-8.
-        accented_offsets: The start of each of these names, followed by the end of the last one.
+        leaf_maxima: the highest value of each criterion (row) in each leaf (column).
+        alphabetical_ranks: the unique rank of each record by folded name and then by id.
+        first_alphabetical_ranks: the lowest of these ranks in each leaf.
+        planes: the bitmap of each plane, one in each row.
+        plane_counts: the number of set bits of each plane (row) in each leaf (column).
+        name_bytes: the concatenated names of all records in UTF-8.
+        name_offsets: the start of each name, followed by the end of the last one.
+        accented: a bitmap of the records with names that are not plain ASCII.
+        accented_positions: the ascending positions of these records.
+        accented_bytes: the concatenated folded names of these records in UTF-8.
+        accented_offsets: the start of each of these names, followed by the end of the last one.
     """
 
     record_count: int
@@ -82,18 +82,18 @@ class KernelQuery(NamedTuple):
     A record matches if it is alive and meets all conditions.
 
     Attributes:
-        alive: A bitmap of the records that are not deleted.
-        alive_counts: The number of these records in each leaf.
-        clause_starts: The start of each clause's planes in `clause_planes`, followed by the end of the last ones.
-        clause_planes: The numbers of planes. A clause accepts the records in at least one of its planes. Numbers
+        alive: a bitmap of the records that are not deleted.
+        alive_counts: the number of these records in each leaf.
+        clause_starts: the start of each clause's planes in `clause_planes`, followed by the end of the last ones.
+        clause_planes: the numbers of planes. A clause accepts the records in at least one of its planes. Numbers
             beyond the planes of the index refer to `extra_planes`.
-        clause_is_negated: Whether each clause accepts the records outside its planes instead. A negated clause has
+        clause_is_negated: whether each clause accepts the records outside its planes instead. A negated clause has
             exactly one plane.
-        extra_planes: The bitmaps of planes computed for this query, one in each row.
-        extra_plane_counts: The number of set bits of these planes (row) in each leaf (column).
-        code_ranges: Rows of (number column, lowest code, highest code), the permitted ranges of codes.
+        extra_planes: the bitmaps of planes computed for this query, one in each row.
+        extra_plane_counts: the number of set bits of these planes (row) in each leaf (column).
+        code_ranges: rows of (number column, lowest code, highest code), the permitted ranges of codes.
         name_substring: UTF-8 bytes that the folded name of a record must contain; empty if any name is accepted.
-        leaf_may_contain_substring: Whether each leaf may have a name that contains the substring.
+        leaf_may_contain_substring: whether each leaf may have a name that contains the substring.
     """
 
     alive: Words
@@ -112,10 +112,10 @@ class KernelWeights(NamedTuple):
     """The weights that are not zero, in the order of CRITERIA.
 
     Attributes:
-        criteria: The index in CRITERIA of each weighted criterion.
-        weights: The weight of each of these criteria.
-        total: The sum of the weights.
-        float32_shares: The weights divided by their sum, for fast estimates.
+        criteria: the index in CRITERIA of each weighted criterion.
+        weights: the weight of each of these criteria.
+        total: the sum of the weights.
+        float32_shares: the weights divided by their sum, for fast estimates.
     """
 
     criteria: NDArray[np.int64]
@@ -128,10 +128,10 @@ class KernelWeightings(NamedTuple):
     """Several sets of weights for the same criteria.
 
     Attributes:
-        criteria: The index in CRITERIA of each weighted criterion.
-        weights: The weights, with one row for each of these criteria and one column for each set.
-        totals: The sum of the weights of each set.
-        shares: The weights divided by their sums.
+        criteria: the index in CRITERIA of each weighted criterion.
+        weights: the weights, with one row for each of these criteria and one column for each set.
+        totals: the sum of the weights of each set.
+        shares: the weights divided by their sums.
     """
 
     criteria: NDArray[np.int64]

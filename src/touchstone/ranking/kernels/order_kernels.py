@@ -38,9 +38,9 @@ class RunScratch(NamedTuple):
     """Scratch space for sorting runs of equal keys.
 
     Attributes:
-        unsorted_runs: The start and end of each run that is left unsorted, alternately.
-        positions: A copy of the positions of the run that is being sorted.
-        scores: The scores of these positions.
+        unsorted_runs: the start and end of each run that is left unsorted, alternately.
+        positions: a copy of the positions of the run that is being sorted.
+        scores: the scores of these positions.
     """
 
     unsorted_runs: NDArray[np.int64]
@@ -95,7 +95,7 @@ def fill_score_keys(
 
     Args:
         columns: the columns of the index.
-        weights: the weights.
+        weights: the shares of the criteria in the score.
         words: a part of a bitmap of the records.
         first_word: the index of the first of these words in the bitmap.
         score_keys: the scores and keys by position, written by this function.

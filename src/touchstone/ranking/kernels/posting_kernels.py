@@ -29,11 +29,11 @@ class RecordPostings(NamedTuple):
     """The words of records, record by record.
 
     Attributes:
-        order: The number of the record at each position.
-        starts: The start of each record's words in `numbers` and `weights`.
-        ends: The end of each record's words in `numbers` and `weights`.
-        numbers: The numbers of the words of all records.
-        weights: The weights of these words.
+        order: the number of the record at each position.
+        starts: the start of each record's words in `numbers` and `weights`.
+        ends: the end of each record's words in `numbers` and `weights`.
+        numbers: the numbers of the words of all records.
+        weights: the weights of these words.
     """
 
     order: NDArray[np.int64]
@@ -54,9 +54,9 @@ class WordPostings(NamedTuple):
     """The unpacked postings of words, word by word.
 
     Attributes:
-        starts: The start of each word's postings in the other arrays, followed by the end of the last ones.
-        positions: The positions of the records, ascending for each word.
-        weights: The weight of the word in each of these records.
+        starts: the start of each word's postings in the other arrays, followed by the end of the last ones.
+        positions: the positions of the records, ascending for each word.
+        weights: the weight of the word in each of these records.
     """
 
     starts: NDArray[np.int64]

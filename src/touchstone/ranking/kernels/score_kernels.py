@@ -37,7 +37,7 @@ def technical_score(columns: KernelColumns, position: int) -> float:
     external_documentation = DOCUMENTATION_PART if flags & EXTERNAL_DOCUMENTATION else 0.0
     documentation = metadata + external_documentation
 
-    # The flag counts only if the percentage of missing values, which is more precise, is not known.
+    # The flag counts only if the percentage of missing values, which is more precise, is unknown.
     missing_percentage_code = columns.missing_percentage_codes[position]
     completeness = QUALITY_PART if flags & NO_MISSING_VALUES else 0.0
     if missing_percentage_code > 0:

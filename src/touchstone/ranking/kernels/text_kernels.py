@@ -31,8 +31,8 @@ class CandidateMarks(NamedTuple):
     """Scratch space for marks of candidates.
 
     Attributes:
-        marks: A boolean for each of BYTES_PER_PASS bytes.
-        words: The same memory as 64-bit words of eight marks each.
+        marks: a boolean for each of BYTES_PER_PASS bytes.
+        words: the same memory as 64-bit words of eight marks each.
     """
 
     marks: NDArray[np.bool_]
@@ -81,17 +81,17 @@ def mark_candidate_starts(
 ) -> None:
     """Mark each byte from `start` to `end - 1` where a substring may begin, and clear all other marks.
 
-    Only the first three bytes of the substring are compared, with the bit set that makes ASCII letters lower case.
-    There may be false positives, but no false negatives.
+    Only the first three bytes are compared, after bit 5 is set in both, which makes ASCII letters lower case. This may
+    mark too many bytes, but never too few.
     """
-    # A substring of one or two bytes is compared with its last byte repeatedly.
+    # In a shorter substring, the last byte replaces the missing ones.
     second_offset = min(1, len(substring) - 1)
     third_offset = min(2, len(substring) - 1)
     first = substring[0] | _LOWER_CASE_BIT
     second = substring[second_offset] | _LOWER_CASE_BIT
     third = substring[third_offset] | _LOWER_CASE_BIT
 
-    # The compiler uses SIMD instructions only for loops over slices with indices from 0.
+    # Numba vectorizes only loops over slices with indices from 0.
     first_bytes = data[start:end]
     second_bytes = data[start + second_offset : end + second_offset]
     third_bytes = data[start + third_offset : end + third_offset]

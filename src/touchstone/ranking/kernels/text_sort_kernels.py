@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CHUNK_BYTES: Final = 7
-"""The number of bytes of a text that are compared at once."""
+"""The number of bytes of a text that are compared together."""
 SAME_TEXT: Final = 2**31 - 1
 """The result for the common prefix length of two equal texts."""
 PAST_END: Final = -1
@@ -27,12 +27,12 @@ class ComparedTexts(NamedTuple):
     """Texts and their forms for comparison.
 
     Attributes:
-        data: The bytes of all texts.
-        offsets: The start of each text, followed by the end of the last one.
-        byte_map: The replacement of each byte for comparison, for example the lower case of an upper-case letter.
-        substitutes: The index of the substitute that replaces each text for comparison, or 0 if there is none.
-        substitute_data: The bytes of the substitutes, which are compared without `byte_map`.
-        substitute_offsets: The start of each substitute, followed by the end of the last one. The substitute at index 0
+        data: the bytes of all texts.
+        offsets: the start of each text, followed by the end of the last one.
+        byte_map: the replacement of each byte for comparison, for example the lower case of an upper-case letter.
+        substitutes: the index of the substitute that replaces each text for comparison, or 0 if there is none.
+        substitute_data: the bytes of the substitutes, which are compared without `byte_map`.
+        substitute_offsets: the start of each substitute, followed by the end of the last one. The substitute at index 0
             is an empty placeholder.
     """
 
@@ -75,7 +75,7 @@ def read_chunks(
     """Write the chunk after the prefix of each text into `chunks`.
 
     Args:
-        texts: the texts.
+        texts: all texts that are being sorted.
         indices: the indices of the texts to read.
         prefix_lengths: the length of the prefix of each of these texts, in bytes.
         chunks: the chunk of each of these texts, written by this function.
@@ -172,7 +172,7 @@ def measure_common_prefixes(
     """Write the length of the prefix that each text shares with the previous one, or SAME_TEXT if they are equal.
 
     Args:
-        texts: the texts.
+        texts: all texts that are being sorted.
         indices: the indices of the texts to compare.
         prefix_lengths: for each of them, a prefix length in bytes that is known to be shared.
         is_first: whether each of them is the first one of its group, which is not compared.

@@ -16,13 +16,13 @@ from touchstone.ranking.kernels.top_kernels import LeafQueue, TopSearch, bucket_
 
 
 def count_ties(search: TopSearch, queue: LeafQueue, leaf_minima: NDArray[np.float64], score: float) -> int:
-    """Return the number of matches with the given score.
+    """Return the number of matches of a search with exactly the given score.
 
     Args:
-        search: the search.
+        search: the columns, the query and the weights.
         queue: the leaves and their bounds. The arrays that describe one leaf are overwritten.
         leaf_minima: the lowest value of each criterion (row) in each leaf (column).
-        score: the score.
+        score: the score of the matches to count.
     """
     query = search.query
     tie_count = 0

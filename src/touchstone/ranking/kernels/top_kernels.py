@@ -41,8 +41,8 @@ class GradedCriteria(NamedTuple):
     """The criteria of records, or the best values of blocks of 64 records, rounded up to one byte.
 
     Attributes:
-        grades: The grade, or the highest grade of a block, of each of GRADED_CRITERIA (row).
-        flag_bytes: One bit for each of FLAG_STATES, set if the record, or any record of the block, has this state.
+        grades: the grade, or the highest grade of a block, of each of GRADED_CRITERIA (row).
+        flag_bytes: one bit for each of FLAG_STATES, set if the record, or any record of the block, has this state.
     """
 
     grades: NDArray[np.uint8]
@@ -55,13 +55,13 @@ class LeafQueue(NamedTuple):
     The arrays from `leaf_mask` on describe one leaf, and are overwritten for the next one.
 
     Attributes:
-        leaves: The numbers of all leaves in approximately descending order of their bounds.
-        leaf_bounds: The bound of each leaf, by its number.
-        leaf_mask: A bitmap of the leaf's matches, with one word for each block.
-        block_bounds: For each block of the leaf, a score that none of its records exceeds.
-        score_estimates: For each record of one block, an estimate that is never below its score.
-        candidates: The positions of the leaf's records that may be among the best, with one spare element at the end.
-        candidate_scores: The scores of these records.
+        leaves: the numbers of all leaves in approximately descending order of their bounds.
+        leaf_bounds: the bound of each leaf, by its number.
+        leaf_mask: a bitmap of the leaf's matches, with one word for each block.
+        block_bounds: for each block of the leaf, a score that none of its records exceeds.
+        score_estimates: for each record of one block, an estimate that is never below its score.
+        candidates: the positions of the leaf's records that may be among the best, with one spare element at the end.
+        candidate_scores: the scores of these records.
     """
 
     leaves: NDArray[np.int64]
@@ -85,7 +85,7 @@ class ScoredRecords(NamedTuple):
 
 
 def fill_leaf_bounds(columns: KernelColumns, weights: KernelWeights, leaf_bounds: NDArray[np.float64]) -> None:
-    """Write the bound of each leaf, which is a score that none of its records exceeds, into `leaf_bounds`.
+    """Write the bound of each leaf, an upper limit of the scores of its records, into `leaf_bounds`.
 
     A bound is the score of a hypothetical record with the leaf's highest value of every criterion. Its terms are added
     in the same order as in scores, so rounding cannot make it too low.
@@ -139,7 +139,7 @@ def fill_score_estimates(
 
     Args:
         criteria: the grades of records or blocks.
-        weights: the weights.
+        weights: the shares of the criteria in the score.
         start: the index of the first record or block.
         score_estimates: the estimates for the records or blocks from `start` on, written by this function.
     """
@@ -250,7 +250,7 @@ def list_candidates(search: TopSearch, queue: LeafQueue, first_block: int, minim
     the scores of all 64 records of the block.
 
     Args:
-        search: the search.
+        search: the columns, the query and the weights.
         queue: the bitmap of the matches, the bounds of the blocks, and the candidates, which are modified in place.
         first_block: the number of the first block of the leaf.
         minimum: the minimum score.

@@ -57,12 +57,12 @@ class SearchedLeaf(NamedTuple):
     """Scratch space for the current leaf of a search.
 
     Attributes:
-        is_promising: Whether the leaf is promising for each weighting.
-        upper_shares: The upper shares of the criteria in `float32_shares`. The other weights are not used for
+        is_promising: whether the leaf is promising for each weighting.
+        upper_shares: the upper shares of the criteria in `float32_shares`. The other weights are not used for
             estimates.
-        queue: Scratch space for candidates, which are records of the leaf that may be among the best under any
+        queue: scratch space for candidates, which are records of the leaf that may be among the best under any
             weighting. The order of the leaves is not used.
-        scores: The score of one record under each weighting.
+        scores: the score of one record under each weighting.
     """
 
     is_promising: NDArray[np.bool_]
@@ -86,8 +86,8 @@ def find_best_by_weightings(search: WeightingsSearch, leaf_results: SearchedLeaf
     """Find the best records that match a query under each weighting, and add them to the heaps of `best`.
 
     Args:
-        search: the search.
-        leaf_results: scratch space.
+        search: the columns, the query and the weightings.
+        leaf_results: scratch space for one leaf.
         best: full heaps of good records that `search.query` excludes, modified in place. The better these records are,
             the more leaves are skipped.
     """

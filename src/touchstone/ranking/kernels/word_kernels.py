@@ -26,11 +26,11 @@ class RecordTexts(NamedTuple):
     """One text of each record.
 
     Attributes:
-        data: The bytes of the texts.
-        starts: The start of each record's text in `data`, or in `split_data` if it was split beforehand.
-        ends: The end of each record's text in the same array.
-        is_split: Whether each record's text was split into words beforehand.
-        split_data: The words of these texts.
+        data: the bytes of the texts.
+        starts: the start of each record's text in `data`, or in `split_data` if it was split beforehand.
+        ends: the end of each record's text in the same array.
+        is_split: whether each record's text was split into words beforehand.
+        split_data: the words of these texts.
     """
 
     data: NDArray[np.uint8]
@@ -44,10 +44,10 @@ class RecordLabels(NamedTuple):
     """The words of each record's labels, such as its tags, which already have numbers.
 
     Attributes:
-        starts: The start of each record's words in `numbers` and `weights`.
-        ends: The end of each record's words in `numbers` and `weights`.
-        numbers: The numbers of the words.
-        weights: The weights of the words.
+        starts: the start of each record's words in `numbers` and `weights`.
+        ends: the end of each record's words in `numbers` and `weights`.
+        numbers: the numbers of the words.
+        weights: the weights of the words.
     """
 
     starts: NDArray[np.int64]
@@ -60,12 +60,12 @@ class WordTable(NamedTuple):
     """A hash table with linear probing that assigns a number to each word, with spare capacity for new words.
 
     Attributes:
-        word_count: The number of words, an array with one element.
-        data: The bytes of all words.
-        ends: The end of each word in `data`. A word begins at the end of the previous one.
-        hashes: The hash of each word.
-        slots: The number of the word in each slot, or NO_WORD. The number of slots is a power of two.
-        last_indices: The index of each word in its last record, counted over the words of all records.
+        word_count: the number of words, an array with one element.
+        data: the bytes of all words.
+        ends: the end of each word in `data`. A word begins at the end of the previous one.
+        hashes: the hash of each word.
+        slots: the number of the word in each slot, or NO_WORD. The number of slots is a power of two.
+        last_indices: the index of each word in its last record, counted over the words of all records.
     """
 
     word_count: NDArray[np.int64]
@@ -80,12 +80,12 @@ class ListedWords(NamedTuple):
     """The words of a batch of records, which the kernels append one by one.
 
     Attributes:
-        ends: The end of each record's words in `numbers` and `weights`.
-        numbers: The numbers of the words, record by record.
-        weights: The weights of these words.
-        first_index: The index of the batch's first word among the words of all records.
-        record_start: The start of the current record's words, an array with one element.
-        word_count: The number of words so far, an array with one element.
+        ends: the end of each record's words in `numbers` and `weights`.
+        numbers: the numbers of the words, record by record.
+        weights: the weights of these words.
+        first_index: the index of the batch's first word among the words of all records.
+        record_start: the start of the current record's words, an array with one element.
+        word_count: the number of words so far, an array with one element.
     """
 
     ends: NDArray[np.int64]

@@ -23,7 +23,7 @@ SpellingCounts: TypeAlias = dict[str, int]
 
 
 class FlagCounts(NamedTuple):
-    """The numbers of records where a flag is true, false and not known."""
+    """The numbers of records where a flag is true, false and unknown."""
 
     true: int
     false: int
@@ -45,10 +45,10 @@ class Facets:
     under its most frequent spelling. Among equally frequent spellings, the spelling of the vocabulary is preferred.
 
     Attributes:
-        total_count: The number of records.
-        values: The values of each facet with their counts, most frequent first, then in folded order.
-        flags: The counts of each flag.
-        ranges: The range of each number or composite score, or None if no record has a value.
+        total_count: the number of records.
+        values: the values of each facet with their counts, most frequent first, then in folded order.
+        flags: the counts of each flag.
+        ranges: the range of each number or composite score, or None if no record has a value.
     """
 
     total_count: int
@@ -89,7 +89,7 @@ class FacetCounter:
     def add_text(self, facet: str, spelling: str, count: int) -> None:
         """Add `count` records with a text in the given spelling.
 
-        A blank text counts as not known, because a filter with a blank value counts as not given.
+        A blank text counts as unknown, because a filter with a blank value counts as not given.
         """
         if spelling.strip():
             self._add_spellings(facet, comparison_key(facet, spelling), {spelling: count})
@@ -114,12 +114,12 @@ class FacetCounter:
         self._year_counts[year] += count
 
     def add_flag(self, flag: str, counts: FlagCounts) -> None:
-        """Add the numbers of records where a flag is true, false and not known."""
-        previous = self._flag_counts[flag]
+        """Add the numbers of records where a flag is true, false and unknown."""
+        sums = self._flag_counts[flag]
         self._flag_counts[flag] = FlagCounts(
-            true=previous.true + counts.true,
-            false=previous.false + counts.false,
-            unknown=previous.unknown + counts.unknown,
+            true=sums.true + counts.true,
+            false=sums.false + counts.false,
+            unknown=sums.unknown + counts.unknown,
         )
 
     def add_range(self, column: str, low: float, high: float) -> None:
@@ -128,8 +128,8 @@ class FacetCounter:
         An empty range, with `low > high`, is ignored.
         """
         if low <= high:
-            previous = self._ranges.get(column, ValueRange(low, high))
-            self._ranges[column] = ValueRange(min(previous.low, low), max(previous.high, high))
+            value_range = self._ranges.get(column, ValueRange(low, high))
+            self._ranges[column] = ValueRange(min(value_range.low, low), max(value_range.high, high))
 
     def _count_trainable(self, value_counts: ValueCounts) -> FlagCounts:
         """Convert the counts of the words `true` and `false` in the column `trainable` to counts of a flag."""
@@ -189,9 +189,9 @@ def _count_years(counter: FacetCounter, segment: Segment, positions: Ints) -> No
 
 
 def _count_flags(counter: FacetCounter, segment: Segment, positions: Ints) -> None:
-    """Add the number of records where each flag is true, false and not known."""
+    """Add the number of records where each flag is true, false and unknown."""
     for flag in FLAGS:
-        states = segment.columns[flag][positions] + 1  # 0 is "not known", 1 is false, 2 is true
+        states = segment.columns[flag][positions] + 1  # 0 means unknown, 1 is false, 2 is true
         unknown_count, false_count, true_count = np.bincount(states, minlength=3).tolist()
         counter.add_flag(flag, FlagCounts(true_count, false_count, unknown_count))
 
@@ -210,7 +210,7 @@ def _count_texts(counter: FacetCounter, segment: Segment, column: str, positions
     """Add the number of records with each distinct text or word list of a column."""
     values = segment.vocabularies[column].values
     counts = np.bincount(segment.columns[column][positions], minlength=1)
-    known_codes = np.flatnonzero(counts[1:]) + 1  # code 0 is "not known"
+    known_codes = np.flatnonzero(counts[1:]) + 1  # code 0 means unknown
 
     for code in known_codes.tolist():
         if column in FACET_WORDS:

@@ -29,7 +29,7 @@ from touchstone.ranking.text.query_words import parse_query
 
 
 def range_bounds(predicate: Range) -> tuple[float, float]:
-    """Return the lowest and the highest value that satisfy a range, which are infinite for open sides.
+    """Return the lowest and the highest value that satisfy a range, or infinity for an open side.
 
     Bounds of composite scores are extended by COMPOSITE_TOLERANCE, because their last digits depend on rounding.
     """
@@ -89,7 +89,7 @@ def _evaluate_one_of(segment: Segment, predicate: OneOf) -> Bools:
 
 def _evaluate_full_text(segment: Segment, predicate: FullText) -> Bools:
     """Return whether each record contains every word of the query text."""
-    assert segment.words is not None
+    assert segment.words is not None, "only segments with words are searched"
     contains_all = segment.words.contains_all_words(parse_query(predicate.text))
     return contains_all if segment.word_positions is None else contains_all[segment.word_positions]
 

@@ -18,10 +18,10 @@ class Range:
     """The value is known and in the range `low <= value <= high`.
 
     Attributes:
-        column: A number attribute, `id`, `created_at`, `updated_at`, or a composite score in 0-1, which is compared
+        column: a number attribute, `id`, `created_at`, `updated_at`, or a composite score in 0-1, which is compared
             with COMPOSITE_TOLERANCE.
-        low: The lower bound, or None for an open side.
-        high: The upper bound, or None for an open side.
+        low: the lower bound, or None for an open side.
+        high: the upper bound, or None for an open side.
     """
 
     column: str
@@ -34,9 +34,9 @@ class FlagEquals:
     """The flag is known and has the given value.
 
     Attributes:
-        column: The flag.
-        value: The value.
-        assurance: The assurance at which the flag must be known, or None for the assurance of the view.
+        column: the name of the flag.
+        value: the required value.
+        assurance: the assurance at which the flag must be known, or None for the assurance of the view.
     """
 
     column: str
@@ -59,8 +59,8 @@ class Contains:
     No character has a special meaning.
 
     Attributes:
-        column: A text column other than the description, which an index stores compressed.
-        text: The substring.
+        column: a text column other than the description, which an index stores compressed.
+        text: the substring.
     """
 
     column: str

@@ -26,11 +26,11 @@ class PageRequest(NamedTuple):
     """A request to a part of the catalog for one page of a sorted list.
 
     Attributes:
-        column: The column to sort by. Records without a value come last, and ties are sorted by id.
-        descending: Whether to sort in descending order.
-        skip: The number of matches to skip.
-        limit: The maximum number of matches to return, or None for all.
-        is_before: A function that returns whether the record at a position precedes the start of the page, before
+        column: the column to sort by. Records without a value come last, and ties are sorted by id.
+        descending: whether to sort in descending order.
+        skip: the number of matches to skip.
+        limit: the maximum number of matches to return, or None for all.
+        is_before: a function that returns whether the record at a position precedes the start of the page, before
             `skip` is applied. None if the page starts at the beginning of the list.
     """
 

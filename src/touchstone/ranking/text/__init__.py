@@ -1,4 +1,4 @@
-"""Full-text search: matching records, their relevance, and suggestions while somebody types.
+"""Full-text search: matching records, their relevance, and suggestions while a user types.
 
 A record matches a query if it contains every word of the query, in any order, in its name, objective, description,
 tags, domains or tasks. Whether two words match depends only on the two words (`word_forms`), never on the rest of the

@@ -18,10 +18,10 @@ class QueryWord:
     """A word of a query in all forms that a table of words is searched for.
 
     Attributes:
-        text: The folded word.
-        stems: The word and its stems.
-        spellings: The spellings that may contain a typing error; empty for short words.
-        terms: The special words that represent the domain and the task with this name.
+        text: the folded word.
+        stems: the word and its stems.
+        spellings: the spellings that may contain a typing error; empty for short words.
+        terms: the special words that represent the domain and the task with this name.
     """
 
     text: str

@@ -24,8 +24,8 @@ class WordMatches(NamedTuple):
     """The records that contain a word of a query.
 
     Attributes:
-        positions: The ascending positions of the records.
-        weights: The weight of the word in each record: the sum of the weights of all similar words, each multiplied by
+        positions: the ascending positions of the records.
+        weights: the weight of the word in each record: the sum of the weights of all similar words, each multiplied by
             its similarity.
     """
 
@@ -41,10 +41,10 @@ class DecodedWords(NamedTuple):
     """The words of records in a form for transfer between segments and indexes.
 
     Attributes:
-        words: The words that `numbers` refer to.
-        counts: The number of words of each record.
-        numbers: The numbers of the words of all records, record by record.
-        weights: The weights of these words.
+        words: the words that `numbers` refer to.
+        counts: the number of words of each record.
+        numbers: the numbers of the words of all records, record by record.
+        weights: the weights of these words.
     """
 
     words: Sequence[str]
@@ -60,11 +60,11 @@ class WordLists:
     The arrays can be views of arrays that a writer extends.
 
     Attributes:
-        table: The words.
-        table_size: The number of words in the table that belong to these records.
-        ends: The end of each record's words in the other arrays.
-        numbers: The numbers of the words of all records, record by record.
-        weights: The weights of these words.
+        table: the words.
+        table_size: the number of words in the table that belong to these records.
+        ends: the end of each record's words in `numbers` and `weights`.
+        numbers: the index in `table` of each word, record by record.
+        weights: the weights of these words.
     """
 
     table: WordTable
@@ -75,10 +75,10 @@ class WordLists:
 
 
 class RecordWords:
-    """The words of the first records of a segment, listed on first use.
+    """The words of the first records of a segment, which are computed on first use.
 
     Attributes:
-        record_count: The number of these records.
+        record_count: the number of these records.
     """
 
     def __init__(self, writer: "RecordWordsWriter", record_count: int) -> None:
@@ -148,14 +148,12 @@ class RecordWords:
 class RecordWordsWriter:
     """Collects the words of a growing number of records.
 
-    Existing `RecordWords` remain valid meanwhile.
-
-    Listing words would dominate the time for appending a record. Words are therefore listed when they are first
-    searched, in any thread.
+    `RecordWords` that were created earlier stay valid when records are appended. Computing words would take most of the
+    time for appending a record, so it is postponed until a search needs them, in any thread.
     """
 
     def __init__(self, weigh_records: WeighWordsOfRecords | None = None) -> None:
-        """Prepare to list words.
+        """Create a writer without words.
 
         Args:
             weigh_records: a function that returns the weights by word for a range of records, or None if the words are
@@ -169,16 +167,13 @@ class RecordWordsWriter:
         self._lock = Lock()
 
     def record_words(self, record_count: int | None = None) -> RecordWords:
-        """Return the words of the first `record_count` records, or of all listed records if it is None."""
+        """Return the words of the first `record_count` records, or of all records with stored words if it is None."""
         return RecordWords(self, len(self._ends.view()) if record_count is None else record_count)
 
     def list_words(self, record_count: int) -> WordLists:
-        """Return the words of the first `record_count` records, listing the missing ones first."""
+        """Return the words of the first `record_count` records, computing those that are not stored yet."""
         with self._lock:
-            listed_count = len(self._ends.view())
-            if listed_count < record_count:
-                assert self._weigh_records is not None
-                self.extend(self._weigh_records(listed_count, record_count))
+            self._store_words_before(record_count)
 
             ends = self._ends.view()[:record_count]
             word_count = int(ends[-1]) if record_count else 0
@@ -190,10 +185,20 @@ class RecordWordsWriter:
                 weights=self._weights.view()[:word_count],
             )
 
+    def _store_words_before(self, record_count: int) -> None:
+        """Compute and store the words of those of the first `record_count` records that have none yet.
+
+        The caller must hold the lock.
+        """
+        stored_count = len(self._ends.view())
+        if stored_count < record_count:
+            assert self._weigh_records is not None, "without this function, words are stored when records are appended"
+            self.extend(self._weigh_records(stored_count, record_count))
+
     def extend_decoded(self, records: DecodedWords) -> None:
         """Append the words of records from another segment or index, skipping unused words.
 
-        The words of all previous records must be listed already.
+        The words of all previous records must be stored already.
         """
         used_numbers = np.flatnonzero(np.bincount(records.numbers, minlength=len(records.words)))
         new_numbers = np.zeros(len(records.words), np.uint32)

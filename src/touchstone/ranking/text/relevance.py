@@ -25,9 +25,9 @@ class WordStatistics(NamedTuple):
     """The statistics for BM25 over the public records of a catalog or a part of it.
 
     Attributes:
-        record_count: The number of records.
-        total_length: The sum of their lengths.
-        frequencies: The number of records that contain each word of the query.
+        record_count: the number of records.
+        total_length: the sum of their lengths.
+        frequencies: the number of records that contain each word of the query.
     """
 
     record_count: int

@@ -17,7 +17,7 @@ class WordNumbers:
     """A growing set of words, numbered from 0 in the order of their first occurrence.
 
     Attributes:
-        table: The words and their numbers. Kernels may add new words within the capacity allocated by `reserve`.
+        table: the words and their numbers. Kernels may add new words within the capacity allocated by `reserve`.
     """
 
     def __init__(self) -> None:

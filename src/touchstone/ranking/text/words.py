@@ -42,7 +42,7 @@ def name_words(name: str) -> list[str]:
 def term_word(column: str, value: str) -> str:
     """Return a special word for a whole domain or task in any spelling.
 
-    No text contains such a word.
+    No text contains this word.
     """
     return f"{column}:{comparison_key(column, value)}"
 

@@ -18,11 +18,7 @@ from touchstone.services.gateway.user_store import UserRecord
 class UserProfile:
     """The names and the preferred language of a new user.
 
-    Attributes:
-        pseudo: the public name.
-        given_name: the given name.
-        family_name: the family name.
-        locale: the preferred language, or None to use the language of each request.
+    The pseudonym is public, unlike the other names. Without a preferred language, each request decides.
     """
 
     pseudo: str | None = None
@@ -99,12 +95,7 @@ async def find_user(database: Database, email: str) -> UserView:
 
 
 async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_LOCALE) -> UserView:
-    """Return the user with this id.
-
-    Args:
-        database: the database.
-        user_id: the id of the user.
-        locale: the language to return for a user who has not chosen one.
+    """Return the user with this id. A user who has not chosen a language gets `locale`.
 
     Raises:
         UserNotFound: there is no such user.
@@ -114,11 +105,8 @@ async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_
         return await _build_user_view(connection, user, locale)
 
 
-async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -> tuple[int, list[UserView]]:
-    """Return the total number of users, and a page of at most `limit` users that starts at `offset`.
-
-    The oldest account comes first.
-    """
+async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -> tuple[list[UserView], int]:
+    """Return a page of at most `limit` users from `offset` on, oldest account first, and the number of all users."""
     async with database.reading() as connection:
         total_count = await user_store.count_users(connection)
         users = await user_store.read_users(connection, offset=offset, limit=limit)
@@ -126,7 +114,7 @@ async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -
         oauth_accounts = await user_store.read_oauth_accounts(connection, user_ids)
 
     views = [UserView.from_record(user, oauth_accounts) for user in users]
-    return total_count, views
+    return views, total_count
 
 
 async def change_profile(
@@ -134,13 +122,7 @@ async def change_profile(
 ) -> UserView:
     """Change the fields of a user's profile that the client has sent, and return the changed user.
 
-    A null value clears its field.
-
-    Args:
-        database: the database.
-        user_id: the id of the user.
-        change: the fields to change.
-        locale: the language to return for a user who has not chosen one.
+    A null value clears its field. A user who has not chosen a language gets `locale`.
 
     Raises:
         UserNotFound: there is no such user.
@@ -164,7 +146,7 @@ async def change_user(
     Deactivation ends all sessions of the user in the same transaction.
 
     Args:
-        database: the database.
+        database: the database that contains the user.
         user_id: the id of the user.
         is_active: whether the user may sign in, or None for no change.
         is_curator: whether the user may review claims, or None for no change.
@@ -173,9 +155,9 @@ async def change_user(
         UserNotFound: there is no such user.
         LastAdministrator: no active administrator would be left, so nothing is changed.
     """
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         if is_active is False:
-            # Otherwise two administrators could deactivate each other at the same moment.
+            # Otherwise two administrators could deactivate each other at the same time.
             await user_store.lock_administrators(transaction)
         if await user_store.lock_user(transaction, user_id) is None:
             raise UserNotFound

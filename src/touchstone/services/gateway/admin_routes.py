@@ -28,7 +28,7 @@ router = strict_router(
 async def list_users(ctx: Context, query: Annotated[UserQuery, Query()]) -> UserPage:
     """Return a page of all users, the oldest account first. Only administrators may call this."""
     offset = (query.page - 1) * query.page_size
-    total_count, users = await accounts.list_users(ctx.database, offset=offset, limit=query.page_size)
+    users, total_count = await accounts.list_users(ctx.database, offset=offset, limit=query.page_size)
 
     return UserPage(
         users=users,
@@ -41,7 +41,7 @@ async def list_users(ctx: Context, query: Annotated[UserQuery, Query()]) -> User
 
 @router.patch("/{user_id}", summary="Change the state or the role of a user")
 async def change_user(user_id: str, change: UserChange, ctx: Context) -> UserView:
-    """Deactivate a user, which ends all sessions of that user at once, or reactivate a user; appoint a curator.
+    """Deactivate a user, which ends all sessions of that user immediately, or reactivate a user; appoint a curator.
 
     Only administrators may call this.
     """

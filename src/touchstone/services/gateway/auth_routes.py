@@ -93,7 +93,7 @@ async def refresh(body: RefreshToken, response: Response, ctx: Context) -> Grant
 async def logout(body: RefreshToken, ctx: Context) -> None:
     """End the session of the refresh token, or the session of this request if the token is not the caller's."""
     user_id = ctx.caller.id
-    async with ctx.database.writing(even_if_disk_full=True) as transaction:
+    async with ctx.database.writing(may_use_reserve=True) as transaction:
         token = await session_store.read_refresh_token(transaction, digest_token(body.refresh_token))
 
         is_session_ended = False

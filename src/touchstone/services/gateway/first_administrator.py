@@ -25,7 +25,7 @@ async def create_first_administrator(database: Database) -> Credentials | None:
     Other accounts may already have been created on the command line.
 
     Returns:
-        The credentials, with the only copy of the password, or None if there is an administrator already.
+        the credentials, with the only copy of the password, or None if there is an administrator already.
     """
     if await has_administrators(database):
         return None

@@ -70,13 +70,13 @@ class PublicDocument:
             return self._cached_document
 
     async def _collect_documents(self) -> dict[str, Document]:
-        """Return the documents of the gateway and of the available backends by name."""
+        """Return the documents of the gateway and of the available backends, keyed by name."""
         fetches = [self._fetch_document(client) for client in self._clients.values()]
         fetched_documents = await asyncio.gather(*fetches)
 
         documents_by_backend = zip(self._clients, fetched_documents, strict=True)
-        available = {backend: document for backend, document in documents_by_backend if document is not None}
-        return {GATEWAY: self._build_gateway_document(), **available}
+        backend_documents = {name: document for name, document in documents_by_backend if document is not None}
+        return {GATEWAY: self._build_gateway_document(), **backend_documents}
 
     async def _fetch_document(self, client: InternalClient) -> Document | None:
         """Return the document of a backend, or None if the backend is unavailable."""
@@ -93,8 +93,8 @@ class _SharedSchemas:
     """The schemas of all documents under unique names.
 
     Attributes:
-        schemas: the schemas by unique name.
-        new_names: for each document, the new names of its renamed schemas by their old names.
+        schemas: the schemas, keyed by unique name.
+        new_names: for each document, the new names of its renamed schemas, keyed by their old names.
     """
 
     schemas: Document
@@ -173,7 +173,7 @@ def _rename_path_parameters(operation: Document, path: str, public_path: str) ->
     new_names: dict[str, str] = {}
     for placeholder, public_placeholder in zip(names, public_names, strict=True):
         # A placeholder may specify a type, as in {name:path}.
-        name, _, _ = placeholder.strip("{}").partition(":")
+        name, _colon, _type = placeholder.strip("{}").partition(":")
         new_names[name] = public_placeholder.strip("{}")
 
     renamed_operation = copy.deepcopy(operation)

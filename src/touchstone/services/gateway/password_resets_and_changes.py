@@ -29,7 +29,7 @@ async def change_password(database: Database, user_id: UUID, current_password: s
     passwords.check_strength(new_password, user.email)
     new_password_hash = await passwords.hash_password(new_password)
 
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         await _replace_password(transaction, user_id, new_password_hash)
 
 
@@ -44,7 +44,7 @@ async def issue_reset_token(database: Database, user_id: UUID, *, lifetime: time
     token = generate_token()
     expires_at = datetime.now(UTC) + lifetime
 
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         user = await user_store.lock_user(transaction, user_id)
         if user is None:
             raise UserNotFound
@@ -73,7 +73,7 @@ async def reset_password(database: Database, token: str, new_password: str) -> N
     # Hashing is slow, and a longer transaction would block all other writers of SQLite.
     new_password_hash = await passwords.hash_password(new_password)
 
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         # The token may have been used or replaced while the password was hashed.
         is_still_valid = await reset_token_store.use_reset_token(transaction, digest, datetime.now(UTC))
         if not is_still_valid:

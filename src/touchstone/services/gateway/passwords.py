@@ -53,7 +53,7 @@ async def verify_password(password: str, password_hash: str | None) -> bool:
     """Return whether a password has the given hash.
 
     If there is no hash, the result is False after the same amount of work, so that the response time does not reveal
-    this.
+    whether there is one.
     """
     compared_hash = password_hash or _DUMMY_HASH
     loop = asyncio.get_running_loop()

@@ -102,7 +102,7 @@ async def set_picture(body: PictureBody, response: Response, ctx: Context) -> No
 @router.delete("/picture", status_code=204, summary="Remove your picture")
 async def remove_picture(ctx: Context) -> None:
     """Remove the picture, if there is one."""
-    async with ctx.database.writing(even_if_disk_full=True) as transaction:
+    async with ctx.database.writing(may_use_reserve=True) as transaction:
         await user_store.delete_picture(transaction, ctx.caller.id)
 
 
@@ -115,12 +115,12 @@ async def read_sessions(ctx: Context) -> list[SessionView]:
 
 @router.delete("/sessions/{session_id}", status_code=204, summary="Sign out elsewhere")
 async def end_session(session_id: str, ctx: Context) -> None:
-    """End a session; its access tokens become invalid at once."""
+    """End a session; its access tokens become invalid immediately."""
     parsed_id = parse_uuid(session_id)
     if parsed_id is None:
         raise SessionNotFound
 
-    async with ctx.database.writing(even_if_disk_full=True) as transaction:
+    async with ctx.database.writing(may_use_reserve=True) as transaction:
         if not await sessions.revoke_session(transaction, ctx.caller.id, parsed_id):
             raise SessionNotFound
     ctx.state.authenticator.clear_cache()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 API: Final = "/api/v1"
@@ -201,13 +202,16 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _health_route("/health/live"),
     _health_route("/health/ready"),
     *_documentation_routes("", backend=None),
-    *(route for backend in BACKENDS for route in _documentation_routes(f"/{backend}", backend)),
+    *chain.from_iterable(_documentation_routes(f"/{backend}", backend) for backend in BACKENDS),
 )
 
 
 def _body_paths(routes: Iterable[PublicRoute]) -> frozenset[str]:
     """Return the public and target paths of the routes, without trailing slashes."""
-    return frozenset(address.rstrip("/") for route in routes for address in (*route.addresses, route.target))
+    paths: set[str] = set()
+    for route in routes:
+        paths.update(path.rstrip("/") for path in (*route.addresses, route.target))
+    return frozenset(paths)
 
 
 LARGE_BODY_PATHS: Final = _body_paths(route for route in PUBLIC_ROUTES if route.has_large_body)

@@ -16,7 +16,7 @@ from touchstone.services.gateway.random_tokens import digest_token
 from touchstone.services.gateway.session_store import RefreshTokenRecord, SessionRecord
 from touchstone.services.gateway.sessions import SessionCredentials
 
-# A token may be reused within this time, because two browser tabs may refresh at once, or a response may be lost.
+# A token may be reused within this time, because two browser tabs may refresh together, or a response may be lost.
 GRACE_PERIOD: Final = timedelta(seconds=10)
 
 
@@ -26,11 +26,11 @@ async def rotate_refresh_token(
     """Exchange a refresh token for its successor, and return the session with the new token.
 
     If a token is used again, it may have been stolen, so the session ends. However, the same successor is returned
-    again within `GRACE_PERIOD` while the successor is unused, because two browser tabs may refresh at once, or the
+    again within `GRACE_PERIOD` while the successor is unused, because two browser tabs may refresh together, or the
     first response may have been lost.
 
     Args:
-        database: the database.
+        database: the database that contains the session.
         token: the refresh token.
         key: the key for deriving the successor.
         lifetime: the time after which the successor expires if it is not used.
@@ -38,7 +38,7 @@ async def rotate_refresh_token(
     Raises:
         InvalidRefreshToken: the token is unknown, expired or reused, or its session has ended.
     """
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         credentials = await _rotate_or_revoke(transaction, token, key, lifetime)
 
     # Raising the error in the transaction would roll back the revocation of the session.

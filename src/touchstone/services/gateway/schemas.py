@@ -81,7 +81,7 @@ class Login(RequestModel):
 class LoginForm(Login):
     """The form of a sign-in; the other fields of an OAuth 2 password form are ignored."""
 
-    ignored: ClassVar[frozenset[str]] = frozenset({"grant_type", "scope", "client_id", "client_secret"})
+    ignored_keys: ClassVar[frozenset[str]] = frozenset({"grant_type", "scope", "client_id", "client_secret"})
 
 
 class RefreshToken(RequestModel):
@@ -118,7 +118,7 @@ class UserChange(RequestModel):
 
     is_active: Flag = Field(
         True,
-        description="Without it nobody signs in as this user, and whoever is signed in is out.",
+        description="If false, the user cannot sign in, and all sessions of the user end.",
         json_schema_extra=_hide_default,
     )
     is_curator: Flag = Field(

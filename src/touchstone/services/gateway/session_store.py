@@ -80,12 +80,12 @@ async def read_active_sessions(connection: Reader, user_id: UUID, *, used_since:
 
 
 async def update_session_use(transaction: Writer, session_id: UUID, now: datetime) -> None:
-    """Record that the session has been used, which extends its lifetime."""
+    """Record the use of a session, which extends its lifetime."""
     await transaction.execute(sa.update(sessions).where(sessions.c.id == session_id).values(used_at=now))
 
 
 async def revoke_session(transaction: Writer, user_id: UUID, session_id: UUID, now: datetime) -> bool:
-    """Revoke a session of the user, and return whether it was active."""
+    """Revoke a session of the user. Return False if it was not active."""
     update = sa.update(sessions).where(
         sessions.c.id == session_id, sessions.c.user_id == user_id, sessions.c.revoked_at.is_(None)
     )

@@ -39,7 +39,7 @@ async def start_session(
     The user's sessions that expired more than a day ago are deleted.
 
     Args:
-        transaction: the transaction.
+        transaction: the transaction in which the sign-in is stored.
         user_id: the user who signs in.
         device: the user's device.
         lifetime: the time after which the refresh token expires if it is not used.
@@ -69,7 +69,7 @@ async def start_session(
 
 
 async def revoke_session(transaction: Writer, user_id: UUID, session_id: UUID) -> bool:
-    """End a session of the user, including its access tokens, and return whether it was active."""
+    """End a session of the user, including its access tokens. Return False if it was not active."""
     was_active = await session_store.revoke_session(transaction, user_id, session_id, datetime.now(UTC))
     await _invalidate_cached_tokens(transaction)
     return was_active

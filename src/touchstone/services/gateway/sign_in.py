@@ -10,13 +10,13 @@ from touchstone.services.gateway.user_store import UserRecord
 
 
 async def authenticate(database: Database, email: str, password: str) -> UserRecord:
-    """Return the active user with this e-mail address and password.
+    """Verify an e-mail address and a password, and return the user.
 
     The password is verified even if there is no such user, so that the response time does not reveal which addresses
     have an account.
 
     Raises:
-        InvalidCredentials: there is no such user, the password is wrong, or the user is not active.
+        InvalidCredentials: no user has this address, the password is wrong, or the user is deactivated.
     """
     user = await accounts.find_user_record(database, email)
     password_hash = user.password_hash if user else None
@@ -33,9 +33,9 @@ async def start_session(
     """Start a session of an authenticated user, and return it with its first refresh token.
 
     Raises:
-        InvalidCredentials: the password has been changed meanwhile, or the user has been deactivated or deleted.
+        InvalidCredentials: after `authenticate`, the password was changed, or the user was deactivated or deleted.
     """
-    async with database.writing(even_if_disk_full=True) as transaction:
+    async with database.writing(may_use_reserve=True) as transaction:
         # The user may have changed while the password was verified.
         current_user = await user_store.lock_user(transaction, user.id)
         if current_user is None or not current_user.is_active:

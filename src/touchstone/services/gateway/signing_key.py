@@ -1,5 +1,6 @@
 """The signing key for access tokens, and the keys derived from it."""
 
+import contextlib
 import hmac
 import os
 import secrets
@@ -35,9 +36,9 @@ def derive_key(key: bytes, purpose: str) -> bytes:
 
 
 def _create_key_file(path: Path) -> None:
-    """Write a random key to a new file that only this user of the machine can read.
+    """Write a random key to a new file that only the current user can read.
 
-    The file is created atomically. If another process creates it at the same time, that file is kept.
+    The file is created atomically. If another process creates it first, its file is kept.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
 
@@ -48,11 +49,10 @@ def _create_key_file(path: Path) -> None:
         file.flush()
         os.fsync(file.fileno())
 
+    # Unlike a rename, a link never replaces a file, so processes that start together use the same key.
     try:
-        # Unlike a rename, a link never replaces a file, so processes that start together use the same key.
-        path.hardlink_to(temporary_path)
-    except FileExistsError:
-        pass
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(temporary_path)
     finally:
         temporary_path.unlink()
 
@@ -69,5 +69,5 @@ def _read_key_file(path: Path) -> bytes:
 
     key = path.read_bytes()
     if len(key) < MINIMUM_KEY_BYTES:
-        raise SettingsError(f"{path} is shorter than {MINIMUM_KEY_BYTES} bytes; delete it to have a new one made")
+        raise SettingsError(f"{path} is shorter than {MINIMUM_KEY_BYTES} bytes; delete it to generate a new one")
     return key

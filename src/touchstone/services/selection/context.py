@@ -151,19 +151,20 @@ class RequestContext:
         Raises:
             DatasetNotFound: the key is not an id, or the record does not exist or is not visible to the caller.
         """
-        dataset_id = await self._find_dataset_id(key)
-        if dataset_id is None:
+        row_id = await self._find_row_id(key)
+        if row_id is None:
             raise DatasetNotFound
 
-        records = await self.catalog.records.encoded_records([dataset_id], self.viewer)
+        records = await self.catalog.records.encoded_records([row_id], self.viewer)
         if not records:
             raise DatasetNotFound
         return records[0]
 
-    async def _find_dataset_id(self, key: str) -> int | None:
-        """Return the integer id for the integer id or UUID in a URL path.
+    async def _find_row_id(self, key: str) -> int | None:
+        """Convert the integer id or UUID in a URL path to an integer id. An integer id is not checked.
 
-        Returns None if the key is not an id, or if no record with this UUID is visible to the caller.
+        Returns:
+            None if the key is not an id, or if no record with this UUID is visible to the caller.
         """
         row_id = parse_row_id(key)
         if row_id is not None:

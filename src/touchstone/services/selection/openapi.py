@@ -36,8 +36,8 @@ TOTAL_COUNT: Final = {
     "X-Total-Count": {"description": "How many match in all.", "schema": {"type": "integer", "minimum": 0}}
 }
 LINK: Final = {"Link": {"description": "Addresses of further parts of the list.", "schema": {"type": "string"}}}
-ETAG: Final = {"ETag": {"description": "Version of what is answered.", "schema": {"type": "string"}}}
-LOCATION: Final = {"Location": {"description": "Address of what was made.", "schema": {"type": "string"}}}
+ETAG: Final = {"ETag": {"description": "Version of the response.", "schema": {"type": "string"}}}
+LOCATION: Final = {"Location": {"description": "URL of the created resource.", "schema": {"type": "string"}}}
 FILE_NAME: Final = {
     "Content-Disposition": {"description": "A name for the file.", "schema": {"type": "string"}},
 }
@@ -102,39 +102,45 @@ def add_body_schemas(app: FastAPI) -> None:
 
 
 def _body_schemas() -> dict[str, Any]:
-    """Return the JSON Schemas of all request bodies, by name, for the OpenAPI document.
+    """Return the JSON Schemas of all request bodies, keyed by name, for the OpenAPI document.
 
-    Pydantic derives them from the models. If a handler checks more than its model can express, the schema is replaced
-    by a more precise one.
+    Most of them are generated from the Pydantic models. The others are written by hand, because no model describes
+    them.
     """
-    _, definitions = models_json_schema(
+    return {
+        **_model_schemas(),
+        "Filters": FILTER_PARAMETERS.json_schema(),
+        "Gates": GATE_PARAMETERS.json_schema(),
+        "Weight": _weight_schema(),
+        "ScoringRequest": _scoring_request_schema(),
+        "ComparisonRequest": _extended_scoring_request_schema(COMPARISON_PROPERTIES, required=("ids",)),
+        "LiftsRequest": _extended_scoring_request_schema(LIFT_PARAMETERS.json_schema()["properties"]),
+        "StabilityRequest": _extended_scoring_request_schema(STABILITY_PARAMETERS.json_schema()["properties"]),
+    }
+
+
+def _model_schemas() -> dict[str, Any]:
+    """Return the schemas that Pydantic generates, with more precise ones for members that models cannot describe."""
+    _schemas_by_model, definitions = models_json_schema(
         [(model, "validation") for model in BODIES], ref_template="#/components/schemas/{model}"
     )
     schemas: dict[str, Any] = definitions["$defs"]
     _remove_null_defaults(schemas)
 
-    # `dataset_name` is accepted if it equals `name`, which a schema cannot express.
     for name in ("DatasetCreate", "DatasetChange"):
+        # The handlers accept `dataset_name` only if it equals `name`, which a schema cannot express.
         del schemas[name]["properties"]["dataset_name"]
 
     for name in ("ProjectCreate", "ProjectChange"):
-        schemas[name]["properties"]["criteria"] = _nullable(_reference("Filters"))
-        schemas[name]["properties"]["weights"] = _nullable(_weight_list_schema())
-        schemas[name]["properties"]["gates"] = _nullable(_reference("Gates"))
+        schemas[name]["properties"] |= {
+            "criteria": _nullable(_reference("Filters")),
+            "weights": _nullable(_weight_list_schema()),
+            "gates": _nullable(_reference("Gates")),
+        }
 
-    tags = {"type": "array", "items": {"type": "string", "enum": sorted(TAGS)}}
-    schemas["SearchCriteria"]["properties"]["ethical_tags"] = _nullable(tags)
-
-    return {
-        **schemas,
-        "Filters": FILTER_PARAMETERS.json_schema(),
-        "Gates": GATE_PARAMETERS.json_schema(),
-        "Weight": _weight_schema(),
-        "ScoringRequest": _scoring_request_schema(),
-        "ComparisonRequest": _question_schema(COMPARISON_PROPERTIES, required=("ids",)),
-        "LiftsRequest": _question_schema(LIFT_PARAMETERS.json_schema()["properties"]),
-        "StabilityRequest": _question_schema(STABILITY_PARAMETERS.json_schema()["properties"]),
-    }
+    tag_list = {"type": "array", "items": {"type": "string", "enum": sorted(TAGS)}}
+    schemas["SearchCriteria"]["properties"]["ethical_tags"] = _nullable(tag_list)
+    return schemas
 
 
 def _remove_null_defaults(schemas: dict[str, Any]) -> None:
@@ -161,10 +167,12 @@ def _scoring_request_schema() -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _question_schema(question_properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the schema of the body of a question, which extends a scoring request with further properties."""
-    ranking_properties = _scoring_request_schema()["properties"]
-    schema = {"type": "object", "properties": question_properties | ranking_properties, "additionalProperties": False}
+def _extended_scoring_request_schema(
+    additional_properties: dict[str, Any], required: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Return the schema of a request that extends a scoring request by additional properties."""
+    properties = additional_properties | _scoring_request_schema()["properties"]
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return schema | {"required": list(required)} if required else schema
 
 

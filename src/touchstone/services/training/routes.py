@@ -29,7 +29,7 @@ training = strict_router(tags=["training"])
     openapi_extra=IDEMPOTENCY_KEY,
 )
 async def train(ctx: Context, request: TrainingBody) -> Response:
-    """Start a training job, after everything that can be checked at once has been checked.
+    """Start a training job, after all checks that are possible immediately.
 
     Requests with the same `Idempotency-Key` start only one job.
     """

@@ -34,10 +34,10 @@ async def _render_account(
     """Return the account page.
 
     Args:
-        ctx: The request.
-        error: The error in the submitted form, which the page shows in the section of this form.
-        section: The section of the submitted form; empty if there is no error.
-        form: The submitted form, which the page shows again after an error.
+        ctx: the request.
+        error: the error in the submitted form, which the page shows in the section of this form.
+        section: the section of the submitted form; empty if there is no error.
+        form: the submitted form, which the page shows again after an error.
     """
     return await ctx.render(
         "account.html",

@@ -44,9 +44,9 @@ class LoweredScore:
     """The effect of merely declared values, which do not count in the score for lack of evidence.
 
     Attributes:
-        count: The number of merely declared values.
-        first_attribute: The name of the first attribute with such a value.
-        declared_score: The score that the dataset would have if these values counted, formatted for display.
+        count: the number of merely declared values.
+        first_attribute: the name of the first attribute with such a value.
+        declared_score: the score that the dataset would have if these values counted, formatted for display.
     """
 
     count: int
@@ -169,11 +169,11 @@ async def _lowered_score(
     """Return the effect of merely declared values, or None if the score would not be higher with them.
 
     Args:
-        ctx: The request.
-        state: The weights and the required level of evidence.
-        dataset: The dataset.
-        evidence: The claims about the dataset.
-        score: The score of the dataset at the required level; None if it has no score.
+        ctx: the request.
+        state: the weights and the required level of evidence.
+        dataset: the dataset.
+        evidence: the claims about the dataset.
+        score: the score of the dataset at the required level; None if it has no score.
     """
     attributes = attribute_details(evidence, dataset, (*ETHICAL, *OTHER_ATTRIBUTES), state.assurance)
     uncounted_attributes = merely_declared(attributes)

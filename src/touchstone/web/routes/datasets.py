@@ -124,7 +124,7 @@ async def _create_dataset(ctx: PageContext, form: FormData) -> Dataset:
     If the form has no name, the record is named after its file.
 
     Raises:
-        TouchstoneError: The form has neither a file nor a name, or the API refuses it.
+        TouchstoneError: the form has neither a file nor a name, or the API refuses it.
     """
     name = text_field(form, "name")
     file = file_field(form, "file")
@@ -169,7 +169,7 @@ def _read_attributes(ctx: PageContext, form: FormData) -> dict[str, Any]:
     """Read the attributes in the form by their names in the API, with None for each empty field.
 
     Raises:
-        TouchstoneError: The year is not a number.
+        TouchstoneError: the year is not a number.
     """
     year_message = ctx.text("rank_not_a_number", name=ctx.localizer.attribute("year"))
     is_private = "private" in list_field(form, "visibility")
@@ -203,7 +203,7 @@ async def _require_author(ctx: PageContext, dataset: Dataset) -> None:
     no record has. The API checks the permission before the version, so the error shows whether the reader has it.
 
     Raises:
-        TouchstoneError: The reader may not change the record.
+        TouchstoneError: the reader may not change the record.
     """
     try:
         await ctx.api.update_dataset(dataset.id, etag=_NO_VERSION)

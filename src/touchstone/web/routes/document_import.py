@@ -81,7 +81,7 @@ async def _read_documents(ctx: PageContext, form: FormData) -> list[Document]:
     If the reader has named the dataset, this name becomes the folder of the chosen files.
 
     Raises:
-        TouchstoneError: The form has no documents, or too many.
+        TouchstoneError: the form has no documents, or too many.
     """
     documents = _read_embedded_documents(ctx, form)
 
@@ -103,7 +103,7 @@ def _read_embedded_documents(ctx: PageContext, form: FormData) -> list[Document]
     """Return the documents in the hidden fields of the preview.
 
     Raises:
-        TouchstoneError: The hidden fields are malformed.
+        TouchstoneError: the hidden fields are malformed.
     """
     names = list_field(form, "document_name")
     contents = [content for content in form.getlist("document_content") if isinstance(content, str)]
@@ -128,11 +128,11 @@ async def _render_import(
     """Return the import page.
 
     Args:
-        ctx: The request.
-        form: The submitted form.
-        error: An error in the form.
-        report: The report of the import or of its dry run.
-        documents: The documents of a preview; empty after the import itself.
+        ctx: the request.
+        form: the submitted form.
+        error: an error in the form.
+        report: the report of the import or of its dry run.
+        documents: the documents of a preview; empty after the import itself.
     """
     size = sum(len(document.content) for document in documents)
     return await ctx.render(

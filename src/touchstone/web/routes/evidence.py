@@ -55,7 +55,7 @@ async def _add_claim(ctx: PageContext, attribute: str, form: FormData) -> Respon
     """Save the claim in the form and redirect to the dataset.
 
     Raises:
-        TouchstoneError: The form has no value, or the API refuses the claim.
+        TouchstoneError: the form has no value, or the API refuses the claim.
     """
     dataset_id = ctx.path_params["dataset_id"]
     details = _read_details(ctx, form)
@@ -91,7 +91,7 @@ def _read_value(ctx: PageContext, attribute: str, form: FormData) -> ClaimValue:
     """Read the value of the claim, or return None if the attribute does not apply to the dataset.
 
     Raises:
-        TouchstoneError: The form has no value, or the value of a numeric attribute is not a number.
+        TouchstoneError: the form has no value, or the value of a numeric attribute is not a number.
     """
     text = text_field(form, "value")
     if text == _NOT_APPLICABLE:
@@ -115,7 +115,7 @@ def _read_details(ctx: PageContext, form: FormData) -> ClaimDetails:
     Empty fields are left out.
 
     Raises:
-        TouchstoneError: The last day of validity is in the past or is not a date.
+        TouchstoneError: the last day of validity is in the past or is not a date.
     """
     details = ClaimDetails()
     if quote := text_field(form, "quote"):
@@ -140,7 +140,7 @@ def _end_of_day(ctx: PageContext, text: str) -> str:
     """Return the last second of a day in ISO 8601, in UTC like all times on the pages.
 
     Raises:
-        TouchstoneError: The day is in the past, or the string is not a date.
+        TouchstoneError: the day is in the past, or the string is not a date.
     """
     message = ctx.text("claim_until_past")
     try:

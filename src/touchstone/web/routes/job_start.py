@@ -49,14 +49,14 @@ class StartForm:
     """A page with a form that starts a job, either a training or an explanation.
 
     Attributes:
-        kind: The kind of the job.
-        template: The template of the page.
-        address: The address of the page.
-        address_fields: The fields that may be prefilled through the address of the page.
-        start: Starts the job that the form describes.
-        repeated_fields: Converts the request of an earlier job to fields of the form.
-        load_choices: Returns the template variables for the choices in the form.
-        preview: Returns a preview of the job; None if the form has no button for it.
+        kind: the kind of the job.
+        template: the template of the page.
+        address: the address of the page.
+        address_fields: the fields that may be prefilled through the address of the page.
+        start: starts the job that the form describes.
+        repeated_fields: converts the request of an earlier job to fields of the form.
+        load_choices: returns the template variables for the choices in the form.
+        preview: returns a preview of the job; None if the form has no button for it.
     """
 
     kind: Kind
@@ -116,11 +116,11 @@ async def _render_start_form(
     """Return the page with a form that starts a job.
 
     Args:
-        ctx: The request.
-        start_form: The form to show.
-        form: The values of its fields.
-        error: The error in the submitted fields, if any.
-        preview: The preview of the job, if the reader has requested it.
+        ctx: the request.
+        start_form: the form to show.
+        form: the values of its fields.
+        error: the error in the submitted fields, if any.
+        preview: the preview of the job, if the reader has requested it.
     """
     # After switching the language or the theme, the form is still about the same dataset or training.
     address_fields = {name: text_field(form, name) or None for name in start_form.address_fields}
@@ -147,7 +147,7 @@ async def start_training(ctx: PageContext, form: FormData) -> Job:
     Empty fields are not sent, so that the service chooses their values.
 
     Raises:
-        TouchstoneError: A field is invalid, or the service refuses the training.
+        TouchstoneError: a field is invalid, or the service refuses the training.
     """
     dataset_id = id_field(form, "dataset_id", ctx.text("choose_which"))
     options: Any = read_training_options(ctx, form)
@@ -160,7 +160,7 @@ async def preview_training(ctx: PageContext, form: FormData) -> Variables:
     """Return the table and the split of the training that the form describes, without starting it.
 
     Raises:
-        TouchstoneError: A field is invalid, or the service would refuse the training.
+        TouchstoneError: a field is invalid, or the service would refuse the training.
     """
     dataset_id = id_field(form, "dataset_id", ctx.text("choose_which"))
     options: Any = read_training_options(ctx, form)
@@ -173,7 +173,7 @@ async def start_comparison(ctx: PageContext, form: FormData, project_id: str) ->
     Empty fields are not sent, so that the service chooses their values.
 
     Raises:
-        TouchstoneError: A field is invalid, or the service refuses the comparison.
+        TouchstoneError: a field is invalid, or the service refuses the comparison.
     """
     limit = integer_field(form, "limit", ctx.text("not_whole", name=ctx.text("models_limit")))
     max_trials = integer_field(form, "max_trials", ctx.text("not_whole", name=ctx.text("trials")))
@@ -227,7 +227,7 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
     Empty fields are not sent, so that the service chooses their values.
 
     Raises:
-        TouchstoneError: A field is invalid, or the service refuses the explanation.
+        TouchstoneError: a field is invalid, or the service refuses the explanation.
     """
     dataset_id_text = text_field(form, "dataset_id")
     dataset_id = int(dataset_id_text) if is_integer(dataset_id_text) else None

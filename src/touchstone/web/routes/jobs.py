@@ -122,7 +122,7 @@ def _job_kind(ctx: PageContext) -> Kind:
     """Return the kind of the job in the address.
 
     Raises:
-        NotFound: The kind is unknown.
+        NotFound: the kind is unknown.
     """
     kind = ctx.path_params["kind"]
     if kind not in _KINDS:

@@ -212,7 +212,7 @@ def _require_reason(ctx: PageContext, form: FormData) -> str:
     """Return the reason for the choice of a dataset.
 
     Raises:
-        TouchstoneError: The reader has not entered a reason.
+        TouchstoneError: the reader has not entered a reason.
     """
     reason = text_field(form, "reason")
     if is_blank(reason):
@@ -290,14 +290,14 @@ async def _save_need(ctx: PageContext, state: RankState, form: FormData, dataset
     """Save a need in the project that the form names, or in a new project, and return the project.
 
     Args:
-        ctx: The request.
-        state: The state of the rank page with the need.
-        form: The form with the id of the project, or the name and the description of a new project.
-        dataset: The dataset that the project is to choose, if any. The form then contains the reason.
+        ctx: the request.
+        state: the state of the rank page with the need.
+        form: the form with the id of the project, or the name and the description of a new project.
+        dataset: the dataset that the project is to choose, if any. The form then contains the reason.
 
     Raises:
-        InvalidFilterValue: A filter or a gate has an invalid value.
-        TouchstoneError: The reason for the choice is missing, or the API refuses the project.
+        InvalidFilterValue: a filter or a gate has an invalid value.
+        TouchstoneError: the reason for the choice is missing, or the API refuses the project.
     """
     fields: dict[str, Any] = {
         "criteria": state.filter_body(),

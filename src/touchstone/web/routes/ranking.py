@@ -60,10 +60,10 @@ class RankedState:
     """A state of the rank page together with its ranking.
 
     Attributes:
-        state: The state, with the number of an existing page.
-        ranking: The ranking; empty if a filter or a gate has an invalid value.
-        invalid_filters: The names of the filters with invalid values.
-        problem: A message about the invalid filters and gates; empty if there are none.
+        state: the state, with the number of an existing page.
+        ranking: the ranking; empty if a filter or a gate has an invalid value.
+        invalid_filters: the names of the filters with invalid values.
+        problem: a message about the invalid filters and gates; empty if there are none.
     """
 
     state: RankState
@@ -77,26 +77,26 @@ class RankPage:
     """The variables of the templates of the rank page.
 
     Attributes:
-        state: The state of the page.
-        criteria: All criteria, with their weights.
-        used: The criteria with a weight above zero.
-        shares_text: The shares of the criteria, for screen readers.
-        ranking: The rows of the ranking.
-        heat_map_classes: The CSS classes of the heat map.
-        criteria_width: The percentage of the heat map's width that the columns of the criteria share.
-        profiles: The named profiles of weights.
-        assurances: The levels of evidence that the reader can require.
-        codebook: The rules of the ethical criteria, by the name of the attribute.
-        groups: The filter form; empty if it was not requested.
-        chips: The filters that are set.
-        gate_groups: The form of the gates.
-        gate_chips: The gates that are set.
-        layout_digest: The digest of everything that a patch of the ranking cannot change.
-        announcement: The sentence that announces the ranking to screen readers.
-        filter_problem: A message about invalid filters and gates; empty if there are none.
-        field_problems: The messages about invalid filters and gates, by field name.
-        too_many_pins: Whether the address has more pins than can be compared.
-        ignored_parameters: A sentence about each unknown parameter in the address, which is ignored, and about each
+        state: the state of the page.
+        criteria: all criteria, with their weights.
+        used: the criteria with a weight above zero.
+        shares_text: the shares of the criteria, for screen readers.
+        ranking: the rows of the ranking.
+        heat_map_classes: the CSS classes of the heat map.
+        criteria_width: the percentage of the heat map's width that the columns of the criteria share.
+        profiles: the named profiles of weights.
+        assurances: the levels of evidence that the reader can require.
+        codebook: the rules of the ethical criteria, by the name of the attribute.
+        groups: the filter form; empty if it was not requested.
+        chips: the filters that are set.
+        gate_groups: the form of the gates.
+        gate_chips: the gates that are set.
+        layout_digest: the digest of everything that a patch of the ranking cannot change.
+        announcement: the sentence that announces the ranking to screen readers.
+        filter_problem: a message about invalid filters and gates; empty if there are none.
+        field_problems: the messages about invalid filters and gates, by field name.
+        too_many_pins: whether the address has more pins than can be compared.
+        ignored_parameters: a sentence about each unknown parameter in the address, which is ignored, and about each
             invalid value, which is replaced.
     """
 
@@ -241,9 +241,9 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
     """Request a ranking from the API, and return the variables of the templates of the rank page.
 
     Args:
-        ctx: The request.
-        state: The state of the rank page.
-        with_filters: Whether to build the filter form, which takes a second request for the number of records for each
+        ctx: the request.
+        state: the state of the rank page.
+        with_filters: whether to build the filter form, which takes a second request for the number of records for each
             choice.
     """
     localizer = ctx.localizer

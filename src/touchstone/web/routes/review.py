@@ -34,9 +34,9 @@ class QueuePlace:
     """The place of a claim in a queue.
 
     Attributes:
-        awaiting: The decision that the claims in the queue await.
-        position: The position of the claim, from 1.
-        total: The number of claims in the queue.
+        awaiting: the decision that the claims in the queue await.
+        position: the position of the claim, from 1.
+        total: the number of claims in the queue.
     """
 
     awaiting: AwaitedDecision
@@ -107,7 +107,7 @@ def _read_decision(form: FormData) -> Decision:
     """Return the decision that the reader has selected.
 
     Raises:
-        NotFound: The decision is unknown.
+        NotFound: the decision is unknown.
     """
     for decision in _DECISIONS:
         if text_field(form, "decision") == decision:
@@ -136,11 +136,11 @@ async def _render_review(
     """Return the page for deciding on a claim, with other claims about the same attribute.
 
     Args:
-        ctx: The request.
-        claim: The claim.
-        form: The submitted form, after an error.
-        error: The error in the form.
-        place: The place of the claim in its queue; None for a single claim.
+        ctx: the request.
+        claim: the claim.
+        form: the submitted form, after an error.
+        error: the error in the form.
+        place: the place of the claim in its queue; None for a single claim.
     """
     dataset = await ctx.api.get_dataset(claim.dataset_id)
     evidence = await ctx.api.get_evidence(claim.dataset_id)

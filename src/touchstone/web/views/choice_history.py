@@ -21,10 +21,10 @@ class ChoiceEntry:
     """One choice in the history of a project, formatted for display.
 
     Attributes:
-        choice: The choice.
-        is_current: Whether no later choice has replaced it.
-        rank: The rank and the score of the dataset when it was chosen; empty if they were not recorded.
-        need: The need of the project at that time; empty if the rank was not recorded.
+        choice: the choice.
+        is_current: whether no later choice has replaced it.
+        rank: the rank and the score of the dataset when it was chosen; empty if they were not recorded.
+        need: the need of the project at that time; empty if the rank was not recorded.
     """
 
     choice: Choice

@@ -19,13 +19,13 @@ class CriterionCell:
     """The value of one criterion for one dataset.
 
     Attributes:
-        criterion: The criterion.
-        value: The value in 0-1.
-        best_value: The highest possible value, which it would have if all unknown attributes turned out favourably.
-        points: The contribution of the value to the score; the points of all cells add up to the score.
-        preceding_points: The sum of the points of the cells before this one.
-        is_unknown: Whether nothing is known about the criterion; the value is then 0.
-        localizer: The reader's language.
+        criterion: the criterion.
+        value: the value in 0-1.
+        best_value: the highest possible value, which it would have if all unknown attributes turned out favourably.
+        points: the contribution of the value to the score; the points of all cells add up to the score.
+        preceding_points: the sum of the points of the cells before this one.
+        is_unknown: whether nothing is known about the criterion; the value is then 0.
+        localizer: the reader's language.
     """
 
     criterion: WeightedCriterion

@@ -18,10 +18,10 @@ class AttributeRow:
     """One attribute of the compared datasets.
 
     Attributes:
-        name: The name of the attribute.
-        values: The value in the record of each dataset.
-        levels: The level of the evidence for each value; None if nothing is claimed about it.
-        differs: Whether the values are not all equal.
+        name: the name of the attribute.
+        values: the value in the record of each dataset.
+        levels: the level of the evidence for each value; None if nothing is claimed about it.
+        differs: whether the values are not all equal.
     """
 
     name: str
@@ -35,9 +35,9 @@ class CriterionRow:
     """One criterion of the compared datasets.
 
     Attributes:
-        criterion: The criterion.
-        cells: The cell of each dataset; None for a dataset without a score.
-        best: The positions of the datasets with the highest value; empty if all known values are equal.
+        criterion: the criterion.
+        cells: the cell of each dataset; None for a dataset without a score.
+        best: the positions of the datasets with the highest value; empty if all known values are equal.
     """
 
     criterion: WeightedCriterion
@@ -72,9 +72,9 @@ def compare(
     """Compare the scores, the criteria and the attributes of datasets.
 
     Args:
-        compared_datasets: The datasets in the order of the columns.
-        criteria: All criteria with their weights. Criteria without a weight are left out of the comparison.
-        localizer: The reader's language.
+        compared_datasets: the datasets in the order of the columns.
+        criteria: all criteria with their weights. Criteria without a weight are left out of the comparison.
+        localizer: the reader's language.
     """
     used_criteria = criteria_with_weight(criteria)
     scores = [compared.score for compared in compared_datasets]

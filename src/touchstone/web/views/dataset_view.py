@@ -23,10 +23,10 @@ class MeasuredAttribute:
     """An attribute with its declared value and its measured value in the data file.
 
     Attributes:
-        name: The name of the attribute.
-        declared: The declared number; None if there is none.
-        measured: The measured number; None if there is none.
-        differs: Whether both numbers are known and not equal.
+        name: the name of the attribute.
+        declared: the declared number; None if there is none.
+        measured: the measured number; None if there is none.
+        differs: whether both numbers are known and not equal.
     """
 
     name: str
@@ -40,9 +40,9 @@ class HistogramBar:
     """One bar of a small histogram.
 
     Attributes:
-        height: The height as a share of the highest bar.
-        count: The number of rows.
-        label: The value, or the lower end of the bin.
+        height: the height as a share of the highest bar.
+        count: the number of rows.
+        label: the value, or the lower end of the bin.
     """
 
     height: float
@@ -55,16 +55,16 @@ class ColumnSummary:
     """A column of the data file with its measured properties.
 
     Attributes:
-        name: The name of the column.
-        type: The measured type of the column.
-        missing_share: The share of rows without a value.
-        unreadable_count: The number of values that do not fit the type, and therefore count as missing.
-        distinct_count: The number of distinct values.
-        low: The lowest value; None if there is none.
-        high: The highest value; None if there is none.
-        mean: The mean of a numeric column; None for other columns.
-        bars: The distribution of the values.
-        is_numeric: Whether the column holds numbers.
+        name: the name of the column.
+        type: the measured type of the column.
+        missing_share: the share of rows without a value.
+        unreadable_count: the number of values that do not fit the type, and therefore count as missing.
+        distinct_count: the number of distinct values.
+        low: the lowest value; None if there is none.
+        high: the highest value; None if there is none.
+        mean: the mean of a numeric column; None for other columns.
+        bars: the distribution of the values.
+        is_numeric: whether the column holds numbers.
     """
 
     name: str
@@ -157,8 +157,8 @@ def suggestion(dataset: Dataset, key: str) -> Any:
     """Return a suggestion for trainings in the metadata of a record, or None if it has none.
 
     Args:
-        dataset: The record.
-        key: The kind of suggestion: `target`, `sensitive_columns` or `exclude_columns`.
+        dataset: the record.
+        key: the kind of suggestion: `target`, `sensitive_columns` or `exclude_columns`.
     """
     return (dataset.metadata or {}).get(key)
 

@@ -22,9 +22,9 @@ class Reader:
     """The reader of a page, with permissions for the claims about one record.
 
     Attributes:
-        user_id: The id of the reader.
-        is_curator: Whether the reader may review claims about all records.
-        is_creator: Whether the reader has created the record.
+        user_id: the id of the reader.
+        is_curator: whether the reader may review claims about all records.
+        is_creator: whether the reader has created the record.
     """
 
     user_id: UUID
@@ -89,13 +89,13 @@ class AttributeDetails:
     """The value, the claims and the rule that a page shows for one attribute of a dataset.
 
     Attributes:
-        name: The name of the attribute.
-        state: The values of the attribute that follow from its claims.
-        active: The active claims, those with the strongest evidence first.
-        proposed: The open proposals.
-        closed: The claims that were rejected or withdrawn.
-        rule: The rule of the codebook for an ethical criterion; None for other attributes.
-        counts: Whether the value counts at the required level of evidence.
+        name: the name of the attribute.
+        state: the values of the attribute that follow from its claims.
+        active: the active claims, those with the strongest evidence first.
+        proposed: the open proposals.
+        closed: the claims that were rejected or withdrawn.
+        rule: the rule of the codebook for an ethical criterion; None for other attributes.
+        counts: whether the value counts at the required level of evidence.
     """
 
     name: str
@@ -128,10 +128,10 @@ def attribute_details(
     """Return the details of the named attributes of a dataset, in the order of `names`.
 
     Args:
-        evidence: The claims about the dataset and the states of its attributes.
-        dataset: The record. Its values are shown for attributes without a state.
-        names: The names of the attributes.
-        assurance: The level of evidence that the reader requires.
+        evidence: the claims about the dataset and the states of its attributes.
+        dataset: the record. Its values are shown for attributes without a state.
+        names: the names of the attributes.
+        assurance: the level of evidence that the reader requires.
     """
     return tuple(_collect_details(name, evidence, dataset, assurance) for name in names)
 

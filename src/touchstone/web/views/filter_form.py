@@ -21,10 +21,10 @@ class FilterChoice:
     """One value of a list filter.
 
     Attributes:
-        value: The value in the API.
-        label: The value as readers see it.
-        count: The number of records with this value; None if they were not counted.
-        is_chosen: Whether the reader has chosen the value.
+        value: the value in the API.
+        label: the value as readers see it.
+        count: the number of records with this value; None if they were not counted.
+        is_chosen: whether the reader has chosen the value.
     """
 
     value: str
@@ -76,9 +76,9 @@ class ValueSearch:
     """A search among all values of a filter.
 
     Attributes:
-        name: The name of the filter.
-        text: The words that the values must contain.
-        page: The page of the results, from 1.
+        name: the name of the filter.
+        text: the words that the values must contain.
+        page: the page of the results, from 1.
     """
 
     name: str
@@ -91,14 +91,14 @@ class ValueList:
     """One page of the values of a filter that match a search.
 
     Attributes:
-        name: The name of the filter.
-        label: The label of the filter.
-        search: The words that were searched for.
-        chosen: The chosen values, which every page shows for every search.
-        choices: The other matching values on this page.
-        matching_count: The number of other matching values on all pages.
-        page: The number of this page, from 1.
-        page_count: The number of pages.
+        name: the name of the filter.
+        label: the label of the filter.
+        search: the words that were searched for.
+        chosen: the chosen values, which every page shows for every search.
+        choices: the other matching values on this page.
+        matching_count: the number of other matching values on all pages.
+        page: the number of this page, from 1.
+        page_count: the number of pages.
     """
 
     name: str
@@ -126,13 +126,13 @@ class RangeField:
     """A lower and an upper bound.
 
     Attributes:
-        name: The name of the filter without `_min` and `_max`.
-        label: The label of the filter.
-        minimum: The entered lower bound, or an empty string.
-        maximum: The entered upper bound, or an empty string; None if only a lower bound can be set.
-        low: The lowest value among the matching records; None if it is unknown.
-        high: The highest value among the matching records; None if it is unknown.
-        kind: Always `range`.
+        name: the name of the filter without `_min` and `_max`.
+        label: the label of the filter.
+        minimum: the entered lower bound, or an empty string.
+        maximum: the entered upper bound, or an empty string; None if only a lower bound can be set.
+        low: the lowest value among the matching records; None if it is unknown.
+        high: the highest value among the matching records; None if it is unknown.
+        kind: always `range`.
     """
 
     name: str
@@ -165,9 +165,9 @@ class FilterGroup:
     """A group of fields that the reader folds and unfolds together.
 
     Attributes:
-        name: The name of the group; its heading has the message key `group_<name>`.
-        fields: The fields in their order.
-        active_count: The number of filter values that are set in the group.
+        name: the name of the group; its heading has the message key `group_<name>`.
+        fields: the fields in their order.
+        active_count: the number of filter values that are set in the group.
     """
 
     name: str
@@ -180,10 +180,10 @@ class FilterChip:
     """An active filter value, shown above the ranking as a link that removes it.
 
     Attributes:
-        label: The label of the filter.
-        value: The value in words.
-        removal_query: The query of the ranking without this value.
-        key: The identifier of the form field in the script of the page.
+        label: the label of the filter.
+        value: the value in words.
+        removal_query: the query of the ranking without this value.
+        key: the identifier of the form field in the script of the page.
     """
 
     label: str
@@ -215,11 +215,11 @@ def list_values(search: ValueSearch, state: RankState, facets: Mapping[str, Any]
     The search ignores case and accents.
 
     Args:
-        search: The filter, the words and the page; a number beyond the last page selects the last page.
-        state: The state of the rank page, with the chosen values.
-        facets: The number of records for each value, counted without this filter. Records match a filter if they have
+        search: the filter, the words and the page; a number beyond the last page selects the last page.
+        state: the state of the rank page, with the chosen values.
+        facets: the number of records for each value, counted without this filter. Records match a filter if they have
             any of the chosen values, so choosing one more value adds its records.
-        localizer: The reader's language.
+        localizer: the reader's language.
     """
     choices = _FormBuilder(state, facets, localizer).build_choices(search.name)
     chosen = [choice for choice in choices if choice.is_chosen]

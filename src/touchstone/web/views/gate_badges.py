@@ -18,9 +18,9 @@ class GateBadge:
     """A badge that shows whether a dataset passes a gate.
 
     Attributes:
-        label: The name of the gate for readers.
-        outcome: The outcome in words: passed, failed or unknown.
-        state: The CSS class with the sign and the colour of the outcome.
+        label: the name of the gate for readers.
+        outcome: the outcome in words: passed, failed or unknown.
+        state: the CSS class with the sign and the colour of the outcome.
     """
 
     label: str

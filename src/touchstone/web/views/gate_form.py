@@ -52,9 +52,9 @@ class GateGroup:
     """A group of fields that the reader folds and unfolds together.
 
     Attributes:
-        name: The name of the group; its heading has the message key `group_<name>`.
-        fields: The fields in their order.
-        active_count: The number of gates that are set in the group.
+        name: the name of the group; its heading has the message key `group_<name>`.
+        fields: the fields in their order.
+        active_count: the number of gates that are set in the group.
     """
 
     name: str

@@ -25,12 +25,12 @@ class MetricRow:
     """A measured metric of a model.
 
     Attributes:
-        label: The name of the metric for readers.
-        value: The measured value; None if it is unknown.
-        low: The lower end of the confidence interval.
-        high: The upper end of the confidence interval.
-        baseline: The value of a trivial model that ignores every column; None if it was not measured.
-        is_main: Whether the training has optimized this metric.
+        label: the name of the metric for readers.
+        value: the measured value; None if it is unknown.
+        low: the lower end of the confidence interval.
+        high: the upper end of the confidence interval.
+        baseline: the value of a trivial model that ignores every column; None if it was not measured.
+        is_main: whether the training has optimized this metric.
     """
 
     label: str
@@ -54,9 +54,9 @@ class JobFile:
     """A file that a job has produced.
 
     Attributes:
-        name: The name of the file.
-        bytes: The size in bytes; None if it is unknown.
-        content: A description of the content; empty for unknown files.
+        name: the name of the file.
+        bytes: the size in bytes; None if it is unknown.
+        content: a description of the content; empty for unknown files.
     """
 
     name: str
@@ -69,11 +69,11 @@ class GroupTable:
     """The metrics of each group of people in one sensitive column.
 
     Attributes:
-        column: The name of the column.
-        metrics: The labels of the metrics, by name.
-        groups: The groups with their metrics, as in the result of the job.
-        gaps: The largest difference between groups for each metric, as in the result of the job.
-        class_tables: The rates of each class by its name, if there are more than two classes.
+        column: the name of the column.
+        metrics: the labels of the metrics, by name.
+        groups: the groups with their metrics, as in the result of the job.
+        gaps: the largest difference between groups for each metric, as in the result of the job.
+        class_tables: the rates of each class by its name, if there are more than two classes.
     """
 
     column: str
@@ -88,11 +88,11 @@ class ContributionBar:
     """The contribution of one column to a prediction, as a bar of a waterfall chart.
 
     Attributes:
-        column: The name of the column.
-        value: The value of the column in the explained row; None if it is unknown.
-        points: The amount that the column adds to the prediction; negative if it lowers the prediction.
-        start: The left end of the bar, as a share of the chart width.
-        width: The length of the bar, as a share of the chart width.
+        column: the name of the column.
+        value: the value of the column in the explained row; None if it is unknown.
+        points: the amount that the column adds to the prediction; negative if it lowers the prediction.
+        start: the left end of the bar, as a share of the chart width.
+        width: the length of the bar, as a share of the chart width.
     """
 
     column: str
@@ -107,10 +107,10 @@ class JobTiming:
     """The time that a job has waited or run, and the estimated remaining time.
 
     Attributes:
-        is_waiting: Whether the job has not started yet.
-        seconds: The elapsed seconds. The script of the page starts its clock with them.
-        elapsed: The elapsed time, formatted for the clock.
-        remaining: The estimated remaining time, formatted for display; None if there is no estimate.
+        is_waiting: whether the job has not started yet.
+        seconds: the elapsed seconds. The script of the page starts its clock with them.
+        elapsed: the elapsed time, formatted for the clock.
+        remaining: the estimated remaining time, formatted for display; None if there is no estimate.
     """
 
     is_waiting: bool
@@ -123,8 +123,8 @@ def localized_text(value: Any, locale: str) -> str:
     """Return a text in the result of a job in the given language, or an empty string if there is none.
 
     Args:
-        value: The text by language, a single string for all languages, or None.
-        locale: The language, `fr` or `en`.
+        value: the text by language, a single string for all languages, or None.
+        locale: the language, `fr` or `en`.
     """
     if isinstance(value, Mapping):
         return str(value.get(locale, ""))

@@ -17,13 +17,13 @@ class LiftRow:
     """One lift, formatted for display.
 
     Attributes:
-        attribute: The name of the attribute to verify.
-        value: The value that would have to be verified.
-        current: The present value at the required level of evidence; None if it is unknown.
-        is_merely_declared: Whether the value is already declared, but with too little evidence.
-        score: The score that the dataset would have.
-        rank: The rank that the dataset would have.
-        gain: The increase of the score, with a sign.
+        attribute: the name of the attribute to verify.
+        value: the value that would have to be verified.
+        current: the present value at the required level of evidence; None if it is unknown.
+        is_merely_declared: whether the value is already declared, but with too little evidence.
+        score: the score that the dataset would have.
+        rank: the rank that the dataset would have.
+        gain: the increase of the score, with a sign.
     """
 
     attribute: str
@@ -40,17 +40,17 @@ class LiftsView:
     """The lifts of a dataset and its present rank, formatted for display.
 
     Attributes:
-        rank: The present rank of the dataset, with an equals sign if others share it.
-        ranked_count: The number of ranked datasets, including this one even if it does not pass the filters.
-        is_ranked: Whether the dataset is part of the ranking: it passes the filters and, if the ranking hides datasets
+        rank: the present rank of the dataset, with an equals sign if others share it.
+        ranked_count: the number of ranked datasets, including this one even if it does not pass the filters.
+        is_ranked: whether the dataset is part of the ranking: it passes the filters and, if the ranking hides datasets
             that fail a gate, the gates.
-        rank_range: The best and the worst rank that unknown ethical attributes allow, in words; empty if only one rank
+        rank_range: the best and the worst rank that unknown ethical attributes allow, in words; empty if only one rank
             is possible.
-        rows: The lifts that raise the score, the largest gain first.
-        ineffective_count: The number of attributes that would not change the score if they were verified.
-        smallest_set: A minimal set of attributes that would bring the dataset to the target rank if they were verified
+        rows: the lifts that raise the score, the largest gain first.
+        ineffective_count: the number of attributes that would not change the score if they were verified.
+        smallest_set: a minimal set of attributes that would bring the dataset to the target rank if they were verified
             together; empty if there is none.
-        sentence: A sentence about this set; empty if the dataset has already reached the target rank.
+        sentence: a sentence about this set; empty if the dataset has already reached the target rank.
     """
 
     rank: str
@@ -69,8 +69,8 @@ def lifts_view(result: Lifts, localizer: Localizer) -> LiftsView:
     A lift is the score and rank that the dataset would have if one more of its attributes were verified.
 
     Args:
-        result: The lifts as the API returns them, with the present rank and the target rank.
-        localizer: The reader's language.
+        result: the lifts as the API returns them, with the present rank and the target rank.
+        localizer: the reader's language.
     """
     effective_lifts = [lift for lift in result.lifts if lift.gain > 0]
 

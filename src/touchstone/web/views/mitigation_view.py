@@ -15,10 +15,10 @@ class EffectRow:
     """A metric or a gap between groups, before and after the mitigation.
 
     Attributes:
-        column: The sensitive column of a gap; empty for a metric of the whole model.
-        label: The name of the metric or the gap for readers.
-        before: The value without the mitigation.
-        after: The value with the mitigation.
+        column: the sensitive column of a gap; empty for a metric of the whole model.
+        label: the name of the metric or the gap for readers.
+        before: the value without the mitigation.
+        after: the value with the mitigation.
     """
 
     column: str
@@ -81,9 +81,9 @@ def _class_gap_rows(before: JsonObject, after: JsonObject, localizer: Localizer)
     """Yield the largest gap for each class and rate of a column, before and after, if there are more than two classes.
 
     Args:
-        before: The entry of the column in the metrics by group before the mitigation.
-        after: The entry after the mitigation.
-        localizer: The language of the labels.
+        before: the entry of the column in the metrics by group before the mitigation.
+        after: the entry after the mitigation.
+        localizer: the language of the labels.
     """
     for class_name, gaps in before.get("class_gaps", {}).items():
         gaps_after = after["class_gaps"][class_name]

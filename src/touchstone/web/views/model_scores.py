@@ -14,9 +14,9 @@ class ModelScore:
     """The score of a model that was trained on a dataset, formatted for display.
 
     Attributes:
-        place: The place of the score in the comparison, with an equals sign if others share it.
-        metric: The name of the metric for readers.
-        value: The score.
+        place: the place of the score in the comparison, with an equals sign if others share it.
+        metric: the name of the metric for readers.
+        value: the score.
     """
 
     place: str
@@ -28,8 +28,8 @@ def model_scores(comparisons: Iterable[TrainingComparison], localizer: Localizer
     """Return the scores of the latest comparison with scores, by dataset id.
 
     Args:
-        comparisons: The comparisons, newest first.
-        localizer: The reader's language.
+        comparisons: the comparisons, newest first.
+        localizer: the reader's language.
     """
     for comparison in comparisons:
         scores = _collect_scores(comparison, localizer)

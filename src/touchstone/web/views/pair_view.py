@@ -26,10 +26,10 @@ class DifferenceRow:
     """The difference between the two datasets of a pair in one criterion, formatted for display.
 
     Attributes:
-        criterion: The criterion.
-        above, below: The values of both datasets.
-        points: The lead of the dataset `above` in points, with a sign.
-        x, width: The SVG attributes of a bar that extends to the right if the dataset `above` leads.
+        criterion: the criterion.
+        above, below: the values of both datasets.
+        points: the lead of the dataset `above` in points, with a sign.
+        x, width: the SVG attributes of a bar that extends to the right if the dataset `above` leads.
     """
 
     criterion: WeightedCriterion
@@ -45,8 +45,8 @@ class ReversalLink:
     """A link to the rank page that moves one slider so that the order of a pair is reversed.
 
     Attributes:
-        label: The text of the link.
-        query: The query of the address.
+        label: the text of the link.
+        query: the query of the address.
     """
 
     label: str
@@ -58,13 +58,13 @@ class PairView:
     """A pair of compared datasets.
 
     Attributes:
-        above, below: The two datasets.
-        are_neighbours: Whether none of the other compared datasets ranks between them.
-        sentence: A sentence that explains why one ranks above the other.
-        lead: The difference of their scores, formatted for display.
-        rows: The criteria with a weight, the largest difference first.
-        reversal: The link that reverses the order; None if no single slider can reverse it.
-        is_out_of_reach: Whether the weight that would reverse the order is beyond the end of its slider.
+        above, below: the two datasets.
+        are_neighbours: whether none of the other compared datasets ranks between them.
+        sentence: a sentence that explains why one ranks above the other.
+        lead: the difference of their scores, formatted for display.
+        rows: the criteria with a weight, the largest difference first.
+        reversal: the link that reverses the order; None if no single slider can reverse it.
+        is_out_of_reach: whether the weight that would reverse the order is beyond the end of its slider.
     """
 
     above: ComparedDataset
@@ -83,10 +83,10 @@ def pair_views(
     """Return the pairs of a comparison formatted for display, in the order of the ranking.
 
     Args:
-        comparison: The comparison as the API returns it.
-        criteria: All criteria with their weights.
-        state: The state of the ranking, which the links modify.
-        localizer: The reader's language.
+        comparison: the comparison as the API returns it.
+        criteria: all criteria with their weights.
+        state: the state of the ranking, which the links modify.
+        localizer: the reader's language.
     """
     builder = _PairBuilder(comparison, criteria, state, localizer)
     return tuple(builder.build(pair) for pair in comparison.pairs)
@@ -188,8 +188,8 @@ def reversing_position(reversal: Reversal, difference: CriterionDifference) -> f
     higher if the dataset `below` is better in this criterion. Otherwise it is lower, but at least 0.
 
     Args:
-        reversal: The criterion, and the weight in 0-1 at which both scores are equal.
-        difference: The values of both datasets for this criterion.
+        reversal: the criterion, and the weight in 0-1 at which both scores are equal.
+        difference: the values of both datasets for this criterion.
     """
     # Rounding removes floating-point errors: 28.999999999999996 means 29, where both scores are still equal.
     exact_position = round(reversal.weight * SLIDER_MAX, _EXACT_DECIMALS)

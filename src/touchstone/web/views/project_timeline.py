@@ -12,11 +12,11 @@ class TimelineEvent:
     """One event in the history of a project.
 
     Attributes:
-        key: The message key of the event, without the prefix `event_`.
-        at: The time of the event.
-        job: The job that was requested or finished; None for other events.
-        choice: The choice that was made; None for other events.
-        snapshot: The snapshot that was taken; None for other events.
+        key: the message key of the event, without the prefix `event_`.
+        at: the time of the event.
+        job: the job that was requested or finished; None for other events.
+        choice: the choice that was made; None for other events.
+        snapshot: the snapshot that was taken; None for other events.
     """
 
     key: str

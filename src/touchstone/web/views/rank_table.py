@@ -37,8 +37,8 @@ class RankChange:
 
     Attributes:
         kind: `new`, `up` or `down`, which is also a CSS class; empty if the dataset has not moved.
-        text: The sign beside the rank, such as `▲3`.
-        label: The movement in words, for screen readers.
+        text: the sign beside the rank, such as `▲3`.
+        label: the movement in words, for screen readers.
     """
 
     kind: str = ""
@@ -54,8 +54,8 @@ class TableFact:
     """A number of a dataset in the table view, formatted for display.
 
     Attributes:
-        text: The number; None for an unknown composite score.
-        limit: The highest possible value, such as `≤ 1.00`; empty if the number cannot be higher.
+        text: the number; None for an unknown composite score.
+        limit: the highest possible value, such as `≤ 1.00`; empty if the number cannot be higher.
     """
 
     text: str | None
@@ -67,15 +67,15 @@ class RankedRow:
     """One dataset of the ranking.
 
     Attributes:
-        dataset: The dataset with its score, as the API returned it.
-        cells: One cell for each criterion with a weight.
-        is_pinned: Whether the reader has selected the dataset for the comparison.
-        change: The movement of the dataset since the previous ranking.
-        score_range: The score and the highest possible score.
-        gates: The badges that show which gates the dataset passes.
-        robustness: The robustness of the rank; None if it was not computed for this rank.
-        declared_by: The declarer of the record; None for a record of the service.
-        localizer: The reader's language.
+        dataset: the dataset with its score, as the API returned it.
+        cells: one cell for each criterion with a weight.
+        is_pinned: whether the reader has selected the dataset for the comparison.
+        change: the movement of the dataset since the previous ranking.
+        score_range: the score and the highest possible score.
+        gates: the badges that show which gates the dataset passes.
+        robustness: the robustness of the rank; None if it was not computed for this rank.
+        declared_by: the declarer of the record; None for a record of the service.
+        localizer: the reader's language.
     """
 
     dataset: ScoredDataset
@@ -161,14 +161,14 @@ class RankTable:
     """One page of the ranking.
 
     Attributes:
-        rows: The datasets of the page.
-        total_count: The number of datasets in the ranking.
-        page_count: The number of pages.
-        first_rank: The rank of the first row.
-        lowered: The sentence about datasets that rank lower because their declarations lack evidence; empty if there
+        rows: the datasets of the page.
+        total_count: the number of datasets in the ranking.
+        page_count: the number of pages.
+        first_rank: the rank of the first row.
+        lowered: the sentence about datasets that rank lower because their declarations lack evidence; empty if there
             are none.
-        notes: Sentences about criteria with the same value for all datasets of the page.
-        robustness: The summary of the robustness of the first ranks; empty if it was not requested.
+        notes: sentences about criteria with the same value for all datasets of the page.
+        robustness: the summary of the robustness of the first ranks; empty if it was not requested.
     """
 
     rows: tuple[RankedRow, ...]
@@ -197,11 +197,11 @@ def build_rank_table(
     If the state contains the ids of the previous ranking, each row also shows how its dataset has moved since then.
 
     Args:
-        ranking: The datasets of the page with their scores.
-        criteria: All criteria; the rows have a cell for each criterion with a weight.
-        state: The state of the rank page, with the page number, the pinned datasets and the previous ranking.
-        localizer: The reader's language.
-        background: The declarers, the declared ranking and the robustness that the page also shows.
+        ranking: the datasets of the page with their scores.
+        criteria: all criteria; the rows have a cell for each criterion with a weight.
+        state: the state of the rank page, with the page number, the pinned datasets and the previous ranking.
+        localizer: the reader's language.
+        background: the declarers, the declared ranking and the robustness that the page also shows.
     """
     used_criteria = criteria_with_weight(criteria)
     ranks_before_page = (state.page - 1) * PAGE_SIZE
@@ -239,11 +239,11 @@ def _rank_changes(
     """Return the movement of each dataset on the page since the previous ranking, by dataset id.
 
     Args:
-        ranking: The datasets of the page.
-        previous_ids: The ids of the datasets that the page showed before, in their order. If they are empty, the result
+        ranking: the datasets of the page.
+        previous_ids: the ids of the datasets that the page showed before, in their order. If they are empty, the result
             is empty as well.
-        ranks_before_page: The number of ranks on earlier pages.
-        localizer: The reader's language.
+        ranks_before_page: the number of ranks on earlier pages.
+        localizer: the reader's language.
     """
     if not previous_ids:
         return {}

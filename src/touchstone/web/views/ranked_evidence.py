@@ -22,11 +22,11 @@ class RankingBackground:
     """The evidence and the robustness that a page shows beside a ranking.
 
     Attributes:
-        declared_ranking: The same page of the ranking that would result if declarations counted without evidence; None
+        declared_ranking: the same page of the ranking that would result if declarations counted without evidence; None
             if they already count.
-        declarers: The declarer of each dataset, by dataset id; None for a record of the service.
-        robustness: The robustness of the ranks, by dataset id; empty if it was not requested.
-        robustness_summary: A sentence about the number of robust ranks; empty if it was not requested.
+        declarers: the declarer of each dataset, by dataset id; None for a record of the service.
+        robustness: the robustness of the ranks, by dataset id; empty if it was not requested.
+        robustness_summary: a sentence about the number of robust ranks; empty if it was not requested.
     """
 
     declared_ranking: Ranking | None = None
@@ -82,9 +82,9 @@ def describe_lowered(ranking: Ranking | Recommendations, declared_ranking: Ranki
     It names a few of these datasets and counts the others. It is empty if there are none.
 
     Args:
-        ranking: The ranking at the required level of evidence.
-        declared_ranking: The same page of the ranking if declarations counted without evidence; None if they do.
-        localizer: The reader's language.
+        ranking: the ranking at the required level of evidence.
+        declared_ranking: the same page of the ranking if declarations counted without evidence; None if they do.
+        localizer: the reader's language.
     """
     if declared_ranking is None:
         return ""

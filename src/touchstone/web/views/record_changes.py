@@ -43,9 +43,9 @@ class DescribedChange:
     """A change of one field, formatted for display.
 
     Attributes:
-        label: The label of the field.
-        before: The old value.
-        after: The new value.
+        label: the label of the field.
+        before: the old value.
+        after: the new value.
     """
 
     label: str
@@ -57,8 +57,8 @@ class ChangeDescriber:
     """Describes changes of records and projects in the language of the reader.
 
     Attributes:
-        localizer: The reader's language.
-        criterion_labels: The labels of the criteria that can be weighted, by name.
+        localizer: the reader's language.
+        criterion_labels: the labels of the criteria that can be weighted, by name.
     """
 
     def __init__(self, localizer: Localizer, criterion_labels: Mapping[str, str]) -> None:

@@ -21,9 +21,9 @@ class RowRobustness:
     """The robustness of the rank of one dataset, formatted for display.
 
     Attributes:
-        state: The CSS class with the sign and the colour of the verdict.
-        text: The verdict, the ranks in the samples, and the share of samples with the dataset among the first k.
-        sentence: A sentence with the same content, which also names a dataset that overtakes this one.
+        state: the CSS class with the sign and the colour of the verdict.
+        text: the verdict, the ranks in the samples, and the share of samples with the dataset among the first k.
+        sentence: a sentence with the same content, which also names a dataset that overtakes this one.
     """
 
     state: str

@@ -20,10 +20,10 @@ class ScoreRange:
     """The score of a dataset, and its score if all unknown values turned out favourably.
 
     Attributes:
-        score: The score; None without a dataset, or if all criteria with a weight are unknown.
-        lowest: The score with unknown values counted as 0, which is the left end of the range in a bar.
-        highest: The highest possible score.
-        localizer: The reader's language.
+        score: the score; None without a dataset, or if all criteria with a weight are unknown.
+        lowest: the score with unknown values counted as 0, which is the left end of the range in a bar.
+        highest: the highest possible score.
+        localizer: the reader's language.
     """
 
     score: float | None

@@ -40,8 +40,8 @@ def to_script(members: Mapping[str, Any], address: str) -> Markup | None:
     """Return the description of a dataset as JSON for a `<script>` element, or None if it is too long.
 
     Args:
-        members: The schema.org description of the dataset.
-        address: The address of the page, which becomes the URL of a dataset without a web address.
+        members: the schema.org description of the dataset.
+        address: the address of the page, which becomes the URL of a dataset without a web address.
     """
     description = {name: value for name, value in members.items() if name != _EXACT_VALUES}
 

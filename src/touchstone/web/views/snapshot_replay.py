@@ -14,12 +14,12 @@ class ReplayRow:
     """A dataset of the snapshot, of the present ranking, or of both, formatted for display.
 
     Attributes:
-        item: The dataset with its ranks and scores.
-        rank: The old and the new place, such as "3 → 5 ="; a single place if it is the same.
-        score: The old and the new score in the same format.
-        reason: A sentence that explains the difference from the snapshot; empty if there is none.
-        points: The criteria with a changed contribution to the score.
-        changes: The changes of the record.
+        item: the dataset with its ranks and scores.
+        rank: the old and the new place, such as "3 → 5 ="; a single place if it is the same.
+        score: the old and the new score in the same format.
+        reason: a sentence that explains the difference from the snapshot; empty if there is none.
+        points: the criteria with a changed contribution to the score.
+        changes: the changes of the record.
     """
 
     item: ReplayedDataset

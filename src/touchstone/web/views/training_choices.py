@@ -14,10 +14,10 @@ class TrainingChoices:
     """The values of the select fields in the training form, in their order.
 
     Attributes:
-        strategies: The strategies for splitting the rows into training rows and test rows.
-        duplicates: The treatments of identical rows.
-        calibrations: The methods that correct predicted probabilities.
-        threshold_metrics: The metrics that depend on the decision threshold.
+        strategies: the strategies for splitting the rows into training rows and test rows.
+        duplicates: the treatments of identical rows.
+        calibrations: the methods that correct predicted probabilities.
+        threshold_metrics: the metrics that depend on the decision threshold.
     """
 
     strategies: tuple[str, ...]

@@ -27,14 +27,14 @@ class Headline:
     """The score of a model for the metric that was used to select it.
 
     Attributes:
-        metric: The name of the metric for readers.
-        meaning: A sentence about what the metric measures.
-        value: The score; None if it could not be measured.
-        low: The lower end of the confidence interval.
-        high: The upper end of the confidence interval.
-        baseline: The score of a trivial model that ignores every column.
-        is_better: Whether the model is clearly better than the baseline; None if unknown.
-        verdict: The comparison with the baseline in words; empty if unknown.
+        metric: the name of the metric for readers.
+        meaning: a sentence about what the metric measures.
+        value: the score; None if it could not be measured.
+        low: the lower end of the confidence interval.
+        high: the upper end of the confidence interval.
+        baseline: the score of a trivial model that ignores every column.
+        is_better: whether the model is clearly better than the baseline; None if unknown.
+        verdict: the comparison with the baseline in words; empty if unknown.
     """
 
     metric: str

@@ -31,17 +31,17 @@ class WeightedCriterion:
     """A criterion with its weight.
 
     Attributes:
-        name: The name in the API.
-        label: The name for readers.
-        formula: A description of how the value of a dataset is computed.
+        name: the name in the API.
+        label: the name for readers.
+        formula: a description of how the value of a dataset is computed.
         kind: `composite` or `attribute`.
-        position: The position of the slider in 0-100.
-        share: The share of the score in 0-1.
-        preceding_share: The sum of the shares of the criteria before this one.
-        number: The index among all criteria, which determines the colour.
-        share_text: The share as a percentage.
-        precise_share_text: The share as a percentage with one decimal.
-        position_text: The slider position and the share of the score in words, for screen readers.
+        position: the position of the slider in 0-100.
+        share: the share of the score in 0-1.
+        preceding_share: the sum of the shares of the criteria before this one.
+        number: the index among all criteria, which determines the colour.
+        share_text: the share as a percentage.
+        precise_share_text: the share as a percentage with one decimal.
+        position_text: the slider position and the share of the score in words, for screen readers.
     """
 
     name: str
@@ -90,9 +90,9 @@ def weighted_criteria(
     Criteria without a weight are included, because the page shows a slider for every criterion.
 
     Args:
-        description: The criteria as the API describes them, with their labels in both languages.
-        state: The state of the rank page, which holds the weights.
-        localizer: The reader's language.
+        description: the criteria as the API describes them, with their labels in both languages.
+        state: the state of the rank page, which holds the weights.
+        localizer: the reader's language.
     """
     shares = state.shares
     preceding_share = 0.0
@@ -136,9 +136,9 @@ def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
     …`. An entry with neither is labelled with its name.
 
     Args:
-        entry: The description of the criterion or the profile by the API.
-        key: The text to return: `label` or `formula`.
-        locale: The language, `fr` or `en`.
+        entry: the description of the criterion or the profile by the API.
+        key: the text to return: `label` or `formula`.
+        locale: the language, `fr` or `en`.
     """
     text = entry.get(key)
     if isinstance(text, Mapping):

@@ -41,13 +41,13 @@ class WhatIfResult:
     """The effect of the changes in the what-if form, or the reasons why there is no prediction.
 
     Attributes:
-        failure: The reason why the prediction failed; empty if it did not fail.
-        field_errors: The messages about invalid values, by column.
-        changes: The changed cells.
-        prediction_changes: The predictions for the original and the changed row.
-        predicted_classes: The classes predicted for the original and the changed row; None for a model that predicts
+        failure: the reason why the prediction failed; empty if it did not fail.
+        field_errors: the messages about invalid values, by column.
+        changes: the changed cells.
+        prediction_changes: the predictions for the original and the changed row.
+        predicted_classes: the classes predicted for the original and the changed row; None for a model that predicts
             numbers.
-        threshold: A sentence about the decision threshold of the positive class; empty if there is none.
+        threshold: a sentence about the decision threshold of the positive class; empty if there is none.
     """
 
     failure: str = ""
@@ -63,9 +63,9 @@ class WhatIfRows:
     """The cells of a row before and after the change.
 
     Attributes:
-        features: The columns that the model uses.
-        original: The cells of the explained row as strings, by column.
-        changed: The values entered in the form as strings, by column.
+        features: the columns that the model uses.
+        original: the cells of the explained row as strings, by column.
+        changed: the values entered in the form as strings, by column.
     """
 
     features: Sequence[Feature]
@@ -102,8 +102,8 @@ class WhatIfRows:
         then has messages about these values instead.
 
         Args:
-            response: The predictions of the API for the rows of `to_api_rows`.
-            localizer: The reader's language.
+            response: the predictions of the API for the rows of `to_api_rows`.
+            localizer: the reader's language.
         """
         changes = self._changed_cells()
         before, after = response["predictions"]
@@ -165,9 +165,9 @@ def _report_unseen_values(
     """Return the messages about changed values that the model has not seen, or None if there are none.
 
     Args:
-        changes: The cells that the reader has changed; warnings about other cells are ignored.
-        warnings: The warnings of the API about the changed row.
-        localizer: The reader's language.
+        changes: the cells that the reader has changed; warnings about other cells are ignored.
+        warnings: the warnings of the API about the changed row.
+        localizer: the reader's language.
     """
     changed_columns = {cell.column for cell in changes}
 

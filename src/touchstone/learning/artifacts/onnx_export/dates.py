@@ -10,7 +10,7 @@ from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 
 SECONDS_PER_HOUR: Final = 3_600.0
 SECONDS_PER_DAY: Final = 86_400.0
-DAYS_FROM_YEAR_0: Final = 719_468.0  # From 1 March of the year 0 to 1970-01-01.
+DAYS_FROM_YEAR_0: Final = 719_468.0  # from 1 March of the year 0 to 1970-01-01
 DAYS_PER_ERA: Final = 146_097.0  # An era has 400 years, after which the calendar repeats itself.
 
 

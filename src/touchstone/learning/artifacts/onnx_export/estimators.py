@@ -29,7 +29,7 @@ def add_model(graph: Graph, model: Any, matrix: str) -> str:
     """Add the predictions of a fitted model for the rows of an encoded matrix.
 
     Raises:
-        NotInOnnx: if there is no converter for this class of models.
+        NotInOnnx: there is no converter for this class of models.
     """
     name = type(model).__name__
     if name not in CONVERTERS:
@@ -77,11 +77,10 @@ def _add_forest(graph: Graph, model: Any, matrix: str) -> str:
 def _add_histogram_boosting(graph: Graph, model: Any, matrix: str) -> str:
     """Add a histogram-based gradient boosting model."""
     base = np.ravel(model._baseline_prediction)
-    trees = [
-        convert_histogram_boosting_tree(predictor, output, len(base))
-        for predictors_of_round in model._predictors
-        for output, predictor in enumerate(predictors_of_round)
-    ]
+    trees = []
+    for predictors_of_round in model._predictors:
+        for output, predictor in enumerate(predictors_of_round):
+            trees.append(convert_histogram_boosting_tree(predictor, output, len(base)))
     scores = sum_trees(graph, matrix, trees, base)
     if is_classifier(model):
         return _add_probabilities(graph, scores, class_count=len(model.classes_))

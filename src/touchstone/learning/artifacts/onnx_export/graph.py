@@ -17,7 +17,7 @@ import numpy.typing as npt
 OPERATORS_VERSION: Final = 17
 ML_OPERATORS_VERSION: Final = 3
 FORMAT_VERSION: Final = 8
-ML: Final = "ai.onnx.ml"  # The domain of operators for trees and categories.
+ML: Final = "ai.onnx.ml"  # the domain of operators for trees and categories
 PRODUCER: Final = "Touchstone"
 
 Array = npt.NDArray[Any]

@@ -23,7 +23,7 @@ from touchstone.learning.trial_fitting import predict_matrix
 
 TOLERANCE: Final = 1e-5  # The tree operators use 32-bit sums.
 EPOCH: Final = pd.Timestamp("1970-01-01")
-ERRORS_ONLY: Final = 3  # The least severity that ONNX Runtime logs.
+ERRORS_ONLY: Final = 3  # the least severity that ONNX Runtime logs
 
 Array = npt.NDArray[Any]
 
@@ -35,7 +35,7 @@ def convert_model(model: LoadedModel) -> bytes:
     a column for each class. The properties of the file contain the target and the classes.
 
     Raises:
-        NotInOnnx: if a part of the model has no equivalent in ONNX.
+        NotInOnnx: a part of the model has no equivalent in ONNX.
     """
     if model.group_thresholds is not None:
         raise NotInOnnx("group_thresholds")

@@ -46,7 +46,7 @@ class Tree:
 
 
 def sum_trees(graph: Graph, matrix: str, trees: Sequence[Tree], base: Floats) -> str:
-    """Add the sum of a base value and the outputs of all trees, as a matrix of 64-bit numbers."""
+    """Add an operator for the sum of `base` and the outputs of all trees, and return the name of its float64 output."""
     node_count = sum(len(tree.features) for tree in trees)
     if node_count > MAX_NODES:
         raise NotInOnnx("too_many_nodes", nodes=node_count, maximum=MAX_NODES)
@@ -66,15 +66,20 @@ def sum_trees(graph: Graph, matrix: str, trees: Sequence[Tree], base: Floats) ->
 
 
 def _node_attributes(trees: Sequence[Tree]) -> Json:
-    """Return the nodes of all trees as attributes of the operator."""
+    """Return the nodes of all trees as attributes of the ONNX operator `TreeEnsembleRegressor`.
+
+    The operator ignores the feature, the threshold and the children of a leaf, which are set to 0.
+    """
     is_leaf = np.concatenate([tree.is_leaf for tree in trees])
+    features = np.concatenate([tree.features for tree in trees])
+    thresholds = np.concatenate([tree.thresholds for tree in trees])
     left = np.concatenate([tree.left for tree in trees])
     right = np.concatenate([tree.right for tree in trees])
     return {
         "nodes_treeids": _tree_numbers(trees).tolist(),
-        "nodes_nodeids": np.concatenate([np.arange(len(tree.features)) for tree in trees]).tolist(),
-        "nodes_featureids": np.concatenate([np.where(tree.is_leaf, 0, tree.features) for tree in trees]).tolist(),
-        "nodes_values_as_tensor": np.concatenate([np.where(tree.is_leaf, 0.0, tree.thresholds) for tree in trees]),
+        "nodes_nodeids": _node_numbers(trees).tolist(),
+        "nodes_featureids": np.where(is_leaf, 0, features).tolist(),
+        "nodes_values_as_tensor": np.where(is_leaf, 0.0, thresholds),
         "nodes_modes": np.where(is_leaf, "LEAF", "BRANCH_LEQ").tolist(),
         "nodes_truenodeids": np.where(is_leaf, 0, left).tolist(),
         "nodes_falsenodeids": np.where(is_leaf, 0, right).tolist(),
@@ -84,7 +89,7 @@ def _node_attributes(trees: Sequence[Tree]) -> Json:
 def _leaf_attributes(trees: Sequence[Tree]) -> Json:
     """Return the contributions of all leaves as attributes of the operator, without zeros."""
     tree_numbers = _tree_numbers(trees)
-    node_numbers = np.concatenate([np.arange(len(tree.features)) for tree in trees])
+    node_numbers = _node_numbers(trees)
     outputs = np.concatenate([np.where(tree.is_leaf[:, None], tree.outputs, 0.0) for tree in trees])
 
     contributing_nodes, output_numbers = np.nonzero(outputs)
@@ -99,6 +104,11 @@ def _leaf_attributes(trees: Sequence[Tree]) -> Json:
 def _tree_numbers(trees: Sequence[Tree]) -> Integers:
     """Return the tree number of each node."""
     return np.repeat(np.arange(len(trees)), [len(tree.features) for tree in trees])
+
+
+def _node_numbers(trees: Sequence[Tree]) -> Integers:
+    """Return the number of each node within its tree."""
+    return np.concatenate([np.arange(len(tree.features)) for tree in trees])
 
 
 def convert_scikit_learn_tree(tree: Any, share: float) -> Tree:

@@ -66,8 +66,8 @@ class _Update(NamedTuple):
     """The update of a record by a line, with the record before and after the update."""
 
     line_number: int
-    stored: DatasetRecord
-    draft: DatasetRecord
+    before: DatasetRecord
+    after: DatasetRecord
 
 
 class _NewLines(NamedTuple):
@@ -127,7 +127,7 @@ class BatchWriter:
                 new_lines += [line for line in compared_lines if line.number not in stored_records]
                 candidates = [line for line in compared_lines if _is_changed(line, stored_records)]
                 # In a repeated import, rejected values may be the only difference from the stored record.
-                permitted_lines = await _drop_rejected_values(connection, candidates, stored_records)
+                permitted_lines = await _without_rejected_values(connection, candidates, stored_records)
                 changed_lines += [line for line in permitted_lines if _is_changed(line, stored_records)]
 
         return PreparedBatch(lines, await self._convert_new_lines(new_lines), changed_lines)
@@ -136,7 +136,7 @@ class BatchWriter:
         """Create or update the records of a batch in one transaction.
 
         Raises:
-            Unavailable: the database cannot be reached, or others keep writing records with the same keys.
+            Unavailable: the database cannot be reached, or other writers repeatedly changed the same records.
             StorageFull: the disk is full, and nothing was written.
         """
         for _ in range(_MAX_ATTEMPTS):
@@ -153,9 +153,9 @@ class BatchWriter:
         raise Unavailable(retry_after=1)
 
     async def _find_stored(self, connection: Reader, lines: Sequence[RecordLine]) -> dict[int, DatasetRecord]:
-        """Return the stored record for each line that has one, by line number."""
+        """Return the stored records of the lines that have one, keyed by line number."""
         digests_by_line = {line.number: self._possible_digests(line) for line in lines}
-        all_digests = [*chain.from_iterable(digests_by_line.values())]
+        all_digests = list(chain.from_iterable(digests_by_line.values()))
         if not all_digests:
             return {}
 
@@ -179,9 +179,9 @@ class BatchWriter:
         return [*line.source_digests, *line.record.source_digests(self._owner, old_source_digest)]
 
     async def _read_updates(self, transaction: Reader, lines: Sequence[RecordLine]) -> list[_Update]:
-        """Return the updates that changed lines make to their records.
+        """Return the updates of stored records by changed lines.
 
-        The records are read again in the transaction, because they may have changed since the lines were prepared.
+        The records are read again, because they may have changed since the lines were prepared.
 
         Raises:
             SourceConflict: another transaction has deleted one of the records.
@@ -191,10 +191,12 @@ class BatchWriter:
             raise SourceConflict
 
         now = datetime.now(UTC)
+        permitted_lines = await _without_rejected_values(transaction, lines, stored_records)
         updates: list[_Update] = []
-        for line in await _drop_rejected_values(transaction, lines, stored_records):
-            stored = stored_records[line.number]
-            updates.append(_Update(line.number, stored, line.record.changed_draft(stored, now)))
+        for line in permitted_lines:
+            stored_record = stored_records[line.number]
+            draft = line.record.changed_draft(stored_record, now)
+            updates.append(_Update(line.number, stored_record, draft))
         return updates
 
     async def _convert_new_lines(self, lines: Sequence[RecordLine]) -> _NewLines:
@@ -246,14 +248,14 @@ class BatchWriter:
 
 def _is_changed(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -> bool:
     """Return whether a line has a stored record, and differs from it."""
-    stored = stored_records.get(line.number)
-    return stored is not None and not line.record.matches(stored)
+    stored_record = stored_records.get(line.number)
+    return stored_record is not None and not line.record.matches(stored_record)
 
 
-async def _drop_rejected_values(
+async def _without_rejected_values(
     connection: Reader, lines: Sequence[RecordLine], stored_records: Mapping[int, DatasetRecord]
 ) -> list[RecordLine]:
-    """Return lines without the values that a curator has rejected.
+    """Return copies of the lines without the values that a curator has rejected.
 
     A repeated import must not restore these values. All of the lines must have a stored record.
     """
@@ -262,12 +264,13 @@ async def _drop_rejected_values(
 
     permitted_lines: list[RecordLine] = []
     for line in lines:
-        stored = stored_records[line.number]
-        claims = rejected_claims.get(stored.id)
+        permitted_line = line
+        stored_record = stored_records[line.number]
+        claims = rejected_claims.get(stored_record.id)
         if claims:
-            names = rejected_attributes(stored, claims, line.record.attributes)
-            line = line._replace(record=line.record.without_attributes(names))
-        permitted_lines.append(line)
+            names = rejected_attributes(stored_record, claims, line.record.attributes)
+            permitted_line = line._replace(record=line.record.without_attributes(names))
+        permitted_lines.append(permitted_line)
     return permitted_lines
 
 
@@ -288,7 +291,7 @@ def _find_lines_over_quota(new_lines: _NewLines, updates: Sequence[_Update], fre
     for line, byte_count in zip(new_lines.lines, new_lines.records.sizes, strict=True):
         added_bytes[line.number] = byte_count
     for update in updates:
-        added_bytes[update.line_number] = content_size(update.draft) - update.stored.content_bytes
+        added_bytes[update.line_number] = content_size(update.after) - update.before.content_bytes
 
     lines_over_quota: list[int] = []
     for line_number in sorted(added_bytes):
@@ -304,19 +307,19 @@ async def _update_records(writer: CatalogWriter, updates: Sequence[_Update]) -> 
     """Store updated records, with values resolved from all claims about them."""
     drafts: list[DatasetRecord] = []
     for update in updates:
-        draft = update.draft
-        if update.stored.attribute_evidence is not None:
+        draft = update.after
+        if update.before.attribute_evidence is not None:
             draft = await _replace_claims(writer.transaction, update)
-        drafts.append(with_declaration_times(draft, update.stored))
+        drafts.append(with_declaration_times(draft, update.before))
 
     await writer.update_many(drafts)
 
 
 async def _replace_claims(transaction: Writer, update: _Update) -> DatasetRecord:
     """Replace the owner's claims about a record, and return its draft with resolved values."""
-    stored, draft = update.stored, update.draft
-    claims = await RecordClaims.load(transaction, stored.id)
-    await claims.replace_declarations(transaction, stored.owner, draft.attributes, keep_supported=True)
+    record, draft = update.before, update.after
+    claims = await RecordClaims.load(transaction, record.id)
+    await claims.replace_declarations(transaction, record.owner, draft.attributes, keep_supported=True)
 
     measurement = Measurement.from_metadata(draft.metadata or {})
     await claims.replace_measurements(transaction, measurement.attribute_values(target_of(draft)))

@@ -58,7 +58,7 @@ class BulkImporter:
         await asyncio.to_thread(_prepare_arrow)
         report = BulkReport(locale)
         writer = BatchWriter(self._database, self._catalog, owner, quota_bytes=self._limits.quota_bytes)
-        bulk_import = _BulkImport(self._catalog, writer, self._limits, report, owner)
+        bulk_import = _BulkImport(self._catalog, writer, report, limits=self._limits, owner=owner)
         try:
             with self._catalog.importing_in_bulk():
                 await bulk_import.run(chunks)
@@ -136,7 +136,7 @@ class _BulkImport:
     """
 
     def __init__(
-        self, catalog: LiveCatalog, writer: BatchWriter, limits: BulkLimits, report: BulkReport, owner: UUID | None
+        self, catalog: LiveCatalog, writer: BatchWriter, report: BulkReport, *, limits: BulkLimits, owner: UUID | None
     ) -> None:
         self._report = report
         self._catalog = catalog
@@ -158,8 +158,9 @@ class _BulkImport:
             await self._import_lines(chunks)
         finally:
             # If the import fails, wait for batches that are being stored, so that the report includes them.
-            tasks = [task for pending in self._pending_batches for task in (pending.preparation, pending.storing)]
-            await asyncio.gather(*tasks, return_exceptions=True)
+            preparations = [pending_batch.preparation for pending_batch in self._pending_batches]
+            storing_tasks = [pending_batch.storing for pending_batch in self._pending_batches]
+            await asyncio.gather(*preparations, *storing_tasks, return_exceptions=True)
 
     async def _import_lines(self, chunks: AsyncIterator[bytes]) -> None:
         """Add all lines of a body to batches, and store the batches.
@@ -246,9 +247,9 @@ class _BulkImport:
             ServiceError: the database cannot be reached, or a previous batch could not be stored.
         """
         # A previous batch that writes the same record must be stored before this batch is compared with the record.
-        for previous in previous_batches:
-            if batch.shares_key_with(previous.batch):
-                await previous.storing
+        for previous_batch in previous_batches:
+            if batch.shares_key_with(previous_batch.batch):
+                await previous_batch.storing
         await self._catalog.single_writes.wait_until_done()
         return await self._writer.prepare(batch.lines)
 

@@ -91,7 +91,7 @@ class ParquetBodies:
             return await self._open(file)
 
     async def _open(self, file: BinaryIO) -> ParquetBody:
-        """Start reading a file in a process that inherits it, so that the caller may close the file afterwards.
+        """Start reading a file in a process that inherits it. The caller may close the file afterwards.
 
         Raises:
             InvalidValue: the file is not a Parquet file.

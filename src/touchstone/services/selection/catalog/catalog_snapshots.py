@@ -40,8 +40,9 @@ class CatalogSnapshots:
     async def open(self) -> MappedSnapshot | None:
         """Map the snapshot into memory, or return None if there is no snapshot of this database.
 
-        The caller may use the snapshot at once, but must verify it in the background. If the last process ended before
-        its verification was complete, perhaps because the file is damaged, this method verifies the snapshot first.
+        The caller may use the snapshot immediately, but must verify it in the background. If the last process ended
+        before its verification was complete, perhaps because the file is damaged, this method verifies the snapshot
+        first.
         """
         snapshot = await self._map()
         if self.path is None or snapshot is None:
@@ -90,8 +91,8 @@ class CatalogSnapshots:
         return None
 
     async def verify(self, snapshot: MappedSnapshot) -> bool:
-        """Read the whole snapshot, and return whether it is intact. Remove a damaged file."""
-        assert self.path is not None
+        """Read the whole snapshot to find damage, and remove a damaged file. Return True if the snapshot is intact."""
+        assert self.path is not None, "a mapped snapshot has a file"
         try:
             await asyncio.to_thread(snapshot.verify)
         except SnapshotError as error:
@@ -126,8 +127,8 @@ class CatalogSnapshots:
         return snapshot.index
 
     async def register_written_file(self) -> None:
-        """Register the snapshot file that this process has written, or log a warning if that fails."""
-        assert self.path is not None
+        """Register a snapshot file written by this process, or log a warning if that fails."""
+        assert self.path is not None, "a written snapshot has a file"
         try:
             await self.register_file(self.path)
         except (SnapshotError, ServiceError) as error:

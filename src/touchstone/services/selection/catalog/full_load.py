@@ -30,8 +30,8 @@ class FullLoad(NamedTuple):
     """A catalog that was built from all rows.
 
     Attributes:
-        catalog: The catalog.
-        is_index_in_file: Whether the index has been written to the snapshot file.
+        catalog: the catalog.
+        is_index_in_file: whether the index has been written to the snapshot file.
     """
 
     catalog: VersionedCatalog

@@ -21,7 +21,7 @@ class IndexUpkeep:
     At most one task runs at a time.
 
     Attributes:
-        catalog: The catalog whose index is renewed.
+        catalog: the catalog whose index is renewed.
     """
 
     def __init__(self, catalog: VersionedCatalog, snapshots: CatalogSnapshots, use_snapshot: UseSnapshot) -> None:

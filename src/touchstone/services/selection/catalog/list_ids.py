@@ -20,10 +20,10 @@ class DatasetIds(NamedTuple):
     """The ids of a window of a sorted list.
 
     Attributes:
-        ids: The ids in order.
-        total_count: The number of all matching records.
-        has_more: Whether further records follow the window.
-        last_place: The sort value and the id of the last record. None if it was not requested, if the window is empty,
+        ids: the ids in order.
+        total_count: the number of all matching records.
+        has_more: whether further records follow the window.
+        last_place: the sort value and the id of the last record. None if it was not requested, if the window is empty,
             or if the list is sorted by relevance.
     """
 

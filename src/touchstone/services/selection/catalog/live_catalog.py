@@ -144,7 +144,7 @@ class LiveCatalog:
     async def load(self) -> None:
         """Load the catalog from the last snapshot or, if there is none, from all rows of the database.
 
-        Records that were deleted or made private since the snapshot are removed at once. If there are many other
+        Records that were deleted or made private since the snapshot are removed immediately. If there are many other
         changes, only the first ones are applied, and `refresh` or `follow` applies the rest.
         """
         self._progress = LoadProgress()
@@ -287,14 +287,14 @@ class LiveCatalog:
     # Writing
 
     @asynccontextmanager
-    async def writing(self, *, even_if_disk_full: bool = False, is_bulk: bool = False) -> AsyncIterator[CatalogWriter]:
+    async def writing(self, *, may_use_reserve: bool = False, is_bulk: bool = False) -> AsyncIterator[CatalogWriter]:
         """Run the block in a transaction, and apply its changes to the in-memory catalog after the commit.
 
         If the block raises, nothing changes. Writers of this process wait for each other, so that the in-memory catalog
         changes in the same order as the database.
 
         Args:
-            even_if_disk_full: whether the transaction may use the disk space that the database holds in reserve.
+            may_use_reserve: whether the transaction may use the disk space that the database holds in reserve.
             is_bulk: whether this is part of a bulk import. Its records are not cached, because few of them will be read
                 soon.
 
@@ -304,7 +304,7 @@ class LiveCatalog:
         self.check_loaded()
         with nullcontext() if is_bulk else self.single_writes.track():
             async with self._apply_lock:
-                async with self._database.writing(even_if_disk_full=even_if_disk_full) as transaction:
+                async with self._database.writing(may_use_reserve=may_use_reserve) as transaction:
                     version = await change_counters.increment_version(transaction, change_counters.CATALOG)
                     writer = CatalogWriter(transaction, version)
                     yield writer
@@ -354,7 +354,7 @@ class LiveCatalog:
             assurance: the minimum level of evidence. Values with weaker evidence count as unknown.
 
         Returns:
-            A view of the catalog, and the window, which contains positions in this view.
+            a view of the catalog, and the window, which contains positions in this view.
         """
         view = self.view.at(assurance)
         is_lookup = _is_lookup(query, skip, limit)
@@ -420,7 +420,7 @@ class LiveCatalog:
         return await self._evaluate(view, lambda: view.facets(query))
 
     async def suggest(self, text: str, viewer: UUID | None, limit: int) -> list[Suggestion]:
-        """Suggest names, domains and tasks that match `text`, from the records that the viewer may see."""
+        """Suggest names, domains and tasks that match `text`, from the viewer's visible records."""
         view = self.view
         return await self._evaluate(view, lambda: view.suggest(text, viewer, limit))
 

@@ -25,8 +25,8 @@ class LoadProgress:
     """Counts the records that a thread has loaded, while requests that need the catalog are refused.
 
     Attributes:
-        records: The number of records loaded so far.
-        total_records: The number of records when the load began, or 0 if it is not known yet.
+        records: the number of records loaded so far.
+        total_records: the number of records when the load began, or 0 while it is unknown.
     """
 
     def __init__(self) -> None:

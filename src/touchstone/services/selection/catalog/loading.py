@@ -29,7 +29,7 @@ async def load_catalog(
 ) -> LoadedCatalog:
     """Load the catalog from the last snapshot or, if there is none, from all rows.
 
-    If several processes start at once, the first one reads the rows, and the others wait for its snapshot.
+    If several processes start together, the first one reads the rows, and the others wait for its snapshot.
     """
     loaded = await load_from_snapshot(snapshots, layout)
     if loaded is not None:

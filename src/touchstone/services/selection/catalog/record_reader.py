@@ -102,7 +102,7 @@ class RecordReader:
             await self._fetch_records(uncached_ids, viewer, max_bytes=max_bytes)
 
     async def _content_sizes(self, ids: Sequence[int]) -> dict[int, int]:
-        """Return the size in bytes of the content of each record, by id.
+        """Return the sizes of the contents of records in bytes, keyed by id.
 
         Records that do not exist are missing from the result.
         """

@@ -30,10 +30,10 @@ class NextChanges(NamedTuple):
     """The next changes in the database that a catalog has not applied yet.
 
     Attributes:
-        version: The version of the database when the changes were read.
-        removed_ids: The ids of all records that were deleted or made private.
-        batches: The changed records in the order of their changes.
-        is_last: Whether the batches contain all changed records.
+        version: the version of the database when the changes were read.
+        removed_ids: the ids of all records that were deleted or made private.
+        batches: the changed records in the order of their changes.
+        is_last: whether the batches contain all changed records.
     """
 
     version: int
@@ -65,9 +65,9 @@ class VersionedCatalog:
     """The in-memory catalog, with the versions of the database that it corresponds to.
 
     Attributes:
-        columns: The catalog.
-        version: The version up to which all changes have been applied.
-        index_version: The version of the records in the index.
+        columns: the catalog.
+        version: the version up to which all changes have been applied.
+        index_version: the version of the records in the index.
     """
 
     def __init__(self, columns: Catalog, version: int) -> None:
@@ -94,7 +94,7 @@ class VersionedCatalog:
             current_version = await change_counters.read_version(connection, change_counters.CATALOG)
             removed_ids = await self._read_removed_ids(connection)
 
-            # If there were too many changes to read at once, the last ones ended in the middle of a version.
+            # If there were too many changes to read in one query, the last ones ended in the middle of a version.
             position = max(self._position, ChangePosition.end_of(self.version))
             if position.is_end_of_version:
                 records = await records_changed_after(connection, position.version, FEW_CHANGES)

@@ -68,7 +68,7 @@ class BackgroundMeasurer:
             dataset_ids = await store.ids_of_records_with_file(connection, file_name, owner)
 
         for dataset_id in dataset_ids:
-            async with self._catalog.writing(even_if_disk_full=True) as writer:
+            async with self._catalog.writing(may_use_reserve=True) as writer:
                 record = await store.read_dataset(writer.transaction, dataset_id)
                 # The record may have been changed or deleted since the query.
                 if record is None or not record.file_path.endswith(file_name):
@@ -101,7 +101,7 @@ class BackgroundMeasurer:
             measured = FileMeasurement(DataFile.from_record(record), measurement)
             await run_uninterrupted(self._store(record.id, measured))
         except asyncio.CancelledError:
-            # This process is stopping, so end the lease to let another process continue at once.
+            # This process is stopping, so end the lease to let another process continue immediately.
             if self._leased_id is not None:
                 await self._set_lease_end(self._leased_id, datetime.now(UTC))
             raise
@@ -131,7 +131,7 @@ class BackgroundMeasurer:
             return await store.read_dataset(transaction, dataset_id)
 
     async def _measure_under_lease(self, record: DatasetRecord) -> Measurement:
-        """Measure the data file of a record, and renew the lease meanwhile."""
+        """Measure the data file of a record, and renew the lease until the measurement ends."""
         measuring = asyncio.ensure_future(self._measurer.measure(record.file_path, record.file_type, record.owner))
         try:
             while not measuring.done():

@@ -122,5 +122,5 @@ def _encode_lines(records: Sequence[DatasetRecord]) -> bytes:
 
 
 def _write_parquet(writer: ParquetRecordWriter, records: Sequence[DatasetRecord]) -> bytes:
-    """Add records to a Parquet file, and return the bytes that were written, which may be empty."""
+    """Add records to a Parquet file, and return the bytes that were written, if any."""
     return writer.write(record_objects(records))

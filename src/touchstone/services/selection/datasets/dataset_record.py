@@ -48,14 +48,14 @@ class DatasetDraft(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: the integer id of the record, or None if the database has not assigned it yet.
-        attributes: the displayed value of each of `core.attributes`, by name; None means "not known".
+        attributes: the displayed value of each of `core.attributes`, by name; None means unknown.
         metadata: further information as JSON.
-        measured_attributes: the attributes whose value was measured in the data file and not declared by anybody.
+        measured_attributes: the attributes whose value was measured in the data file and not declared.
         attribute_evidence: the evidence resolved from all claims about an attribute, by name. An attribute without an
             entry is merely declared by the creator of the record.
         declared_at: when the creator declared a flag or a number, by name. An attribute without an entry was declared
             when the record was created.
-        is_hidden: whether an administrator has hidden the record from everybody but its owner.
+        is_hidden: whether an administrator has hidden the record from everyone except its owner.
         hidden_reason: why the record is hidden, for the owner.
         source_digest: a digest of the owner, the source and the key in the source of an imported record.
     """
@@ -173,12 +173,12 @@ class DatasetRecord(DatasetDraft, frozen=True, kw_only=True):
 
     @property
     def is_public(self) -> bool:
-        """Whether everybody may see the record, and not only its owner."""
+        """Whether everyone may see the record, and not only its owner."""
         return self.visibility == "public" and not self.is_hidden
 
 
 def column_values(draft: DatasetDraft, version: int) -> dict[str, Any]:
-    """Return the values of all columns of a record to be written, by column name.
+    """Return the values of all columns of a record to be written, keyed by column name.
 
     The id is only included if the draft has one.
 

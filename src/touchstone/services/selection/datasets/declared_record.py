@@ -32,7 +32,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             its visibility.
         is_hidden: whether the declarations are the export of a hidden record. Such a record is exported as private,
             whatever visibility its owner has set, so a stored record keeps its visibility.
-        attribute_values: the value of each of `core.attributes`, in their order; None means "not known".
+        attribute_values: the value of each of `core.attributes`, in their order; None means unknown.
         metadata: further information, as it was sent.
     """
 
@@ -68,7 +68,7 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def attributes(self) -> Mapping[str, AttributeValue]:
-        """The value of each attribute by name, or None if it is not known."""
+        """The value of each attribute by name, or None if it is unknown."""
         return dict(zip(ATTRIBUTE_NAMES, self.attribute_values, strict=True))
 
     def source_digests(self, owner: UUID | None, digest_of: DigestOf = source_digest) -> list[str]:
@@ -118,9 +118,16 @@ class DeclaredRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         stored_attributes = record.declared_attributes()
         stored_metadata = without_service_keys(record.metadata or {})
 
-        stored = (record.visibility, record.description, record.file_path, record.file_type, stored_attributes)
-        declared = (self._visibility_of(record), self.description, self.file_path, self.file_type, self.attributes)
-        return declared == stored and _is_equal_json(self.metadata_without_service_keys() or {}, stored_metadata)
+        stored_fields = (record.visibility, record.description, record.file_path, record.file_type, stored_attributes)
+        declared_fields = (
+            self._visibility_of(record),
+            self.description,
+            self.file_path,
+            self.file_type,
+            self.attributes,
+        )
+        declared_metadata = self.metadata_without_service_keys() or {}
+        return declared_fields == stored_fields and _is_equal_json(declared_metadata, stored_metadata)
 
     def _visibility_of(self, record: DatasetRecord) -> str:
         """Return the visibility of a stored record after its declarations are replaced by these."""

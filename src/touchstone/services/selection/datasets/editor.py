@@ -121,27 +121,27 @@ class DatasetEditor:
         """
         viewer = caller.id if caller else None
         stored_record = await self._catalog.records.stored_record(dataset_id, viewer)
-        current = _require_changeable(stored_record, caller, if_match)
-        _check_visibility(_with_changes(current, body))
+        current_record = _require_changeable(stored_record, caller, if_match)
+        _check_visibility(_with_changes(current_record, body))
 
         for _ in range(_MAX_MEASUREMENTS):
             # Measuring may take long, so do it before locking the catalog.
-            measured = await self._measure_new_file(current, body)
+            measurement = await self._measure_new_file(current_record, body)
 
             # Read and check the record again, because it may have changed before the lock was acquired.
             async with self._catalog.writing() as writer:
                 stored_record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
-                current = _require_changeable(stored_record, caller, if_match)
-                # If another request has replaced the data file in the meantime, the measurement is not valid any more.
-                measured_file = measured.file if measured else None
-                if _new_file(current, body) == measured_file:
-                    await self._write_change(writer, current, body, caller, measured)
+                current_record = _require_changeable(stored_record, caller, if_match)
+                # If another request has replaced the data file since then, the measurement is no longer valid.
+                measured_file = measurement.file if measurement else None
+                if _new_file(current_record, body) == measured_file:
+                    await self._write_change(writer, current_record, body, caller=caller, measurement=measurement)
                     break
         else:
             raise PreconditionFailed
 
         self._background_measurer.wake()
-        return await self._read_encoded(dataset_id, current.owner)
+        return await self._read_encoded(dataset_id, current_record.owner)
 
     async def _measure_new_file(self, record: DatasetRecord, body: DatasetChangeBody) -> FileMeasurement | None:
         """Measure the new data file of a changed record, or return None if the file stays the same."""
@@ -153,10 +153,11 @@ class DatasetEditor:
     async def _write_change(
         self,
         writer: CatalogWriter,
-        current: DatasetRecord,
+        record: DatasetRecord,
         body: DatasetChangeBody,
+        *,
         caller: Caller | None,
-        measured: FileMeasurement | None,
+        measurement: FileMeasurement | None,
     ) -> None:
         """Store a change to a record and to the claims about it, in the transaction of `writer`.
 
@@ -165,17 +166,19 @@ class DatasetEditor:
             SourceTaken: the owner has another record with the same source and key in its metadata.
         """
         assert caller is not None, "anonymous callers cannot change records"
-        changed_draft = await _change_claims(writer.transaction, current, body, caller.id, measured)
-        changed_draft = await _with_source_digest(writer.transaction, changed_draft, record_id=current.id)
-        changed = await writer.update(current.id, changed_draft)
+        draft = await _change_claims(
+            writer.transaction, record, body, caller_id=caller.id, file_measurement=measurement
+        )
+        draft = await _with_source_digest(writer.transaction, draft, record_id=record.id)
+        changed_record = await writer.update(record.id, draft)
 
         # An owner whose records exceed a quota that was lowered can still make them smaller.
-        has_grown = changed.content_bytes > current.content_bytes
+        has_grown = changed_record.content_bytes > record.content_bytes
         if has_grown:
-            await check_record_quota(writer.transaction, current.owner, self._quota_bytes)
+            await check_record_quota(writer.transaction, record.owner, self._quota_bytes)
 
-        if measured is not None:
-            await self._background_measurer.update_pending(writer.transaction, current.id, measured.measurement)
+        if measurement is not None:
+            await self._background_measurer.update_pending(writer.transaction, record.id, measurement.measurement)
 
     async def delete(self, dataset_id: int, caller: Caller | None, *, if_match: Collection[str] | None) -> None:
         """Delete a record on behalf of its owner or an administrator.
@@ -186,7 +189,7 @@ class DatasetEditor:
             PreconditionFailed: the entity tag of the current version is not in `if_match`.
         """
         viewer = caller.id if caller else None
-        async with self._catalog.writing(even_if_disk_full=True) as writer:
+        async with self._catalog.writing(may_use_reserve=True) as writer:
             record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
             _require_changeable(record, caller, if_match)
             await writer.delete(dataset_id)
@@ -204,7 +207,7 @@ async def _with_source_digest(transaction: Reader, draft: Draft, *, record_id: i
 
     Args:
         transaction: the transaction that writes the record.
-        draft: the draft.
+        draft: the content of the record.
         record_id: the id of the record if it exists already.
 
     Raises:
@@ -259,7 +262,7 @@ def _require_changeable(
 
 
 def _check_visibility(draft: DatasetDraft) -> None:
-    """Check that a private record has an owner, without whom nobody could see it.
+    """Check that a private record has an owner, because no other user could see it.
 
     Raises:
         InvalidValue: the record is private and has no owner.
@@ -296,39 +299,40 @@ def _new_file(record: DatasetRecord, body: DatasetChangeBody) -> DataFile | None
 
 async def _change_claims(
     transaction: Writer,
-    current: DatasetRecord,
+    record: DatasetRecord,
     body: DatasetChangeBody,
+    *,
     caller_id: UUID,
-    measured: FileMeasurement | None,
+    file_measurement: FileMeasurement | None,
 ) -> DatasetRecord:
     """Apply a change to a record and to the claims about it, and return the changed record.
 
     Args:
         transaction: the transaction that writes the record.
-        current: the record before the change.
+        record: the record before the change.
         body: the change.
         caller_id: the id of the user who makes the change.
-        measured: the measurement of the new data file, or None if the change does not replace the file.
+        file_measurement: the measurement of the new data file, or None if the change does not replace the file.
     """
-    changed_record = _with_changes(_with_declared_values(current), body)
+    changed_record = _with_changes(_with_declared_values(record), body)
     draft = replace(changed_record, updated_at=datetime.now(UTC))
-    if measured is not None:
-        draft = with_measurement(draft, measured.measurement)
+    if file_measurement is not None:
+        draft = with_measurement(draft, file_measurement.measurement)
 
     # Withdraw previous declarations of the changed attributes, by the creator and by an administrator.
-    claims = await RecordClaims.load(transaction, current.id)
+    claims = await RecordClaims.load(transaction, record.id)
     changed_attributes = body.provided_attributes()
-    is_administrator = caller_id != current.owner
+    is_administrator = caller_id != record.owner
     if is_administrator:
-        draft = await store_administrator_changes(transaction, claims, current, draft, caller_id)
+        draft = await store_administrator_changes(transaction, claims, record, draft, caller_id)
         await claims.replace_declarations(transaction, caller_id, changed_attributes)
-    await claims.replace_declarations(transaction, current.owner, changed_attributes)
+    await claims.replace_declarations(transaction, record.owner, changed_attributes)
 
     # The target column is not a feature, so a new target may change the measured number of features.
     target = target_of(draft)
-    if measured is not None or target != target_of(current):
+    if file_measurement is not None or target != target_of(record):
         last_measurement = Measurement.from_metadata(draft.metadata or {})
         measured_values = last_measurement.attribute_values(target)
         await claims.replace_measurements(transaction, measured_values)
 
-    return with_declaration_times(claims.resolve(draft), current)
+    return with_declaration_times(claims.resolve(draft), record)

@@ -65,7 +65,7 @@ def encode_records(records: Sequence[DatasetRecord]) -> dict[int, EncodedRecord]
 
 
 def encode_records_without_metadata(records: Sequence[DatasetRecord]) -> dict[int, bytes]:
-    """Return the JSON of records that were read without their `metadata`, by id.
+    """Return the JSON of records that were read without their `metadata`, keyed by id.
 
     The member `metadata_omitted` tells clients to request the record individually if they need its `metadata`.
     """
@@ -77,16 +77,16 @@ def encode_records_without_metadata(records: Sequence[DatasetRecord]) -> dict[in
 
 
 def _composite_scores(records: Sequence[DatasetRecord]) -> list[dict[str, float]]:
-    """Return the composite scores of each record by name, in the order of the records.
+    """Return the composite scores of each record, keyed by name, in the order of the records.
 
     They are computed from the given records, because the in-memory catalog may be newer or older.
     """
-    facts = {name: _fact_column(records, name) for name in _COMPOSITE_FACTS}
-    score_columns = [criterion.compute(facts).tolist() for criterion in _COMPOSITE_CRITERIA]
+    columns = {name: _attribute_column(records, name) for name in _COMPOSITE_FACTS}
+    score_columns = [criterion.compute(columns).tolist() for criterion in _COMPOSITE_CRITERIA]
     return [dict(zip(COMPOSITES, scores, strict=True)) for scores in zip(*score_columns, strict=True)]
 
 
-def _fact_column(records: Sequence[DatasetRecord], name: str) -> NDArray[Any]:
+def _attribute_column(records: Sequence[DatasetRecord], name: str) -> NDArray[Any]:
     """Return a flag or a number of all records, with -1 for an unknown flag and NaN for an unknown number."""
     values: list[Any] = [record.attributes[name] for record in records]
     if BY_NAME[name].kind is Kind.FLAG:

@@ -27,7 +27,10 @@ router = strict_router(prefix="/admin/datasets", tags=["admin"])
     openapi_extra=describe_operation(PAGE_FORM_PARAMETERS),
 )
 async def list_hidden_datasets(request: Request) -> Response:
-    """Return a page of the records that administrators have hidden, by id. Only administrators may call this."""
+    """Return a page of the records that administrators have hidden, ordered by id.
+
+    Only administrators may call this operation.
+    """
     ctx = RequestContext(request)
     ctx.require_administrator()
     window = parse_page(PAGE_FORM_PARAMETERS.parse_query(ctx.query_string))
@@ -35,7 +38,7 @@ async def list_hidden_datasets(request: Request) -> Response:
     records, total_count = await ctx.services.hiding.list_hidden(skip=window.skip, limit=window.limit)
 
     page_info = window.page_info(total_count)
-    assert page_info is not None
+    assert page_info is not None, "`parse_page` always sets the page"
     datasets = [_hidden_dataset_json(record) for record in records]
     return JsonResponse({"datasets": datasets, **msgspec.structs.asdict(page_info)})
 
@@ -47,30 +50,31 @@ async def list_hidden_datasets(request: Request) -> Response:
     openapi_extra=describe_operation(body="HidingChange"),
 )
 async def set_dataset_hidden(request: Request, dataset_id: DatasetKey) -> Response:
-    """Hide a record from everybody but its owner, with a reason for the owner, or show it again.
+    """Hide a record from everyone except its owner, or show it again. The owner can read the reason for hiding.
 
-    Only administrators may call this.
+    Only administrators may call this operation.
     """
     ctx = RequestContext(request)
-    caller = ctx.require_administrator()
+    administrator = ctx.require_administrator()
     row_id = await _find_row_id(ctx, dataset_id)
-    body = await ctx.body(HidingChange)
+    change = await ctx.body(HidingChange)
 
-    record = await ctx.services.hiding.set_hidden(row_id, caller, is_hidden=body.hidden, reason=body.reason)
-
+    record = await ctx.services.hiding.set_hidden(row_id, administrator, is_hidden=change.hidden, reason=change.reason)
     return JsonResponse(_hidden_dataset_json(record))
 
 
 async def _find_row_id(ctx: RequestContext, key: str) -> int:
-    """Return the integer id of a record, given either of its ids.
+    """Return the integer id of a record, given its integer id or its UUID.
 
     Raises:
         DatasetNotFound: the record does not exist.
     """
     row_id = parse_row_id(key)
+    if row_id is not None:
+        return row_id
+
     uuid = parse_uuid(key)
-    if row_id is None and uuid is not None:
-        row_id = await ctx.services.hiding.find_id(uuid)
+    row_id = None if uuid is None else await ctx.services.hiding.find_id(uuid)
     if row_id is None:
         raise DatasetNotFound
     return row_id

@@ -46,7 +46,7 @@ def optional_words(member: object) -> tuple[str, ...] | None:
 
 
 def trainable_words(measured_rows: object) -> tuple[str, ...]:
-    """Return the word `true` if the number of rows was measured, or else the word `false`."""
+    """Return the word `true` if the number of rows was measured, and otherwise the word `false`."""
     return ("true",) if isinstance(measured_rows, int) else ("false",)
 
 

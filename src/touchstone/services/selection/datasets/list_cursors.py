@@ -1,8 +1,8 @@
 """Cursors and links for reading a list in parts.
 
 A cursor contains the sort value and the id of the last record that was read, and the list continues after this record.
-No record is repeated or skipped when others are added or deleted in the meantime, and finding the next part takes the
-same time at any point of the list.
+No record is repeated or skipped if others are added or deleted between two requests, and finding the next part takes
+the same time at any point of the list.
 """
 
 import math
@@ -44,9 +44,9 @@ class _Cursor(msgspec.Struct, frozen=True, array_like=True):
     """The contents of a cursor.
 
     Attributes:
-        key, is_descending: The order of the list.
-        value, id: The sort value and the id of a record that was read.
-        skip: The number of records after it that were read as well.
+        key, is_descending: the order of the list.
+        value, id: the sort value and the id of a record that was read.
+        skip: the number of records after it that were read as well.
     """
 
     key: str
@@ -57,7 +57,7 @@ class _Cursor(msgspec.Struct, frozen=True, array_like=True):
 
 
 def parse_list_window(values: ParameterValues, order: SortOrder, page_window: PageWindow) -> ListWindow:
-    """Return the window of a list that a request asks for, from its cursor or else from `page_window`.
+    """Return the requested window of a list, from the cursor of the request or, without one, from `page_window`.
 
     Raises:
         InvalidValue: the cursor is malformed, belongs to another sort order, or is combined with a page.
@@ -108,17 +108,17 @@ def _sort_value(cursor: _Cursor) -> str | float | int | None:
     return cursor.value
 
 
-def _encode_cursor(order: SortOrder, place: ListPlace, skip: int = 0) -> str:
+def _encode_cursor(order: SortOrder, last_record: ListPlace, skip: int = 0) -> str:
     """Return a cursor that continues a list after a record and `skip` further ones."""
-    value = place.value
+    value = last_record.value
     if SORT_KEYS[order.key] == "dataset_id":
         value = str(UUID(int=value))
-    cursor = _Cursor(order.key, order.is_descending, value, place.id, skip)
+    cursor = _Cursor(order.key, order.is_descending, value, last_record.id, skip)
     return urlsafe_b64encode(msgspec.json.encode(cursor)).decode()
 
 
 def link_header(
-    query_string: bytes, order: SortOrder, page_window: PageWindow, window: ListWindow, matches: DatasetIds
+    query_string: bytes, order: SortOrder, *, page_window: PageWindow, window: ListWindow, matches: DatasetIds
 ) -> dict[str, str]:
     """Return the header `Link` (RFC 8288) of a list.
 

@@ -38,7 +38,7 @@ CATALOG_EXPORT_PARAMETERS: Final = ParameterTable(*FILTER_PARAMETERS.parameters,
 
 
 def parse_sort_order(values: ParameterValues) -> SortOrder:
-    """Return the sort order that the parsed query parameters ask for, which is ascending by id by default.
+    """Return the sort order in the parsed query parameters, or ascending by id if they contain none.
 
     For relevance the default is descending, so that the most relevant records come first.
     """

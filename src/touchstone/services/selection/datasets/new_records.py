@@ -34,9 +34,9 @@ class NewRecords:
     `from_declared` does all slow conversions in advance, so that the insertion does not block other writers for long.
 
     Attributes:
-        owner: The owner of all records, or None if they have no owner.
-        sizes: The size of each record in bytes, which counts towards the owner's quota.
-        columns: The converted columns of the table, except for columns that are assigned when the records are inserted.
+        owner: the owner of all records, or None if they have no owner.
+        sizes: the size of each record in bytes, which counts towards the owner's quota.
+        columns: the converted columns of the table, except for columns that are assigned when the records are inserted.
     """
 
     owner: UUID | None
@@ -124,7 +124,7 @@ def _content_sizes(records: Sequence[DeclaredRecord], encoded_metadata: Sequence
 
 
 def _attribute_columns(records: Sequence[DeclaredRecord]) -> dict[str, Sequence[Any]]:
-    """Return the values of each attribute in all records, by the name of the attribute."""
+    """Return the values of each attribute in all records, keyed by the name of the attribute."""
     if not records:
         return dict.fromkeys(ATTRIBUTE_NAMES, ())
 
@@ -135,7 +135,7 @@ def _attribute_columns(records: Sequence[DeclaredRecord]) -> dict[str, Sequence[
 def _word_columns(
     columns: Mapping[str, Sequence[Any]], metadata: Sequence[Mapping[str, Any] | None]
 ) -> dict[str, Sequence[tuple[str, ...] | None]]:
-    """Return the columns with lists of words for the in-memory catalog, by name."""
+    """Return the columns with lists of words for the in-memory catalog, keyed by name."""
     words = {name: [None if value is None else tuple(value) for value in columns[name]] for name in WORDS}
     labels = [RecordLabels.from_metadata(members) for members in metadata]
     return {

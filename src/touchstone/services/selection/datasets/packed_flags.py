@@ -22,6 +22,6 @@ _CODES: Final = np.array([0, 1, -1], np.int8)
 
 
 def unpack_flags(packed_flags: Ints) -> dict[str, NDArray[Any]]:
-    """Return each flag of many records by name, as int8 arrays of 1, 0, or -1 for unknown flags."""
+    """Return the flags of many records, keyed by name, as int8 arrays of 1, 0, or -1 for unknown flags."""
     digit_mask = 2**_DIGIT_BITS - 1
     return {name: _CODES[(packed_flags >> _DIGIT_BITS * index) & digit_mask] for index, name in enumerate(FLAGS)}

@@ -222,7 +222,7 @@ class RankingResult:
         return [self._with_sentence(item) for item in explained_items]
 
     def _with_sentence(self, item: ExplainedItem) -> ExplainedItem:
-        """Return an item with the sentence about its place, unless the ranking has no language."""
+        """Return an item with the sentence about its rank, unless the ranking has no language."""
         if self.locale is None:
             return item
 

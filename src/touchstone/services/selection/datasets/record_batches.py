@@ -1,6 +1,6 @@
 """Conversion of rows of the table `datasets` to record batches for the in-memory catalog.
 
-Whole columns are converted at once, without a Python object for each row. The result is the same as if each row were
+Whole columns are converted together, without a Python object for each row. The result is the same as if each row were
 converted with `to_catalog_row`.
 """
 
@@ -128,7 +128,7 @@ def _to_texts(rows: pa.RecordBatch) -> dict[str, pa.Array]:
 
 
 def _to_word_list(words: Any) -> Words | None:
-    """Convert the words of an attribute, which are None if they are not known."""
+    """Convert the words of an attribute, which are None if they are unknown."""
     return None if words is None else tuple(words)
 
 

@@ -101,7 +101,7 @@ async def list_datasets(request: Request) -> Response:
     bodies = await ctx.catalog.records.record_bodies(matches.ids, ctx.viewer, ByteBudget())
 
     content = encode_list(bodies, page_window.page_info(matches.total_count))
-    link = link_header(ctx.query_string, sort_order, page_window, window, matches)
+    link = link_header(ctx.query_string, sort_order, page_window=page_window, window=window, matches=matches)
     return JsonResponse(content, headers=_total_count_header(matches.total_count) | link)
 
 
@@ -199,7 +199,7 @@ async def get_facets(request: Request) -> Response:
 
 @router.get(
     "/suggest",
-    summary="What somebody who is typing may mean",
+    summary="Completions for a search text",
     response_model=SuggestionsView,
     openapi_extra=describe_operation(SUGGEST_PARAMETERS),
 )

@@ -164,7 +164,7 @@ class DatasetCreateBody(DatasetChangeBody):
 class DatasetImportBody(DatasetCreateBody):
     """The fields of an imported record that are not attributes; what the service writes itself is dropped."""
 
-    ignored: ClassVar[frozenset[str]] = SERVICE_FIELDS
+    ignored_keys: ClassVar[frozenset[str]] = SERVICE_FIELDS
 
 
 DatasetCreate: type[DatasetCreateBody] = create_model(
@@ -182,7 +182,7 @@ DatasetChange.__doc__ = "What to change of a record; null clears what is optiona
 
 
 class HidingChange(RequestModel):
-    """Whether a record is hidden from everybody but its owner, and why."""
+    """Whether a record is hidden from everyone except its owner, and why."""
 
     hidden: Flag
     reason: Annotated[Text, Field(max_length=MAX_REASON)] | None = Field(None, description="Shown to the owner.")
@@ -239,7 +239,7 @@ class _DatasetViewFields(BaseModel):
         False, description="True in a list whose records take too many bytes: read the record alone for its `metadata`."
     )
     visibility: Visibility
-    hidden: bool = Field(description="An administrator has hidden the record from everybody but its owner.")
+    hidden: bool = Field(description="An administrator has hidden the record from everyone except its owner.")
     hidden_reason: str | None = Field(description="Why the record is hidden.")
     declared_by: PersonView | None = Field(description="Who declares the record; null for one without an owner.")
     ethical_score: float = Field(ge=0, le=1)

@@ -97,7 +97,7 @@ async def insert_dataset(transaction: Writer, draft: DatasetDraft, version: int)
     """Insert a record at a version of the catalog, and return it as stored."""
     insert = sa.insert(datasets).values(**column_values(draft, version))
     row = await transaction.fetch_returned_row(insert.returning(*_WRITTEN_COLUMNS))
-    assert row is not None
+    assert row is not None, "an insertion returns its row"
 
     record = to_record(row)
     await record_usage_store.add_bytes(transaction, {record.owner: record.content_bytes})
@@ -141,7 +141,7 @@ async def update_dataset(transaction: Writer, dataset_id: int, draft: DatasetDra
     values.pop("id", None)
     update = sa.update(datasets).where(datasets.c.id == dataset_id).values(**values)
     row = await transaction.fetch_returned_row(update.returning(*_WRITTEN_COLUMNS))
-    assert row is not None
+    assert row is not None, "the record exists, because the transaction has read it"
 
     record = to_record(row)
     added_bytes = record.content_bytes - bytes_before
@@ -261,12 +261,13 @@ async def visible_dataset_id(connection: Reader, dataset_id: UUID, viewer: UUID 
 
 async def visible_ids(connection: Reader, ids: Sequence[int], viewer: UUID | None) -> set[int]:
     """Return the ids in `ids` whose records the viewer may see."""
-    visible: set[int] = set()
+    ids_of_visible: set[int] = set()
     for batch in _batches(ids):
         query = sa.select(datasets.c.id).where(datasets.c.id.in_(batch), is_visible_to(viewer))
-        visible |= {row["id"] for row in await connection.all(query)}
+        rows = await connection.all(query)
+        ids_of_visible.update(row["id"] for row in rows)
 
-    return visible
+    return ids_of_visible
 
 
 async def ids_of_uuids(connection: Reader, uuids: Sequence[UUID]) -> dict[UUID, int]:
@@ -281,11 +282,12 @@ async def ids_of_uuids(connection: Reader, uuids: Sequence[UUID]) -> dict[UUID, 
 
 
 async def content_sizes(connection: Reader, ids: Sequence[int]) -> dict[int, int]:
-    """Return the size of the content of each record in bytes, by id."""
+    """Return the sizes of the contents of records in bytes, keyed by id."""
     sizes: dict[int, int] = {}
     for batch in _batches(ids):
         query = sa.select(datasets.c.id, datasets.c.bytes).where(datasets.c.id.in_(batch))
-        sizes |= {row["id"]: row["bytes"] for row in await connection.all(query)}
+        rows = await connection.all(query)
+        sizes |= {row["id"]: row["bytes"] for row in rows}
 
     return sizes
 
@@ -296,7 +298,7 @@ async def count_datasets(connection: Reader) -> int:
 
 
 async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int, tuple[str, dict[str, Any] | None]]:
-    """Return the name and the `metadata` of each record by id, regardless of who may see the records."""
+    """Return the names and the `metadata` of records, keyed by id, regardless of who may see them."""
     records: dict[int, tuple[str, dict[str, Any] | None]] = {}
     for batch in _batches(ids):
         columns = (datasets.c.id, datasets.c.dataset_name, datasets.c.metadata)

@@ -32,7 +32,7 @@ async def store_administrator_changes(
         administrator: the user who makes the change, and the author of the new claims.
 
     Returns:
-        The draft without declarations of the changed attributes.
+        the draft without declarations of the changed attributes.
     """
     changed_values = {
         name: draft.declared_value(name)

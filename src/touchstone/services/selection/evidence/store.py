@@ -65,7 +65,7 @@ async def read_claims_by_dataset(
         status: the stored status of the claims to return, or None for all claims.
 
     Returns:
-        The claims by record, without records that have no such claims.
+        the claims by record, without records that have no such claims.
     """
     has_status = sa.true() if status is None else claims.c.status == status.value
     claims_by_dataset: dict[int, list[ClaimRecord]] = {}

@@ -66,7 +66,7 @@ class Measurement:
         return {}
 
     def attribute_values(self, target: object) -> dict[str, ClaimValue]:
-        """Return the measured values of the attributes of a record, by name.
+        """Return the measured values of the attributes of a record, keyed by name.
 
         Args:
             target: the name of the column that a model would predict, if any. It does not count as a feature.

@@ -12,7 +12,7 @@ from touchstone.database.tables import pending_measurements
 
 
 async def add_pending(transaction: Writer, dataset_id: int, now: datetime) -> None:
-    """Mark the data file of a record as unmeasured. Any process may lease the measurement at once."""
+    """Mark the data file of a record as unmeasured. Any process may lease the measurement immediately."""
     await remove_pending(transaction, dataset_id)
     await transaction.execute(sa.insert(pending_measurements).values(dataset_id=dataset_id, leased_until=now))
 
@@ -31,14 +31,14 @@ async def find_unleased(connection: Reader, now: datetime) -> int | None:
 
 
 async def take_lease(transaction: Writer, dataset_id: int, now: datetime, until: datetime) -> bool:
-    """Lease a measurement until a time, and return False if another process has leased it meanwhile."""
+    """Lease a measurement until a time, or return False if another process was faster."""
     columns = pending_measurements.c
     is_unleased = (columns.dataset_id == dataset_id) & (columns.leased_until <= now)
     return await _set_lease(transaction, is_unleased, until)
 
 
 async def set_lease_end(transaction: Writer, dataset_id: int, until: datetime) -> bool:
-    """Change the end of a lease, and return whether the measurement is still pending."""
+    """Change the end of a lease. Return False if the measurement is no longer pending."""
     return await _set_lease(transaction, pending_measurements.c.dataset_id == dataset_id, until)
 
 

@@ -138,7 +138,7 @@ class Uploads:
         Raises:
             UploadNotFound: the owner has no upload with this id.
         """
-        async with self._database.writing(even_if_disk_full=True) as transaction:
+        async with self._database.writing(may_use_reserve=True) as transaction:
             record = await store.delete_file(transaction, file_id, owner)
             if record is None:
                 raise UploadNotFound

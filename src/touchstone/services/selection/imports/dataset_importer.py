@@ -59,7 +59,7 @@ class ImportLimits(NamedTuple):
 
     Attributes:
         record_bytes: the maximum total size of the records, in bytes.
-        open_proposals: the maximum number of proposals that nobody has reviewed yet.
+        open_proposals: the maximum number of proposals that have not been reviewed yet.
     """
 
     record_bytes: int
@@ -272,7 +272,7 @@ class DocumentImporter:
         The limit does not apply to the service itself.
 
         Returns:
-            The remaining changes, and the removed proposals as skipped parts of the document.
+            the remaining changes, and the removed proposals as skipped parts of the document.
         """
         adds_proposals = any(claim.status is ClaimStatus.PROPOSED for claim in changes.added)
         if self._owner is None or not adds_proposals:

@@ -117,7 +117,7 @@ def stated_values(entries: Sequence[DocumentEntry]) -> dict[str, Any]:
 def merge_values(current: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Return the current values with the changes from `before` to `after` applied.
 
-    A current value that differs from the one in `before` was changed by somebody else, and is kept. Unknown values are
+    A current value that differs from the one in `before` was changed by another user, and is kept. Unknown values are
     None or missing.
     """
     merged = dict(current)

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -81,7 +82,7 @@ class DocumentImports:
         limit of the request has passed, all further datasets are rejected.
 
         Args:
-            documents: the documents.
+            documents: the documents in the order of the request.
             caller: the user who imports them, or None for the service itself.
             order: the options of the import.
 
@@ -113,7 +114,7 @@ class DocumentImports:
 
     async def read_names(self, results: Sequence[ImportResult]) -> Pseudos:
         """Return the names of the users who made or reviewed the claims in the results."""
-        claims = [claim for result in results for claim in result.outcome.claims]
+        claims = list(chain.from_iterable(result.outcome.claims for result in results))
         user_ids = {claim.author for claim in claims} | {claim.review.reviewer for claim in claims if claim.review}
         async with self._database.reading() as connection:
             return await read_pseudos(connection, [user_id for user_id in user_ids if user_id is not None])

@@ -30,7 +30,7 @@ def find_refusal(results: Sequence[ImportResult], *, quota_bytes: int) -> Servic
         return None
 
     rejections = [(result.file, result.outcome.error) for result in results if result.outcome.error is not None]
-    if any(error.code == RECORD_QUOTA_EXCEEDED for _, error in rejections):
+    if any(error.code == RECORD_QUOTA_EXCEEDED for _file, error in rejections):
         return RecordQuotaExceeded(limit=quota_bytes)
 
     errors = [FieldError(("body", "files", file), error.code) for file, error in rejections[:MAX_FIELD_ERRORS]]
@@ -67,7 +67,7 @@ async def encode_report(results: Sequence[ImportResult], pseudos: Pseudos, local
 
 
 def _record_bodies(results: Sequence[ImportResult]) -> dict[int, bytes]:
-    """Return the JSON of all stored records in the results, by id. Encoding them together is faster."""
+    """Return the JSON of all stored records in the results, keyed by id. Encoding them together is faster."""
     records: dict[int, DatasetRecord] = {}
     for result in results:
         outcome = result.outcome
@@ -78,7 +78,7 @@ def _record_bodies(results: Sequence[ImportResult]) -> dict[int, bytes]:
 
 
 def _result_json(result: ImportResult, bodies: Mapping[int, bytes], pseudos: Pseudos, locale: str) -> dict[str, Any]:
-    """Return a result with all details as a JSON object. `bodies` contains the encoded records by id."""
+    """Return a result with all details as a JSON object. `bodies` contains the encoded records, keyed by id."""
     outcome = result.outcome
     now = datetime.now(UTC)
     claims = [(claim.status, claim_json(claim, pseudos, now)) for claim in outcome.claims]
@@ -125,11 +125,8 @@ def _result_without_details(result: ImportResult, locale: str) -> dict[str, Any]
 def _record_json(outcome: ImportOutcome, bodies: Mapping[int, bytes]) -> msgspec.Raw | dict[str, Any] | None:
     """Return the record of an outcome as JSON, or None if the dataset was rejected.
 
-    A record that was created by a dry run does not exist, so its ids are null.
-
-    Args:
-        outcome: the outcome.
-        bodies: the encoded records by id.
+    A record that was created by a dry run does not exist, so its ids are null. `bodies` contains the encoded records,
+    keyed by id.
     """
     record = outcome.record
     if record is None:

@@ -92,7 +92,7 @@ def draft_claims(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource,
         draft_from_document(
             claim,
             author=author.id,
-            # Nobody has verified that another catalog really made a restated claim.
+            # It has not been verified that another catalog really made a restated claim.
             level=EvidenceLevel.DECLARED if claim.is_restated else author.level,
             status=status,
             source=replace(source, original=claim.original_source),
@@ -234,7 +234,7 @@ def _claims_by_statement(
 
 
 def without_dropped_declarations(draft: Draft, changes: ClaimChanges) -> Draft:
-    """Return a record without declarations that repeat values that its document no longer states.
+    """Return a record without declared values that the new version of its document has dropped.
 
     A creator who sends back a record with the values of the document has not edited these values.
     """
@@ -246,7 +246,7 @@ def without_dropped_declarations(draft: Draft, changes: ClaimChanges) -> Draft:
 
 
 def _has_same_value(claim: ClaimRecord, other: ClaimRecord) -> bool:
-    """Return whether two claims state the same value of the same attribute."""
+    """Return whether two claims have the same value of the same attribute."""
     return claim.attribute == other.attribute and is_same_value(claim.value, other.value)
 
 

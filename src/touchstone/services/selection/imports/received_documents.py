@@ -34,12 +34,9 @@ NAMES_BY_MEDIA_TYPE: Final = {
 
 
 async def receive_documents(request: Request, name: str | None, max_bytes: int) -> list[UploadedDocument]:
-    """Return the documents in the body of a request.
+    """Return the documents in the body of a request, whose total size is at most `max_bytes`.
 
-    Args:
-        request: the request.
-        name: the name of the document if the body is not a form.
-        max_bytes: the maximum total size of the documents.
+    `name` is the name of the document if the body is not a form.
 
     Raises:
         BadRequest: the body is a malformed form, or it contains too many files.

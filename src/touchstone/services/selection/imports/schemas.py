@@ -42,7 +42,7 @@ IMPORT_PARAMETERS: Final = ParameterTable(
     Parameter(
         name="accept",
         type=ParameterType.FLAG,
-        description="Let what is found in prose count at once, instead of proposing it.",
+        description="Let claims that are found in prose count immediately, instead of proposing them.",
     ),
     Parameter(name="dry_run", type=ParameterType.FLAG, description="Say what would be done, and change nothing."),
 )

@@ -218,7 +218,7 @@ class ProjectEditor:
             ProjectNotFound: the project has been deleted in the meantime.
             PreconditionFailed: the project is at another version.
         """
-        async with self._database.writing(even_if_disk_full=True) as transaction:
+        async with self._database.writing(may_use_reserve=True) as transaction:
             is_deleted = await store.delete_project(transaction, project, versions=versions)
             if not is_deleted:
                 raise await _write_error(transaction, project)

@@ -28,7 +28,7 @@ class _ProjectFields(RequestModel):
     """The fields of a project that clients can set."""
 
     # Clients may send back a whole project, so the fields that the service sets are accepted and ignored.
-    ignored: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "chosen_dataset", "created_at", "updated_at"})
+    ignored_keys: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "chosen_dataset", "created_at", "updated_at"})
     description: Text | None = None
     criteria: JsonObject | None = Field(None, description="A filter object, as in scoring.")
     weights: JsonList | None = Field(None, description="A list of Weight.")

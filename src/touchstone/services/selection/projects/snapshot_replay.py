@@ -138,7 +138,7 @@ class SnapshotReplayer:
         """Rank the datasets, and return the first ones.
 
         Returns:
-            The scores and the ranks of the first datasets by id, in the order of the ranking, and the number of all
+            the scores and the ranks of the first datasets by id, in the order of the ranking, and the number of all
             datasets that match.
         """
         scoring = project_need.scoring()

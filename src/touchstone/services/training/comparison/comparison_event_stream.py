@@ -21,7 +21,7 @@ from touchstone.jobs.job_event_stream import (
 from touchstone.jobs.job_states import FINAL_STATES
 from touchstone.services.training.comparison.comparison_json import comparison_json
 
-POLL_SECONDS: Final = 1.0  # Longer than for jobs, because each poll reads the metrics of all trainings.
+POLL_SECONDS: Final = 1.0  # longer than for jobs, because each poll reads the metrics of all trainings
 ID_LENGTH: Final = 16
 
 

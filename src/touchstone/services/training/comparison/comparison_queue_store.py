@@ -19,7 +19,7 @@ from touchstone.jobs.state_transition_store import utc_now
 async def create_comparison(
     database: Database, comparison: NewComparison, datasets: Sequence[NewComparedDataset], *, waiting_limit: int
 ) -> UUID:
-    """Store a comparison, queue either all of its trainings or none, and return the id of the comparison.
+    """Store a comparison, queue all of its trainings atomically, and return the id of the comparison.
 
     If an earlier request with the same idempotency key has already created it, the existing id is returned.
 
@@ -35,15 +35,15 @@ async def create_comparison(
             )
             return await _insert_comparison(transaction, comparison, datasets)
     except IntegrityError:
-        # Another request has used the same key in the meantime. A constraint of the database makes it unique.
-        existing_id = await find_by_idempotency_key(database, comparison)
+        # A concurrent request has inserted a comparison with the same key, which is unique.
+        existing_id = await find_id_by_idempotency_key(database, comparison)
         if existing_id is None:
             raise
         return existing_id
 
 
-async def find_by_idempotency_key(database: Database, comparison: NewComparison) -> UUID | None:
-    """Return the id of the comparison created by an earlier, identical request, or None if there is none.
+async def find_id_by_idempotency_key(database: Database, comparison: NewComparison) -> UUID | None:
+    """Return the id of the comparison that an earlier, identical request created, or None.
 
     Raises:
         IdempotencyConflict: the key was used for a different request.
@@ -59,11 +59,11 @@ async def find_by_idempotency_key(database: Database, comparison: NewComparison)
 
     if row is None:
         return None
+
+    existing_id: UUID = row["id"]
     if row["request_digest"] != comparison.digest:
         raise IdempotencyConflict
-
-    comparison_id: UUID = row["id"]
-    return comparison_id
+    return existing_id
 
 
 async def _insert_comparison(

@@ -23,7 +23,7 @@ from touchstone.services.training.comparison.candidates import (
     load_named_datasets,
 )
 
-MAX_CHECKED_TABLES: Final = 20  # Per ranking, because checking a table requires reading it.
+MAX_CHECKED_TABLES: Final = 20  # per ranking, because checking a table requires reading it
 
 
 class _SharedInputs(NamedTuple):
@@ -56,7 +56,7 @@ async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonR
     )
 
     # A repeated request is not checked again.
-    existing_id = await comparison_queue_store.find_by_idempotency_key(ctx.database, comparison)
+    existing_id = await comparison_queue_store.find_id_by_idempotency_key(ctx.database, comparison)
     if existing_id is not None:
         return existing_id
 
@@ -179,7 +179,8 @@ async def _check_training(ctx: JobRequestContext, shared: _SharedInputs, candida
         options=candidate.options,
         excluded_columns=source.excluded_columns,
     )
-    return await check_against_data(ctx, new_job_from_request(ctx, training_request), source, shared.project)
+    new_job = new_job_from_request(ctx, training_request)
+    return await check_against_data(ctx, new_job, dataset=source, project=shared.project)
 
 
 def _to_refusal(error: FieldError) -> Refusal:
