@@ -25,6 +25,7 @@ from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
 from touchstone.learning.explaining.permutation_importance import Importance
 from touchstone.learning.explaining.row_narrative import ExplainedNumber, row_sentence
 from touchstone.learning.explaining.shapley_values import explain_row
+from touchstone.learning.explaining.weighted_truth import WeightedTruth
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import format_fact
 from touchstone.learning.prediction import predict
@@ -416,6 +417,46 @@ def test_the_limit_of_chance_allows_for_the_spread_of_the_losses(losses: tuple[f
     assert (importance.mean > importance.chance) is matters
 
 
+@pytest.mark.parametrize("split", [{}, {"strategy": "kfold", "folds": 3}])
+def test_importance_is_measured_with_the_weights_of_the_rows(tmp_path: Path, split: dict[str, Any]) -> None:
+    """Only the column that decides the rows of weight 1 matters, in the metric as well as in a copy of the model."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.normal(size=800), "z": rng.normal(size=800), "w": (rng.random(800) < 0.3) * 1.0})
+    frame["y"] = np.where(np.where(frame["w"] == 1, frame["x"], frame["z"]) > 0, "yes", "no")
+    body = {"algorithms": ["ensemble", "linear", "kernel"], "sample_weight": "w", "split": split}
+    outcome = train(frame, "y", tmp_path, **body)
+    explanation = explain(frame, model_of(outcome), tmp_path, method="permutation_importance")
+    assert {entry["column"]: entry["importance"]["matters"] for entry in explanation["global"]} == {
+        "x": True,
+        "z": False,
+    }
+
+
+def test_rows_without_weight_are_no_average_case(tmp_path: Path) -> None:
+    """Neither the background nor the measured rows contain rows that count nowhere in the training."""
+    frame = linear_table(200).assign(w=lambda f: np.where(f["a"] > 0, 2.0, 0.0))
+    model = model_of(train(frame, "y", tmp_path, algorithms=["linear"], sample_weight="w", budget={"max_trials": 1}))
+    context = context_of(frame, model)
+    assert len(context.background) < 100
+    assert (context.background["a"] > 0).all()
+    assert (context.test_frame["a"] > 0).all()
+
+
+def test_averages_with_pipelines_are_copied_with_weights() -> None:
+    """A copy of an average learns only from rows with a weight, whichever way its members take the weights."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"a": rng.normal(size=300)})
+    weights = (np.arange(300) % 3 == 0).astype(float)
+    values = (np.where(weights > 0, frame["a"], -frame["a"]) > 0).astype(int)
+    members = [("one", LogisticRegression()), ("two", Pipeline([("linear", LogisticRegression())]))]
+    pipeline = Pipeline([("prepare", StandardScaler()), ("model", VotingClassifier(members, voting="soft"))])
+    pipeline.fit(frame, values)
+
+    copy = fit_held_out_copy(pipeline, frame, WeightedTruth(values, weights), rng)
+    predicted = copy.predict_proba(frame)[:, 1] > 0.5
+    assert (predicted == values)[weights > 0].mean() > 0.95
+
+
 def test_copies_of_models_weigh_classes_as_the_originals_do() -> None:
     """A copy of a balanced model gives both classes about the same probability, also if it is an average."""
     rng = np.random.default_rng(0)
@@ -425,7 +466,7 @@ def test_copies_of_models_weigh_classes_as_the_originals_do() -> None:
     pipeline.fit(frame, truth)
 
     for is_balanced, expected in ((False, 0.1), (True, 0.5)):
-        copy = fit_held_out_copy(pipeline, frame, truth, rng, is_balanced=is_balanced)
+        copy = fit_held_out_copy(pipeline, frame, WeightedTruth(truth), rng, is_balanced=is_balanced)
         assert copy.predict_proba(frame)[:, 1].mean() == pytest.approx(expected, abs=0.05)
 
 

@@ -207,7 +207,7 @@ def _sample_contributions(context: ExplanationContext, report: Report) -> Contri
     """
     rng = np.random.default_rng(context.request.seed)
     test_rows = np.arange(len(context.test_frame))
-    sampled_rows = sample_rows(test_rows, SAMPLE_ROWS, rng)
+    sampled_rows = sample_rows(test_rows, SAMPLE_ROWS, rng, context.test_truth.weights)
     frame = context.test_frame.iloc[sampled_rows].reset_index(drop=True)
 
     small_background = context.explained.background[:SAMPLE_BACKGROUND]

@@ -16,6 +16,7 @@ from scipy.stats import norm
 
 from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
 from touchstone.learning.explaining.explained_model import ExplainedModel
+from touchstone.learning.explaining.weighted_truth import WeightedTruth
 from touchstone.learning.target import Floats, Indices
 
 REPEATS: Final = 5
@@ -61,7 +62,7 @@ class Importance:
 def permutation_importance(
     explained: ExplainedModel,
     matrix: Floats,
-    truth: npt.NDArray[Any],
+    truth: WeightedTruth,
     *,
     seed: int,
     on_column_measured: Callable[[int], None],
@@ -71,7 +72,7 @@ def permutation_importance(
     Args:
         explained: the model.
         matrix: encoded rows that the model has not learned from, of shape (rows, encoded columns).
-        truth: the true values of the target, of shape (rows,).
+        truth: the true values of the target, and the weights of the rows in the metric.
         seed: the seed of the permutations.
         on_column_measured: called after each column with the number of columns measured so far.
 
@@ -79,7 +80,8 @@ def permutation_importance(
         The importances in the order of the columns.
     """
     rng = np.random.default_rng(seed)
-    shuffled_truths = [rng.permutation(truth) for _ in range(SHUFFLED_TARGETS)]
+    # A true value and its weight stay together, so that the weighted values are distributed as before.
+    shuffled_truths = [truth.take(rng.permutation(len(matrix))) for _ in range(SHUFFLED_TARGETS)]
     intact = _Predicted.from_model(explained, matrix)
 
     importances = []
@@ -114,15 +116,16 @@ class _Predicted:
         predicted, probabilities = explained.predict(matrix)
         return cls(predicted, probabilities)
 
-    def score(self, explained: ExplainedModel, truth: npt.NDArray[Any]) -> float:
+    def score(self, explained: ExplainedModel, truth: WeightedTruth) -> float:
         """Return the metric used to choose the model, with its sign adjusted so that higher is better."""
-        predictions = Predictions(truth, self.predicted, len(explained.model.classes), self.probabilities)
+        class_count = len(explained.model.classes)
+        predictions = Predictions(truth.values, self.predicted, class_count, self.probabilities, truth.weights)
         metric = explained.model.metric
         return metric_sign(metric) * compute_metric(metric, predictions)
 
 
 def _compute_losses(
-    explained: ExplainedModel, intact: _Predicted, repeats: Sequence[_Predicted], truth: npt.NDArray[Any]
+    explained: ExplainedModel, intact: _Predicted, repeats: Sequence[_Predicted], truth: WeightedTruth
 ) -> list[float]:
     """Return the loss of each repeat with a shuffled column, compared with the intact rows."""
     intact_score = intact.score(explained, truth)
