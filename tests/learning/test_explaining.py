@@ -327,6 +327,29 @@ def test_combinations_that_no_row_has_are_found(tmp_path: Path) -> None:
     assert {change["column"] for change in entry["counterfactuals"][0]["changes"]} == {"a", "b"}
 
 
+@pytest.mark.parametrize("target", ["y", "class"])
+def test_values_of_different_rows_are_combined_in_many_columns(tmp_path: Path, target: str) -> None:
+    """With more columns than all combinations are tried for, the most effective values of all rows are combined."""
+    rng = np.random.default_rng(6)
+    # Each row has a value in a single column only, so that no row is an example of two large values.
+    cells = np.zeros((300, 5))
+    cells[np.arange(300), rng.integers(0, 5, 300)] = rng.uniform(0, 4, 300).round(1)
+    frame = pd.DataFrame(cells, columns=[f"part {number}" for number in range(5)])
+    frame["group"] = rng.choice([0.0, 3.0, 10.0], 300)
+    points = frame.sum(axis=1)
+    frame[target] = points if target == "y" else np.where(points > 5, "high", "low")
+    outcome = train(frame, target, tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    instances = {"values": [dict.fromkeys(frame.columns.drop(target), 0.0)]}
+    body = {"method": "counterfactual", "immutable": ["group"], "instances": instances}
+
+    (entry,) = explain(frame, model_of(outcome), tmp_path, **body)["local"]
+    (counterfactual,) = entry["counterfactuals"]
+    changed_row = {**instances["values"][0], **{change["column"]: change["to"] for change in counterfactual["changes"]}}
+    (prediction,) = predict(model_artifact.load(model_of(outcome)), [changed_row])["predictions"]
+    assert len(counterfactual["changes"]) == 2
+    assert prediction["prediction"] == pytest.approx(counterfactual["prediction"]) != entry["predicted"]
+
+
 def test_excluded_columns_may_be_immutable(tmp_path: Path) -> None:
     """A column that the model did not learn from cannot change, so it changes nothing to say so."""
     frame = linear_table().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
@@ -344,7 +367,7 @@ def test_missing_counterfactuals_are_reported(tmp_path: Path) -> None:
     body = {"method": "counterfactual", "instances": {"rows": [0]}, "immutable": ["a", "b", "colour"]}
     explanation = explain(frame, model_of(model), tmp_path, **body)
     assert explanation["local"][0]["counterfactuals"] == []
-    assert "with “a”, “b”, “colour” unchanged, no change" in explanation["narrative"]["en"]
+    assert "with “a”, “b”, “colour” unchanged, the search found no change" in explanation["narrative"]["en"]
     with pytest.raises(LearningError, match="column_not_found"):
         explain(frame, model_of(model), tmp_path, **body | {"immutable": ["colou"]})
     with pytest.raises(LearningError, match="option_without_effect"):
