@@ -211,7 +211,11 @@ def test_scope_and_method_choose_what_is_computed(tmp_path: Path) -> None:
     assert all(
         entry["importance"] and not entry["shap"] and not entry["dependence"] for entry in global_explanation["global"]
     )
+    assert not any("sample of" in limit for limit in global_explanation["limits"]["en"])
     dependence_explanation = explain(frame, model_of(model), tmp_path, method="partial_dependence")
+    assert any(
+        "The curves are averages over a sample of 64 rows" in limit for limit in dependence_explanation["limits"]["en"]
+    )
     assert all(entry["dependence"] for entry in dependence_explanation["global"])
 
 

@@ -169,6 +169,11 @@ LIMITS: Final[Mapping[str, Text]] = {
         "d’autres valeurs.",
         "The base value comes from a sample of {rows} {rows:row|rows}; another sample would give other values.",
     ),
+    "background_of_curves": (
+        "Les courbes sont des moyennes sur un échantillon de {rows} {rows:ligne|lignes} ; un autre échantillon"
+        " donnerait d’autres valeurs.",
+        "The curves are averages over a sample of {rows} {rows:row|rows}; another sample would give other values.",
+    ),
     "rounded_probability": (
         "Les probabilités d’un modèle à classes équilibrées ne sont pas des fréquences.",
         "The probabilities of a model with balanced classes are not frequencies.",

@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-from msgspec import UNSET
 
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.explaining.explained_model import ExplainedModel, build_explained_model
@@ -27,7 +26,7 @@ from touchstone.learning.splits.folds import Fold, outer_folds
 from touchstone.learning.splits.near_copies import find_repeated_rows
 from touchstone.learning.splits.split_rule import build_split_rule
 from touchstone.learning.table_reader import Table
-from touchstone.learning.target import Floats, Indices, Target, read_target
+from touchstone.learning.target import Floats, Indices, Target, find_class, read_target
 from touchstone.learning.trial_fitting import select_features
 
 DEFAULT_ROWS: Final = 3  # The number of rows to explain if the request names none.
@@ -104,7 +103,7 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
     if table.sha256 != model.data_sha256:
         raise LearningError("data_changed", field="job_id")
     features = [column.name for column in model.columns]
-    check_explanation_request(request, list(table.columns), rows=len(table.frame), classes=model.classes)
+    check_explanation_request(request, list(table.columns), rows=len(table.frame), is_regression=not model.classes)
 
     # From here on, rows are counted among those that have a target, as in the training.
     target = read_target(table, model.target, model.task, model.metric, model.positive_class)
@@ -120,7 +119,9 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
     test_rows = sample_rows(counted_test_rows, MAX_ROWS, rng)
 
     background = frame.iloc[background_rows].reset_index(drop=True)
-    target_class = None if request.target_class is UNSET else request.target_class
+    target_class = request.target_class
+    if target_class is not None:
+        target_class = find_class(table.columns[model.target], model.classes, target_class, field="target_class")
     explained_model = build_explained_model(model, background, target_class, request.output)
     return ExplanationContext(
         request=request,

@@ -308,7 +308,10 @@ def _build_limits(
         limits.append("held_out_copy")
     if permutations > 0:
         limits.append("sampled")
-    limits.append("background")
+    if rows or request.asks_for(Scope.GLOBAL, "shap"):
+        limits.append("background")
+    elif request.asks_for(Scope.GLOBAL, "partial_dependence"):
+        limits.append("background_of_curves")
     if context.model.classes and context.model.is_balanced and not context.model.is_calibrated:
         limits.append("rounded_probability")
     if context.model.group_thresholds is not None:
