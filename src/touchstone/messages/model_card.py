@@ -98,6 +98,7 @@ MODEL_CARD: Final[Mapping[str, Text]] = {
     "groups": ("Groupes", "Groups"),
     "group": ("Groupe", "Group"),
     "rows": ("Lignes", "Rows"),
+    "rates_of_class": ("Classe « {name} » comme positive", "Class “{name}” as the positive one"),
     "mitigation": ("Atténuation", "Mitigation"),
     "mitigation_columns": ("| Colonne | Mesure | Avant | Après |", "| Column | Measure | Before | After |"),
     "threshold": ("Seuil", "Threshold"),

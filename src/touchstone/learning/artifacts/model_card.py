@@ -184,16 +184,25 @@ class _MarkdownCard:
         return "\n\n".join(self.column_groups(entry) for entry in self.card["group_metrics"])
 
     def column_groups(self, entry: Json) -> str:
-        """Return a heading and the table of the groups of one sensitive column."""
-        groups = entry["groups"]
-        metrics = list(groups[0]["metrics"])
-        labels = [self.choose(GROUP_METRIC_LABELS[metric]) for metric in metrics]
+        """Return a heading and the tables of the groups of one sensitive column.
 
-        header = _table_line([self.text("group"), self.text("rows"), *labels])
-        lines = [f"### {_escape(entry['column'])}", "", header, "|---" * (len(metrics) + 2) + "|"]
-        for group in groups:
-            estimates = [group["metrics"][metric] for metric in metrics]
-            values = [f"{self.value(estimate)} {self.interval(estimate)}" for estimate in estimates]
+        With more than two classes, there is a further table with the rates of each class.
+        """
+        groups = entry["groups"]
+        parts = [f"### {_escape(entry['column'])}", self.group_table(groups, [group["metrics"] for group in groups])]
+        for name in groups[0].get("classes", {}):
+            parts.append(f"#### {_escape(self.text('rates_of_class', name=name))}")
+            parts.append(self.group_table(groups, [group["classes"][name] for group in groups]))
+        return "\n\n".join(parts)
+
+    def group_table(self, groups: Sequence[Json], metrics_of_groups: Sequence[Json]) -> str:
+        """Return a table of groups and the given metrics of each."""
+        names = list(metrics_of_groups[0])
+        labels = [self.choose(GROUP_METRIC_LABELS[name]) for name in names]
+
+        lines = [_table_line([self.text("group"), self.text("rows"), *labels]), "|---" * (len(names) + 2) + "|"]
+        for group, metrics in zip(groups, metrics_of_groups, strict=True):
+            values = [f"{self.value(metrics[name])} {self.interval(metrics[name])}" for name in names]
             lines.append(_table_line([self.group_name(group["group"]), group["rows"], *values]))
         return "\n".join(lines)
 
