@@ -570,6 +570,13 @@ def test_sentences_state_the_units_of_the_file(tmp_path: Path) -> None:
     assert "«\u00a0a\u00a0» = 250\u00a0% (+" in sentence["fr"]
     assert sentence["en"].count("\u00a0kg") >= 4
 
+    (entry,) = explain(frame, model_of(outcome), tmp_path, method="counterfactual", instances=rows)["local"]
+    (counterfactual,) = entry["counterfactuals"]
+    assert counterfactual["prediction_text"] == {
+        "en": f"{counterfactual['prediction']:.2f}\u00a0kg".replace("-", "\N{MINUS SIGN}"),
+        "fr": f"{counterfactual['prediction']:.2f}\u00a0kg".replace("-", "\N{MINUS SIGN}").replace(".", ","),
+    }
+
 
 def test_rows_unlike_the_training_have_warnings(tmp_path: Path) -> None:
     """Explained rows have warnings about values that the model has not seen, like predicted ones."""

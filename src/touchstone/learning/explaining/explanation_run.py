@@ -139,6 +139,8 @@ def _explain_model(context: ExplanationContext, report: Report) -> Json:
     explained_number = _describe_explained_number(context)
     for row in rows:
         row.entry["sentence"] = row_sentence(row.entry, explained_number)
+        for counterfactual in row.entry.get("counterfactuals", ()):
+            counterfactual["prediction_text"] = explained_number.format_prediction(counterfactual["prediction"])
 
     columns: list[Json] = []
     if context.request.scope is not Scope.LOCAL:
