@@ -411,6 +411,7 @@ def test_columns_of_noise_do_not_matter(tmp_path: Path, split: dict[str, Any]) -
             table, model_of(train(table, "y", tmp_path, **body)), tmp_path, method="permutation_importance"
         )
         assert {entry["column"] for entry in explanation["global"] if entry["importance"]["matters"]} == expected
+        assert "The explanation is about the probability" not in explanation["narrative"]["en"]
         has_limit = any("has not learned" in limit for limit in explanation["limits"]["en"])
         assert has_limit == bool(split)
         doubts_probabilities = any("are not frequencies" in limit for limit in explanation["limits"]["en"])
@@ -467,6 +468,15 @@ def test_rows_without_weight_are_no_average_case(tmp_path: Path) -> None:
     assert len(context.background) < 100
     assert (context.background["a"] > 0).all()
     assert (context.test_frame["a"] > 0).all()
+
+
+def test_values_of_rows_without_weight_are_unseen(tmp_path: Path) -> None:
+    """A model has not learned from a category that only rows of weight 0 have, so predictions warn of it."""
+    frame = linear_table(200).assign(w=1.0)
+    frame.loc[::10, ["colour", "w"]] = ["blue", 0.0]
+    outcome = train(frame, "y", tmp_path, algorithms=["linear"], sample_weight="w", budget={"max_trials": 1})
+    (prediction,) = predict(model_artifact.load(model_of(outcome)), [{"a": 0, "b": 0, "colour": "blue"}])["predictions"]
+    assert [warning["code"] for warning in prediction["warnings"]] == ["category_unseen"]
 
 
 def test_averages_with_pipelines_are_copied_with_weights() -> None:

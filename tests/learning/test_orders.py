@@ -165,6 +165,8 @@ def test_features_are_the_included_less_the_excluded_less_the_target() -> None:
         ({"job_id": "a", "scope": "global", "instances": {"rows": [1]}}, "option_without_effect"),
         ({"job_id": "a", "method": "partial_dependence", "instances": {"rows": [1]}}, "option_without_effect"),
         ({"job_id": "a", "method": "permutation_importance", "instances": {"values": [{}]}}, "option_without_effect"),
+        ({"job_id": "a", "method": "permutation_importance", "target_class": "a"}, "option_without_effect"),
+        ({"job_id": "a", "method": "permutation_importance", "background": {"size": 5}}, "option_without_effect"),
         ({"dataset_id": 1, "output": "log_odds"}, "option_without_effect"),
         ({"job_id": "a", "instances": {"rows": [1], "values": [{"a": 1}]}}, "instances_both_ways"),
     ],

@@ -291,6 +291,8 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
         if self.method != "counterfactual":
             reject_options_without_effect(self, COUNTERFACTUAL_OPTIONS, subject=f"method={self.method}")
 
+        if self.method == "permutation_importance":
+            reject_options_without_effect(self, PREDICTION_OPTIONS, subject=f"method={self.method}")
         if explains_model and not self.asks_for(Scope.LOCAL, *METHODS_FOR_ROWS):
             is_global = self.scope is Scope.GLOBAL
             subject = "scope=global" if is_global else f"method={self.method}"
@@ -343,11 +345,14 @@ CLASSIFIER_OPTIONS: Final = (
 ROW_OPTIONS: Final = (
     ConditionalOption("instances", lambda request: bool(request.instances.rows or request.instances.values)),
 )
+PREDICTION_OPTIONS: Final = (
+    ConditionalOption("background", lambda request: request.background != Background()),
+    *CLASSIFIER_OPTIONS,
+)
 MODEL_OPTIONS: Final = (
     ConditionalOption("scope", lambda request: request.scope is Scope.LOCAL),
-    ConditionalOption("background", lambda request: request.background != Background()),
     *ROW_OPTIONS,
-    *CLASSIFIER_OPTIONS,
+    *PREDICTION_OPTIONS,
 )
 
 

@@ -273,8 +273,9 @@ def _build_narrative(
     algorithm = localize(ALGORITHM_BY_NAME[model.algorithm].label)
     sentences = [narrative.sentence("model", algorithm=algorithm, target=model.target, features=len(context.names))]
 
-    is_classifier = bool(model.classes)
-    if is_classifier:
+    # Permutation importance is about the metric of the model, and not about one of its classes.
+    explains_class = bool(model.classes) and context.request.method != "permutation_importance"
+    if explains_class:
         sentences.append(narrative.sentence("target_class", name=str(_explained_class(context))))
 
     has_importance = bool(columns) and columns[0]["importance"] is not None
