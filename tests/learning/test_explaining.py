@@ -449,7 +449,8 @@ def test_the_limit_of_chance_allows_for_the_spread_of_the_losses(losses: tuple[f
 def test_importance_is_measured_with_the_weights_of_the_rows(tmp_path: Path, split: dict[str, Any]) -> None:
     """Only the column that decides the rows of weight 1 matters, in the metric as well as in a copy of the model."""
     rng = np.random.default_rng(4)
-    frame = pd.DataFrame({"x": rng.normal(size=800), "z": rng.normal(size=800), "w": (rng.random(800) < 0.3) * 1.0})
+    frame = pd.DataFrame({"x": rng.normal(size=800), "z": rng.normal(size=800)})
+    frame["w"] = np.where(rng.random(800) < 0.3, 1.0, 0.001)
     frame["y"] = np.where(np.where(frame["w"] == 1, frame["x"], frame["z"]) > 0, "yes", "no")
     body = {"algorithms": ["ensemble", "linear", "kernel"], "sample_weight": "w", "split": split}
     outcome = train(frame, "y", tmp_path, **body)
@@ -458,6 +459,20 @@ def test_importance_is_measured_with_the_weights_of_the_rows(tmp_path: Path, spl
         "x": True,
         "z": False,
     }
+    assert explanation["global"][0]["importance"]["mean"] > 0.35
+
+
+def test_shuffled_values_keep_their_weighted_distribution() -> None:
+    """Heavy rows receive the values of heavy rows, and equal weights only change the order."""
+    rng = np.random.default_rng(0)
+    values = np.repeat([0, 1], [90, 10])
+    weights = np.where(values == 1, 9.0, 1.0)
+    shuffled = WeightedTruth(values, weights).shuffle(rng)
+    assert np.array_equal(shuffled.weights, weights)
+    assert shuffled.values.sum() == 50
+    equal = WeightedTruth(values, np.ones(100)).shuffle(rng)
+    assert values[WeightedTruth(values, weights).shuffled_positions(rng)].sum() == 50
+    assert sorted(equal.values) == sorted(WeightedTruth(values).shuffle(rng).values) == sorted(values)
 
 
 def test_rows_without_weight_are_no_average_case(tmp_path: Path) -> None:

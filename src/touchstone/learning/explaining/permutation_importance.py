@@ -80,15 +80,15 @@ def permutation_importance(
         The importances in the order of the columns.
     """
     rng = np.random.default_rng(seed)
-    # A true value and its weight stay together, so that the weighted values are distributed as before.
-    shuffled_truths = [truth.take(rng.permutation(len(matrix))) for _ in range(SHUFFLED_TARGETS)]
+    shuffled_truths = [truth.shuffle(rng) for _ in range(SHUFFLED_TARGETS)]
     intact = _Predicted.from_model(explained, matrix)
 
     importances = []
     for position, column in enumerate(explained.columns):
         encoded_columns = explained.block(position)
+        shuffled_rows = [truth.shuffled_positions(rng) for _ in range(REPEATS)]
         repeats = [
-            _Predicted.from_model(explained, _shuffle_columns(matrix, encoded_columns, rng)) for _ in range(REPEATS)
+            _Predicted.from_model(explained, _shuffle_columns(matrix, encoded_columns, rows)) for rows in shuffled_rows
         ]
 
         losses = _compute_losses(explained, intact, repeats, truth)
@@ -147,11 +147,11 @@ def rank_importances(importances: Iterable[Importance]) -> list[Importance]:
     return sorted(importances, key=lambda importance: importance.mean, reverse=True)
 
 
-def _shuffle_columns(matrix: Floats, columns: Indices, rng: np.random.Generator) -> Floats:
-    """Return a copy of the matrix with the given columns shuffled between the rows.
+def _shuffle_columns(matrix: Floats, columns: Indices, rows: Indices) -> Floats:
+    """Return a copy of the matrix with the given columns taken from the given rows, in their order.
 
-    The same permutation is applied to all columns, so that the encoded columns of a source value stay together.
+    All columns are taken from the same rows, so that the encoded columns of a source value stay together.
     """
     shuffled = matrix.copy()
-    shuffled[:, columns] = matrix[rng.permutation(len(matrix))][:, columns]
+    shuffled[:, columns] = matrix[rows][:, columns]
     return shuffled

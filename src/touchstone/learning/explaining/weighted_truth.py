@@ -24,6 +24,26 @@ class WeightedTruth:
         weights = None if self.weights is None else self.weights[positions]
         return WeightedTruth(self.values[positions], weights)
 
+    def shuffled_positions(self, rng: np.random.Generator) -> Indices:
+        """Return the positions of the rows in random order, each as often as its weight demands.
+
+        If single rows took the place of rows of another weight, what is shuffled would have another weighted
+        distribution than before.
+        """
+        row_count = len(self.values)
+        if self.weights is None:
+            return rng.permutation(row_count)
+
+        # In the order of the values, each value is repeated as often as its total weight demands, up to rounding.
+        ascending = np.argsort(self.values, kind="stable")
+        cumulative_shares = np.cumsum(self.weights[ascending]) / self.weights.sum()
+        chosen = np.searchsorted(cumulative_shares, (np.arange(row_count) + 0.5) / row_count)
+        return rng.permutation(ascending[chosen])
+
+    def shuffle(self, rng: np.random.Generator) -> "WeightedTruth":
+        """Return the rows with shuffled values. The weights stay with the rows."""
+        return WeightedTruth(self.values[self.shuffled_positions(rng)], self.weights)
+
     def counted_rows(self) -> Indices:
         """Return the positions of the rows that have a weight above 0."""
         if self.weights is None:
