@@ -189,8 +189,7 @@ def find_counterfactual(
     combination = _combine_values(search) if len(mutable_columns) <= FEW_COLUMNS else None
     if combination is not None:
         return combination
-    found = [counterfactual for counterfactual in (approach, _add_effective_values(search)) if counterfactual]
-    return min(found, key=lambda counterfactual: len(counterfactual.source_rows), default=None)
+    return _choose_fewest_changes([approach, _add_effective_values(search)])
 
 
 def _approach_similar_rows(search: _Search) -> Counterfactual | None:
@@ -272,9 +271,7 @@ def _add_effective_values(search: _Search) -> Counterfactual | None:
         return None
 
     goals = search.goals(*search.explained.predict(search.apply(single_changes)))
-    found = [_add_values_for_goal(search, single_changes, goal) for goal in goals]
-    present = [counterfactual for counterfactual in found if counterfactual is not None]
-    return min(present, key=lambda counterfactual: len(counterfactual.source_rows), default=None)
+    return _choose_fewest_changes([_add_values_for_goal(search, single_changes, goal) for goal in goals])
 
 
 def _add_values_for_goal(
@@ -294,6 +291,12 @@ def _add_values_for_goal(
         progress = goal.progress(*search.explained.predict(search.apply(options)))
         changes = options[int(progress.argmax())]
     return None
+
+
+def _choose_fewest_changes(counterfactuals: Sequence[Counterfactual | None]) -> Counterfactual | None:
+    """Return the first counterfactual with the fewest changes, or None if there is none."""
+    present = [counterfactual for counterfactual in counterfactuals if counterfactual is not None]
+    return min(present, key=lambda counterfactual: len(counterfactual.source_rows), default=None)
 
 
 def _choose_smallest_changes(search: _Search, options: Sequence[Changes]) -> Counterfactual | None:
