@@ -1,13 +1,12 @@
 """The cost of rankings above `declared`: `python -m benchmarks assurance [SIZE …]`, by default 1e6 records.
 
-A tenth of the records is documented, a hundredth reviewed. The same questions are asked at each assurance and, in
-turns, without the parameter, also of a catalog of the same records without any evidence. Prints a table with a verdict
-on each ratio, and the bytes that a record takes.
+A tenth of the records is documented, and a hundredth reviewed. The same questions are asked alternately at each
+assurance, and of a catalog with the same records but without evidence. Prints a table with a verdict on each ratio, and
+the size of a record in bytes.
 """
 
 import gc
 import statistics
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +14,10 @@ from typing import Final
 
 import numpy as np
 
-from benchmarks.ranking import measure_once_ms, random_weightings
 from benchmarks.ranking.catalog_generator import add_evidence, build_index, generate_segment
-from benchmarks.ranking.workloads import WORKLOADS, Workload
+from benchmarks.ranking.index_queries import measure_once_ms
+from benchmarks.ranking.workloads import WORKLOADS, Workload, random_weightings
+from benchmarks.sizes import read_sizes
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.catalog import Catalog
 from touchstone.ranking.catalog.view import View
@@ -27,7 +27,7 @@ from touchstone.ranking.index.snapshot_writer import save_index
 SIZES: Final = (1_000_000,)
 DOCUMENTED_SHARE: Final = 0.1
 REVIEWED_SHARE: Final = 0.01
-MAX_RATIO: Final = 1.5  # of the time of a question at any assurance to that of the same question without it
+MAX_RATIO: Final = 1.5  # between the times of a question at any assurance and at `declared`
 ROUNDS: Final = 201
 _LEAF_WORDS: Final = 16
 _WITHOUT_EVIDENCE: Final = "without evidence"
@@ -97,7 +97,7 @@ def _print_row(workload: str, times: Times) -> None:
 
 def main() -> None:
     """Measure the sizes given as arguments, by default SIZES."""
-    for size in [int(float(size)) for size in sys.argv[1:]] or SIZES:
+    for size in read_sizes(__doc__, SIZES):
         measure_size(size)
 
 

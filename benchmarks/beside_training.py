@@ -1,8 +1,9 @@
 """Scoring during a training: the p99 latency of requests, compared with an idle service.
 
-`python -m benchmarks.beside_training [--requests 1500] [--rate 100]`. One process serves everything, as installed; the
-requests come at a fixed rate, each with weights that nobody asked for before, and wait in no queue of the client's.
-Blocks alternate between quiet and training, so that what the machine does besides falls on both.
+`python -m benchmarks.beside_training [--requests 1500] [--rate 100] [--rounds 3]`. One process serves everything, as
+installed. Requests are sent at a fixed rate, and none waits for the response to another one. All have different
+weights, so that no response comes from a cache. Blocks without and with a training alternate, so that other load on the
+machine affects both.
 """
 
 import argparse
@@ -146,8 +147,8 @@ def percentile_99(values: list[float]) -> float:
 def main() -> None:
     """Start the product with a new catalog, and run the comparison."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--requests", type=int, default=1500, help="of one block")
-    parser.add_argument("--rate", type=float, default=100.0, help="requests a second")
+    parser.add_argument("--requests", type=int, default=1500, help="requests per block")
+    parser.add_argument("--rate", type=float, default=100.0, help="requests per second")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
 

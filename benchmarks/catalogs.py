@@ -1,4 +1,4 @@
-"""Catalogs for benchmarks: rows drawn from the demo catalog's own values, written straight into a database."""
+"""Catalogs for benchmarks: rows with values of the demo catalog, written directly into a database."""
 
 import random
 import uuid

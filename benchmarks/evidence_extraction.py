@@ -1,8 +1,9 @@
-"""What the extractor gets right: precision and recall against decisions that people made by the codebook.
+"""The precision and recall of the extractor, compared with decisions that people made by the codebook.
 
-A proposal is right if the decision is the same value, true or false; precision counts proposals, recall counts the
-decisions that are true or false. The documents are split into two halves by a hash of their path. The rules were
-written with the first half alone, so the second half shows how they do on documents that nobody looked at.
+A proposal is right if the decision is the same value, true or false. Precision is the share of proposals that are
+right, and recall is the share of decisions for true or false that were proposed. The documents are split into two
+halves by a hash of their path. The rules were written with the first half only, so the second half shows how they do on
+documents that nobody looked at.
 `python -m benchmarks.evidence_extraction [--gold LABELS.jsonl] [--documents FOLDER] [--mistakes]`
 """
 
@@ -41,7 +42,7 @@ class Label:
 
 @dataclass(slots=True)
 class Score:
-    """How many proposals and decisions agree."""
+    """The numbers of proposals, of decisions, and of proposals that agree with the decision."""
 
     right_count: int = 0
     proposal_count: int = 0
@@ -60,7 +61,7 @@ class Score:
 
 @dataclass(slots=True)
 class Evaluation:
-    """The scores of some labels by criterion, and overall."""
+    """The scores of the given labels by criterion, and overall."""
 
     by_criterion: dict[str, Score] = field(default_factory=lambda: {name: Score() for name in ETHICAL})
     overall: Score = field(default_factory=Score)
@@ -79,10 +80,12 @@ class Evaluation:
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     """Return the 95 % interval of a share by Wilson's method, which also holds for few trials and shares near 1."""
-    z = _STANDARD_NORMAL_975
+    quantile_squared = _STANDARD_NORMAL_975**2
     share = successes / trials
-    centre = (share + z * z / (2 * trials)) / (1 + z * z / trials)
-    margin = z / (1 + z * z / trials) * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    scale = 1 + quantile_squared / trials
+    centre = (share + quantile_squared / (2 * trials)) / scale
+    variance = share * (1 - share) / trials + quantile_squared / (4 * trials * trials)
+    margin = _STANDARD_NORMAL_975 * math.sqrt(variance) / scale
     return max(0.0, centre - margin), min(1.0, centre + margin)
 
 
@@ -116,7 +119,9 @@ def main() -> None:
     """Print the scores of both halves and of all labels."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gold", type=Path, default=GOLD / "labels.jsonl", help="labels, as JSON Lines")
-    parser.add_argument("--documents", type=Path, help="the folder of the labelled documents; those in `gold` if none")
+    parser.add_argument(
+        "--documents", type=Path, help="folder with the labelled documents, by default the packaged ones"
+    )
     parser.add_argument("--mistakes", action="store_true", help="list the mistakes in the first half")
     options = parser.parse_args()
 
@@ -137,7 +142,7 @@ def main() -> None:
 
 
 def _print_mistakes(labels: list[Label], proposals: Mapping[str, Mapping[str, Claim]]) -> None:
-    """Print where the extractor and the reader differ."""
+    """Print the labels for which the extractor proposes another value."""
     for label in labels:
         claim = proposals[label.document].get(label.criterion)
         value = claim.value if claim else None

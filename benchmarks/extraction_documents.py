@@ -14,7 +14,7 @@ from touchstone.metadata.documents import Section
 
 FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\r?\n.*?\r?\n---[ \t]*\r?\n", re.DOTALL)
 HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t#]*$")
-# Structure and identity, not statements about the data.
+# Members that describe the structure or the identity of the data, and state nothing about it.
 SILENT_KEYS = frozenset({"@context", "@type", "@id", "recordSet", "distribution", "citeAs", "license", "keywords"})
 
 

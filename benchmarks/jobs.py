@@ -1,7 +1,7 @@
 """Jobs: their latency, their overhead over the bare function, cancellations, and kills at random times.
 
 `python -m benchmarks.jobs [--kills 200] [--cancels 20] [--database URL]`. Kills hit the dispatching process, the
-fork server or a worker; then every job must have exactly one final state, and every artefact of a success be undamaged.
+fork server or a worker. Afterwards, every job must have exactly one final state, and every artefact must be undamaged.
 """
 
 import argparse
@@ -48,6 +48,7 @@ TRAINING_ROUNDS: Final = 3
 ARTIFACT_NAME: Final = "result.bin"
 ARTIFACT_BYTES: Final = 100_000
 STATE_POLL_SECONDS: Final = 0.002
+JOB_SECONDS: Final = 600.0  # more than any job takes, so that a run ends even if its dispatcher does not work
 
 
 def do_nothing(_: TaskContext) -> TaskSucceeded:
@@ -70,7 +71,7 @@ TASKS: Final = TaskSet(WorkerTask("noop", do_nothing), WorkerTask("write", write
 
 
 class JobEnvironment:
-    """A database and a folder for artifacts, with jobs in them and, on demand, a dispatcher that runs the jobs."""
+    """A database for jobs and a folder for their artifacts, and on demand a dispatcher that runs the jobs."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -99,23 +100,26 @@ class JobEnvironment:
 
     async def wait_for_end(self, job_id: UUID) -> Row:
         """Return the row of a job once it is in a final state."""
-        query = sa.select(jobs_table).where(jobs_table.c.id == job_id)
-        while True:
-            async with self.database.reading() as reader:
-                row = await reader.first(query)
-            assert row is not None
-            if row["status"] in FINAL_STATES:
-                return row
-            await asyncio.sleep(STATE_POLL_SECONDS)
+        query = sa.select(jobs_table).where(jobs_table.c.id == job_id, jobs_table.c.status.in_(FINAL_STATES))
+        return await self._wait_for_row(query)
 
     async def wait_for_running_job(self) -> None:
         """Wait until at least one job is running."""
-        query = sa.select(jobs_table.c.id).where(jobs_table.c.status == "running")
-        while True:
-            async with self.database.reading() as reader:
-                if await reader.first(query):
-                    return
-            await asyncio.sleep(0.02)
+        await self._wait_for_row(sa.select(jobs_table.c.id).where(jobs_table.c.status == "running"))
+
+    async def _wait_for_row(self, query: sa.Select[Any]) -> Row:
+        """Return the first row of a query as soon as it has any.
+
+        Raises:
+            TimeoutError: the query has had no row for longer than any job takes.
+        """
+        async with asyncio.timeout(JOB_SECONDS):
+            while True:
+                async with self.database.reading() as reader:
+                    row = await reader.first(query)
+                if row is not None:
+                    return row
+                await asyncio.sleep(STATE_POLL_SECONDS)
 
     @asynccontextmanager
     async def dispatching(self, command: tuple[str, ...] = BENCHMARK_FORK_SERVER) -> AsyncIterator[Dispatcher]:
@@ -165,7 +169,7 @@ async def measure_overhead(environment: JobEnvironment) -> None:
     job_durations = []
     async with environment.dispatching(FORK_SERVER_COMMAND) as dispatcher:
         for _ in range(TRAINING_ROUNDS):
-            process = await asyncio.to_thread(subprocess.run, function_command, capture_output=True)
+            process = await asyncio.to_thread(subprocess.run, function_command, stdout=subprocess.PIPE, check=True)
             function_durations.append(float(process.stdout))
 
             accepted_at = time.perf_counter()
@@ -263,9 +267,32 @@ class DispatcherProcess:
 
 async def survive_kills(environment: JobEnvironment, count: int) -> None:
     """Kill processes at random times while jobs are submitted, and print the outcomes of the jobs."""
-    generator = random.Random(2)
     dispatcher = DispatcherProcess(environment.settings)
+    try:
+        job_ids, killed_at = await _kill_repeatedly(environment, dispatcher, count)
+        await dispatcher.pause_beyond_lease()
+        resumed_at = time.perf_counter()
+        states = [(await environment.wait_for_end(job_id))["status"] for job_id in job_ids]
+        drain_seconds = time.perf_counter() - resumed_at
+    finally:
+        dispatcher.stop()
 
+    counts = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
+    detail = f"all ended {drain_seconds:.0f} s later"
+    print_row(f"{count} kills, {len(job_ids)} jobs", counts, detail, target="one final state each")
+
+    faults = await count_wrong_jobs(environment, job_ids) + await count_damaged_artifacts(environment, job_ids)
+    print_row("jobs or artefacts that are wrong", str(faults), "", target="0")
+    delay_seconds = await longest_requeue_delay(environment, job_ids, killed_at)
+    measurement = f"{delay_seconds:.1f} s"
+    print_row("re-queued after a kill, at the latest", measurement, f"lease {LEASE_SECONDS:.0f} s", target="<= 20 s")
+
+
+async def _kill_repeatedly(
+    environment: JobEnvironment, dispatcher: DispatcherProcess, count: int
+) -> tuple[list[UUID], list[datetime]]:
+    """Submit jobs, kill a process after each submission, and return the ids of the jobs and the times of the kills."""
+    generator = random.Random(2)
     job_ids: list[UUID] = []
     killed_at: list[datetime] = []
     for number in range(count):
@@ -280,22 +307,7 @@ async def survive_kills(environment: JobEnvironment, count: int) -> None:
             dispatcher.kill_random_process(generator)
         else:
             dispatcher.kill_dispatcher()
-
-    await dispatcher.pause_beyond_lease()
-    resumed_at = time.perf_counter()
-    states = [(await environment.wait_for_end(job_id))["status"] for job_id in job_ids]
-    drain_seconds = time.perf_counter() - resumed_at
-    dispatcher.stop()
-
-    counts = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
-    detail = f"all ended {drain_seconds:.0f} s later"
-    print_row(f"{count} kills, {len(job_ids)} jobs", counts, detail, target="one final state each")
-
-    faults = await count_wrong_jobs(environment, job_ids) + await count_damaged_artifacts(environment, job_ids)
-    print_row("jobs or artefacts that are wrong", str(faults), "", target="0")
-    delay_seconds = await longest_requeue_delay(environment, job_ids, killed_at)
-    measurement = f"{delay_seconds:.1f} s"
-    print_row("re-queued after a kill, at the latest", measurement, f"lease {LEASE_SECONDS:.0f} s", target="<= 20 s")
+    return job_ids, killed_at
 
 
 async def events_of(environment: JobEnvironment, job_id: UUID) -> Any:

@@ -1,7 +1,8 @@
 """Responses with a million items: streamed by the product, compared with one `msgspec.json.encode` call.
 
-Each way ranks the same records in a process of its own, behind the product's HTTP server, and is read over loopback, in
-turns. Memory is how far a process's peak rises, at its first long answer, above what it held before.
+Two processes rank the same records behind the HTTP server of the product, and answer alternately over the loopback
+interface. Additional memory is the difference between the peak memory of a process during its first long answer and
+what it used before.
 `python -m benchmarks.long_answers [--items 1000000] [--rounds 5]`
 """
 
@@ -17,7 +18,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 from starlette.responses import Response
@@ -43,6 +44,7 @@ MEMORY_TARGET: Final = 0.1
 TIME_TARGET: Final = 1.0
 WARM_UP_ITEMS: Final = 20
 READ_BYTES: Final = 1 << 20
+STOP_SECONDS: Final = 30.0
 ENCODING_HEADER: Final = "X-Encoding-Seconds"
 
 
@@ -104,7 +106,7 @@ class RankingApp:
 
 
 def serve(snapshot: Path, responder_name: str) -> None:
-    """Serve one of the two ways until a signal, after printing the address on the first line."""
+    """Serve answers of one kind until a signal arrives, after printing the address on the first line."""
     view = Catalog.from_index(map_snapshot(snapshot).index).view
     settings = Settings.load({"TOUCHSTONE_PORT": "0", "TOUCHSTONE_METRICS_PORT": "0"})
     open_app = nullcontext(RankingApp(view, responder_name))
@@ -125,7 +127,7 @@ class Answer:
 
 
 class AnsweringProcess:
-    """A process that answers in one of the two ways."""
+    """A process that encodes its answers in one of the two ways, until the end of a `with` block."""
 
     def __init__(self, snapshot: Path, responder_name: str) -> None:
         arguments = ["--serve", responder_name, "--snapshot", str(snapshot)]
@@ -133,7 +135,13 @@ class AnsweringProcess:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout
         self.address = self.process.stdout.readline().strip().removeprefix("http://")
-        self.read_answer(WARM_UP_ITEMS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(STOP_SECONDS)
 
     def read_answer(self, item_count: int) -> Answer:
         """Request the given number of items, read the whole answer, and return its measurements."""
@@ -158,7 +166,7 @@ class AnsweringProcess:
 
     def measure_memory_growth(self, item_count: int) -> float:
         """Return the increase of the process's peak memory for one answer in MiB."""
-        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")  # forgets the peak so far
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")  # resets the peak
         size_before = self._memory_kib("VmRSS")
         self.read_answer(item_count)
         return (self._memory_kib("VmHWM") - size_before) / 1024
@@ -168,35 +176,36 @@ class AnsweringProcess:
         status_lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in status_lines if line.startswith(f"{name}:"))
 
-    def stop(self) -> None:
-        """Ask the process to end, and wait until it has."""
-        self.process.terminate()
-        self.process.wait(30)
-
 
 def compare(snapshot: Path, item_count: int, rounds: int) -> None:
-    """Read long answers from both processes in turn, and print the table."""
-    streaming_process = AnsweringProcess(snapshot, STREAMED)
-    one_shot_process = AnsweringProcess(snapshot, ONE_SHOT)
-    streamed_growth = streaming_process.measure_memory_growth(item_count)
-    one_shot_growth = one_shot_process.measure_memory_growth(item_count)
+    """Read long answers from both processes alternately, and print the table."""
+    with (
+        AnsweringProcess(snapshot, STREAMED) as streaming_process,
+        AnsweringProcess(snapshot, ONE_SHOT) as one_shot_process,
+    ):
+        for process in (streaming_process, one_shot_process):
+            process.read_answer(WARM_UP_ITEMS)
+        streamed_growth = streaming_process.measure_memory_growth(item_count)
+        one_shot_growth = one_shot_process.measure_memory_growth(item_count)
 
-    streamed_answers = []
-    one_shot_answers = []
-    for _ in range(rounds):
-        streamed_answers.append(streaming_process.read_answer(item_count))
-        one_shot_answers.append(one_shot_process.read_answer(item_count))
-    streaming_process.stop()
-    one_shot_process.stop()
+        streamed_answers = []
+        one_shot_answers = []
+        for _ in range(rounds):
+            streamed_answers.append(streaming_process.read_answer(item_count))
+            one_shot_answers.append(one_shot_process.read_answer(item_count))
 
     sizes = {answer.size_bytes for answer in (*streamed_answers, *one_shot_answers)}
     assert len(sizes) == 1, "the two ways differ"
-    print(f"{item_count:,} items, {sizes.pop() / 1e6:.0f} MB, median of {rounds} in turns\n")
+    print(f"{item_count:,} items, {sizes.pop() / 1e6:.0f} MB, median of {rounds} alternating answers\n")
     print("| | streamed | one-shot msgspec | ratio | target |\n|---|---:|---:|---:|---|")
 
     memory_ratio = streamed_growth / one_shot_growth
     print_row(
-        "peak memory, MiB more", streamed_growth, one_shot_growth, memory_ratio, verdict(memory_ratio, MEMORY_TARGET)
+        "additional peak memory, MiB",
+        streamed_growth,
+        one_shot_growth,
+        memory_ratio,
+        verdict(memory_ratio, MEMORY_TARGET),
     )
     print_times(streamed_answers, one_shot_answers)
 
@@ -219,8 +228,8 @@ def print_times(streamed_answers: list[Answer], one_shot_answers: list[Answer]) 
 
     encoding_seconds = statistics.median(answer.encoding_seconds for answer in one_shot_answers)
     print(
-        f"\nThe ratio of the first item is to the whole streamed answer. Of the one-shot answer `msgspec.json.encode`"
-        f" itself takes {encoding_seconds:.2f} s; the rest is ranking, making the items and sending."
+        "\nThe last ratio compares the first item with the whole streamed answer. `msgspec.json.encode` itself takes"
+        f" {encoding_seconds:.2f} s of the one-shot answer; the rest is ranking, creating the items and sending."
     )
 
 
@@ -230,7 +239,7 @@ def print_row(name: str, streamed_value: float, one_shot_value: float, ratio: fl
 
 
 def verdict(ratio: float, target: float) -> str:
-    """Return the cell of a target that a ratio must not exceed, and whether it is reached."""
+    """Return the table cell with the target of a ratio, and whether the ratio reaches it."""
     return f"≤ {target:g}: {'pass' if ratio <= target else 'missed'}"
 
 
@@ -251,7 +260,7 @@ def main() -> None:
         catalog = Catalog.build(generate_catalog_rows(options.items), Layout(index_from=1))
         assert catalog.index
         save_index(snapshot, catalog.index, 1)
-        del catalog  # this process needs no memory while it measures that of others
+        del catalog  # this process needs no memory while it measures other ones
         compare(snapshot, options.items, options.rounds)
 
 

@@ -1,11 +1,11 @@
 """Overload: answers, latencies and refusals at multiples of the capacity, and fairness between users.
 
-`python -m benchmarks.overload [--seconds 6] [--records 5000] [--limit 1000] [--loads 0.5 1 2 5 10]`. Rankings with full
-explanations (of `--limit` places) are asked of the whole product by a load generator in a process of its own. Requests
-arrive at random (Poisson) moments and whether or not earlier ones have been answered, each on an idle connection or a
-new one. Capacity is what 4 connections get that always ask, right before and after each load; "normal" is the 99th
-percentile of the answer times at half of it. Times count from the arrival, so a generator that is late counts against
-the service.
+`python -m benchmarks.overload [--seconds 6] [--records 5000] [--limit 1000] [--loads 0.5 1 2 5 10]`. A load generator
+in a separate process requests rankings of `--limit` places with full explanations from the whole product. Requests
+arrive at random (Poisson) moments, whether or not earlier ones have been answered, each on an idle connection or a new
+one. The capacity is the number of answers per second that four connections get that send without pauses, measured
+directly before and after each load. "Normal" is the 99th percentile of the latencies at half of the capacity. Latencies
+count from the arrival of a request, so a delay of the generator counts against the service.
 """
 
 import argparse

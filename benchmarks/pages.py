@@ -1,8 +1,8 @@
 """The time from the last move of a slider to the updated picture, compared with its API call.
 
-100 000 records, one browser, each of the three pictures: the API call is made from the same browser over the same
-server, in turn with the picture. Neither uses weights that were asked for before, for answers are remembered. The pause
-of 300 ms after the last move is not counted: it is there on purpose.
+A browser shows each of the three pictures of 100,000 records. It also makes the API call, alternately with the picture
+and to the same server. All requests have different weights, because answers are cached. The deliberate pause of 300 ms
+after the last move does not count.
 """
 
 import argparse
@@ -18,11 +18,11 @@ RECORDS: Final = 100_000
 ROUNDS: Final = 30
 WARM_UP_ROUNDS: Final = 5
 MAX_RATIO: Final = 3.0  # a picture may take this many times as long as the API call
-# The rows of a picture come to rest in this time, so that the call too is made by an idle page.
+# After this time, the rows of a picture have stopped moving, and the page that makes the call is idle.
 REST_MILLISECONDS: Final = 300
 CHROMIUM: Final = "/usr/bin/chromium"
-# The clock starts when the page asks, after its pause, and stops when the frame with the new rows has been drawn: the
-# rows change, the next frame is drawn, and the first task after it looks at the clock.
+# The clock starts when the page sends its request, after the pause. It stops in the first task after the frame with the
+# new rows has been drawn.
 MEASURE_PICTURE: Final = """async (weight) => {
   const originalFetch = window.fetch;
   let began = 0;
@@ -58,7 +58,7 @@ MEASURE_CALL: Final = """async ([token, percentages]) => {
 def measure_view(page: Page, user: User, weights: dict[str, int], view: str, rounds: int) -> tuple[float, float]:
     """Return the median times of an updated picture and of its API call in milliseconds.
 
-    Pictures and calls are taken in turn. Each has a weight of its own for the year, so that none comes from a cache.
+    Pictures and calls alternate. Each has another weight for the year, so that none comes from a cache.
     """
     query = "&".join(f"w.{criterion}={weight}" for criterion, weight in weights.items())
     page.goto(f"/app/?view={view}&{query}")

@@ -1,8 +1,8 @@
-"""The service that the product is compared with: the same list and score, as plain, careful FastAPI + SQLAlchemy.
+"""The service that the product is compared with: the same lists and scores with plain FastAPI and SQLAlchemy.
 
-Filters, sort and limit in SQL; response models; for the score one query of the needed columns and vectorised NumPy.
-No login and no gateway: what it saves there is a gift to it. Its queries are called directly in the event loop, which
-costs less CPU than the thread pool.
+It is carefully written: filters, order and limit are in SQL, and a score needs one query and vectorised NumPy. It has
+neither logins nor a gateway, which saves time in its favour. Its queries are called directly in the event loop, which
+takes less CPU time than a thread pool.
 """
 
 import os

@@ -1,8 +1,8 @@
 """The latency of predictions over HTTP for one row and for a thousand rows.
 
-`python -m benchmarks predictions` serves the product, trains a model of each algorithm and one by the default search on
-a table of the demo catalog, and prints the time of predictions with it: the first one, for which a process has to load
-the model, and the median and the 95th percentile of further ones.
+`python -m benchmarks predictions` trains a model of each algorithm, and one by the default search, on a table of the
+demo catalog. For each model, it prints the time of the first prediction, which loads the model, and the median and the
+95th percentile of further ones.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", type=Path, default=tables_folder() / TABLE, help="a CSV or Parquet file")
     parser.add_argument("--target", default=TARGET, help="the column to predict")
-    parser.add_argument("--algorithm", action="append", help="only this one; may be repeated")
+    parser.add_argument("--algorithm", action="append", help="only this algorithm (may be repeated)")
     options = parser.parse_args()
 
     read_file = pd.read_parquet if options.table.suffix == ".parquet" else pd.read_csv

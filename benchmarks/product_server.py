@@ -32,7 +32,7 @@ class ServerProcess:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], address: str) -> None:
         """Start the server without inheriting settings of the product.
 
-        It may keep its modules as bytecode, as an installation has them: to compile them takes longer than to start.
+        It may store the bytecode of its modules, as an installation does, because compiling takes longer than starting.
         """
         setting_names = {name for name in os.environ if name.startswith("TOUCHSTONE_")}
         inherited_variables = {
@@ -69,9 +69,14 @@ class ServerProcess:
         return nanoseconds / 1e9
 
     def stop(self) -> None:
-        """Ask the process to end, and wait until it has."""
+        """Ask the process to end, and kill it if it does not, for example because it is building an index."""
         self.process.terminate()
-        self.process.wait(STOP_SECONDS)
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            print("(a server did not stop in time, and was killed)", flush=True)
+            self.process.kill()
+            self.process.wait()
 
 
 def start_product(
@@ -79,7 +84,7 @@ def start_product(
 ) -> ServerProcess:
     """Start the product over the database in a data folder, and wait until it is ready and its catalog is loaded.
 
-    The parameters are those of `launch_product`.
+    The parameters are the same as for `launch_product`.
     """
     server = launch_product(data_dir, *arguments, port=port, settings=settings)
     server.wait_until_ready(READY_PATH)
@@ -91,8 +96,11 @@ def launch_product(
 ) -> ServerProcess:
     """Start the product over the database in a data folder, without waiting until it answers.
 
-    `arguments` are those of `touchstone serve`, such as the name of a part to serve alone. `settings` are named like
-    the product's environment variables, in lower case and without their prefix. The port is free unless it is given.
+    Args:
+        data_dir: the data folder.
+        arguments: the arguments of `touchstone serve`, such as the name of a single part.
+        port: the port, by default a free one.
+        settings: the settings, named like the environment variables in lower case and without their prefix.
     """
     port = port or free_port()
     all_settings = {

@@ -1,23 +1,23 @@
 """The cost of questions about a ranking: `python -m benchmarks reasons [SIZE …]`, by default 1e6 records.
 
-Measured are the stability of the first ten records in 100 samples, the lifts of one record with the ranks that its
-unknown attributes allow, and a comparison of five. Stability is measured in turns with the first 20 records of the same
-ranking. All times are processor time: a long question would be interrupted by other work of the machine more often than
-a short one. Prints a table with a verdict on the stability, and checks that the points of every record of the catalog
-add up to its score.
+The questions are the stability of the first ten records in 100 samples, the lifts of one record with the ranks that its
+unknown attributes allow, and a comparison of five records. Stability is measured alternately with the first 20 records
+of the same ranking. All times are processor time, because other work of the machine interrupts a long question more
+often than a short one. Prints a table with a verdict on the stability, and checks that the points of every record add
+up to its score.
 """
 
 import math
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from typing import Any, Final
 
 from benchmarks.assurance import DOCUMENTED_SHARE, REVIEWED_SHARE, build_catalog
-from benchmarks.ranking import answer, random_weightings
 from benchmarks.ranking.catalog_generator import add_evidence, generate_segment
-from benchmarks.ranking.workloads import WORKLOADS, Workload
+from benchmarks.ranking.index_queries import answer
+from benchmarks.ranking.workloads import WORKLOADS, Workload, random_weightings
+from benchmarks.sizes import read_sizes
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.reasons.comparison import compare_records, order_records
@@ -93,14 +93,15 @@ def measure_size(size: int) -> None:
     segment = add_evidence(generate_segment(size), DOCUMENTED_SHARE, REVIEWED_SHARE)
     catalog, _ = build_catalog(segment)
     weightings = random_weightings()[:3]
-    rankings = [workload for workload in WORKLOADS if workload.weights and len(answer(catalog.view, workload))]
 
     print(f"\n## {size:,} records, median processor time in ms\n")
     print("| ranking | top 20 | stability | queries | wanted | lifts | comparison |")
     print("|---|---:|---:|---:|---|---:|---:|")
     for assurance in (Assurance.DECLARED, Assurance.DOCUMENTED):
+        view = catalog.view.at(assurance)
+        rankings = [workload for workload in WORKLOADS if workload.weights and len(answer(view, workload))]
         for workload in (*rankings, *weightings):
-            measure_ranking(catalog.view.at(assurance), workload)
+            measure_ranking(view, workload)
 
     errors = [largest_point_error(catalog.view, workload) for workload in (WORKLOADS[0], weightings[0])]
     verdict = "pass" if max(errors) <= MAX_POINT_ERROR else "missed"
@@ -109,7 +110,7 @@ def measure_size(size: int) -> None:
 
 def main() -> None:
     """Measure the sizes given as arguments, by default SIZES."""
-    for size in [int(float(size)) for size in sys.argv[1:]] or SIZES:
+    for size in read_sizes(__doc__, SIZES):
         measure_size(size)
 
 

@@ -1,8 +1,8 @@
-"""Restarts under load: 40 clients ask without a pause while the product is stopped and started again and again.
+"""Restarts under load: 40 clients send requests without a pause while the product is stopped and started repeatedly.
 
-A request is cut when it was sent on an open connection and no complete answer came back. A connection that is refused
-while nothing listens is no cut request: the client asks again. Each client keeps its connection for as long as the
-product lets it. Target: none cut in 50 restarts. `python -m benchmarks.restarts [--short]`
+A request is cut off if it was sent on an open connection and no complete answer came back. It is not cut off if the
+connection is refused while nothing listens, and the client tries again. Each client keeps its connection until the
+product closes it. Target: none is cut off in 50 restarts. `python -m benchmarks.restarts [--restarts 50] [--short]`
 """
 
 import argparse
@@ -95,26 +95,28 @@ async def restart_under_load(data_dir: Path, restart_count: int) -> Tally:
     """Restart the product repeatedly while clients use it, and return the responses of the clients."""
     port = free_port()
     product = await asyncio.to_thread(start_product, data_dir, port=port)
-    user = await asyncio.to_thread(register_user, product.address)
-    request = encode_request("GET", f"/api/v1/datasets/?{LIST_QUERY}", token=user.token)
-
-    tally = Tally()
-    end = asyncio.Event()
-    clients = [Client(product.address, request, tally) for _ in range(CLIENTS)]
-    client_tasks = [asyncio.create_task(client.send_until(end)) for client in clients]
-
     stop_durations = []
-    for _ in range(restart_count):
-        await asyncio.sleep(RUN_SECONDS)
-        stop_began_at = time.monotonic()
-        await asyncio.to_thread(product.stop)
-        stop_durations.append(time.monotonic() - stop_began_at)
-        product = await asyncio.to_thread(start_product, data_dir, port=port)
+    try:
+        user = await asyncio.to_thread(register_user, product.address)
+        request = encode_request("GET", f"/api/v1/datasets/?{LIST_QUERY}", token=user.token)
 
-    await asyncio.sleep(RUN_SECONDS)
-    end.set()
-    await asyncio.gather(*client_tasks)
-    await asyncio.to_thread(product.stop)
+        tally = Tally()
+        end = asyncio.Event()
+        clients = [Client(product.address, request, tally) for _ in range(CLIENTS)]
+        client_tasks = [asyncio.create_task(client.send_until(end)) for client in clients]
+
+        for _ in range(restart_count):
+            await asyncio.sleep(RUN_SECONDS)
+            stop_began_at = time.monotonic()
+            await asyncio.to_thread(product.stop)
+            stop_durations.append(time.monotonic() - stop_began_at)
+            product = await asyncio.to_thread(start_product, data_dir, port=port)
+
+        await asyncio.sleep(RUN_SECONDS)
+        end.set()
+        await asyncio.gather(*client_tasks)
+    finally:
+        await asyncio.to_thread(product.stop)
 
     print(f"{restart_count} restarts under {CLIENTS} clients; a stop took {max(stop_durations):.1f} s at most\n")
     return tally

@@ -1,9 +1,9 @@
 """The CPU time per request of the whole product, compared with a plain FastAPI and SQLAlchemy service.
 
-Both serve the same 10 000 records from the same database file; blocks of requests alternate between them in one run,
-and the CPU time is the server process's own, threads included. The "ready answer" is FastAPI with a model of the body
-and a `response_model` over the very items that the product answers with, as Python objects in memory; it knows no
-users, logs nothing and sends two headers. "Direct" is the selection backend on its own, asked for the same user.
+Both serve the same 10,000 records from the same database file, and receive blocks of requests alternately. CPU time is
+the time of all threads of the server process. The "ready answer" is a FastAPI route with a model of the body and a
+`response_model`, which returns the same items as the product from Python objects in memory. It has no users, logs
+nothing and sends two headers. "Direct" is the selection backend in a separate process, with requests of the same user.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from benchmarks.raw_http import LIST_QUERY, SCORE_BODY, encode_request, host_and
 
 JSON_HEADERS: Final = {"Content-Type": "application/json"}
 CONNECTIONS: Final = 16
-CONNECTIONS_FOR_LONG_ANSWERS: Final = 4  # admission control would refuse some of the requests of more
+CONNECTIONS_FOR_LONG_ANSWERS: Final = 4  # with more connections, admission control would refuse requests
 READY_ITEMS: Final = 10_000
 
 
@@ -155,7 +155,7 @@ def prepare_ready_answer(servers: Servers, user: User) -> None:
 
 
 def requests_with_new_weights(target: str, token: str) -> Iterator[bytes]:
-    """Yield a scoring request with another weight each time, so that the product cannot answer from its cache."""
+    """Yield scoring requests with different weights, so that the product cannot answer from its cache."""
     for number in itertools.count():
         body = SCORE_BODY.replace(b"0.4}", b"0.4%06d}" % number)
         yield encode_request("POST", target, body, token=token)
@@ -165,7 +165,8 @@ def requests_with_new_weights(target: str, token: str) -> Iterator[bytes]:
 class Comparison:
     """A comparison between the product and a baseline for the same request.
 
-    `target_ratio` is how many times as much CPU time a request should cost the baseline; 0 if there is no target.
+    Attributes:
+        target_ratio: the smallest ratio between the CPU times of the baseline and the product, or 0 without a target.
     """
 
     name: str
@@ -213,7 +214,7 @@ def comparisons(servers: Servers) -> list[Comparison]:
 
 
 def print_comparison(comparison: Comparison, rounds: int, block_seconds: float) -> None:
-    """Measure both ways in turn, and print the row of the table with their medians."""
+    """Measure both servers alternately, and print the row of the table with their medians."""
     measurements = [
         (
             measure_cpu_microseconds(*comparison.product, block_seconds, comparison.connection_count),
@@ -243,7 +244,7 @@ def main() -> None:
 
     with catalog_folder(options.records) as data_dir, ExitStack() as stack:
         servers = Servers.start(data_dir, stack)
-        print(f"{options.records} records, CPU µs a request, median of {options.rounds} alternating blocks\n")
+        print(f"{options.records} records, CPU µs per request, median of {options.rounds} alternating blocks\n")
         print(f"| {'':42}|     ours |    other | other ÷ ours | target |\n|---|---:|---:|---:|---|")
         for comparison in comparisons(servers):
             print_comparison(comparison, options.rounds, options.seconds)

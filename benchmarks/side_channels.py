@@ -1,8 +1,8 @@
 """Tests whether response times reveal records, projects, jobs, files or sessions of other users.
 
-One user owns private resources; another asks for them, and for ids that never existed, in random order over one
-connection. The figure is the area under the ROC curve (AUC) of telling the two apart by the time of one response: 0.5
-is a guess. The answers must also be the same bytes, apart from the clock and the request id.
+One user owns private resources. Another user asks for them, and for ids that never existed, in random order over one
+connection. The figure is the area under the ROC curve (AUC) of a decision between the two by the time of one response.
+It is 0.5 for a guess. The responses must also be identical, except for the time and the request id.
 `python -m benchmarks.side_channels [--samples 2000] [--routes PATCH train …] [--database URL]`
 """
 
@@ -27,7 +27,7 @@ from benchmarks.raw_http import MAX_READ_BYTES, encode_request, host_and_port, i
 API: Final = "/api/v1"
 TOLERANCE: Final = 0.05
 OWNED_RESOURCES: Final = 40  # resources of each kind that the owner has
-OWNED_JOBS: Final = 4  # fewer of these: each is accepted only after a look into its table
+OWNED_JOBS: Final = 4  # fewer, because a job is only accepted after its table has been read
 NOTE_CHARACTERS: Final = 60_000  # large records make a difference in time easier to notice
 WARM_UP_REQUESTS: Final = 50
 SEED: Final = 7
@@ -217,8 +217,12 @@ def all_routes(owner: httpx2.Client) -> Iterator[Route]:
 
 def dataset_routes(id_kind: str, ids: Ids) -> Iterator[Route]:
     """Yield the routes with the id of a record, which is a number or a UUID."""
+    claim = {"attribute": "transparency", "value": True}
+
     yield Route(f"GET dataset by {id_kind}", ids, "GET", "/datasets/{}")
     yield Route(f"GET evidence by {id_kind}", ids, "GET", "/datasets/{}/evidence")
+    yield Route(f"claim by {id_kind}", ids, "POST", "/datasets/{}/evidence", lambda _: claim)
+    yield Route(f"export by {id_kind}", ids, "GET", "/datasets/{}/export?format=croissant")
     yield Route(f"lifts by {id_kind}", ids, "POST", "/datasets/{}/lifts", lambda _: {})
     yield Route(f"PATCH dataset by {id_kind}", ids, "PATCH", "/datasets/{}", lambda _: {"year": 2000})
     yield Route(f"DELETE dataset by {id_kind}", ids, "DELETE", "/datasets/{}")
@@ -230,6 +234,7 @@ def project_routes(projects: Ids, record_numbers: Ids, table_id: int) -> Iterato
     """Yield the routes with the id of a project, or of the record chosen in a project."""
     project = {"name": "x"}
     training = {"dataset_id": table_id, "target": "x"}
+    snapshot_path = f"/projects/{{}}/snapshots/{uuid4()}"
 
     yield Route("project choice", record_numbers, "POST", "/projects", lambda id_: project | {"chosen_dataset_id": id_})
     yield Route("GET project", projects, "GET", "/projects/{}")
@@ -239,6 +244,10 @@ def project_routes(projects: Ids, record_numbers: Ids, table_id: int) -> Iterato
     yield Route("choices of project", projects, "GET", "/projects/{}/choices")
     yield Route("snapshots of project", projects, "GET", "/projects/{}/snapshots")
     yield Route("freeze project", projects, "POST", "/projects/{}/snapshots", lambda _: {"limit": 5})
+    yield Route("GET snapshot", projects, "GET", snapshot_path)
+    yield Route("DELETE snapshot", projects, "DELETE", snapshot_path)
+    yield Route("replay snapshot", projects, "GET", f"{snapshot_path}/replay")
+    yield Route("report on project", projects, "GET", "/projects/{}/report?format=json")
     yield Route("jobs of project", projects, "GET", "/projects/{}/jobs")
     yield Route("train in project", projects, "POST", "/ml/train", lambda id_: training | {"project_id": id_})
 
@@ -271,7 +280,7 @@ def print_table(address: str, owner: User, stranger: User, options: argparse.Nam
 def main() -> None:
     """Start the product with its demo catalog, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=int, default=2000, help="samples of each class, for each route")
+    parser.add_argument("--samples", type=int, default=2000, help="samples of each class for each route")
     parser.add_argument("--routes", nargs="*", default=[], help="only the routes whose names contain one of these")
     parser.add_argument("--database", help="URL of an empty database; by default SQLite")
     options = parser.parse_args()

@@ -1,9 +1,9 @@
 """Clients that occupy connections without finishing, and their effect on other users.
 
-130 and then 900 sockets of each kind come from 127.0.0.2: headers that never end, a body of one byte every four
-seconds, an answer that is never read, and half of a second request. Meanwhile a few users on 127.0.0.1 ask for lists
-at a steady rate. Targets: their p99 is at most 1.5 times that of the quiet seconds before and after, and every slow
-socket is closed within 10 s. `python -m benchmarks.slow_clients [--short]`
+130 and then 900 sockets of each kind are opened from 127.0.0.2: headers that never end, a body of one byte every four
+seconds, an answer that is never read, and half of a second request. Meanwhile, a few users on 127.0.0.1 request lists
+at a steady rate. Targets: their p99 is at most 1.5 times the p99 in the quiet seconds before and after, and every slow
+socket is closed within 10 s. `python -m benchmarks.slow_clients [--short] [--kinds KIND …]`
 """
 
 import argparse
@@ -132,7 +132,7 @@ def percentile_99(values: list[float]) -> float:
 def main() -> None:
     """Start the product and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="130 sockets of each kind only")
+    parser.add_argument("--short", action="store_true", help="only 130 sockets of each kind")
     parser.add_argument("--kinds", choices=KINDS, nargs="+", default=tuple(KINDS))
     options = parser.parse_args()
     socket_counts = SOCKET_COUNTS[:1] if options.short else SOCKET_COUNTS

@@ -1,27 +1,28 @@
 """The cost of places and ties: `python -m benchmarks ties [SIZE …]`, by default 1e6 records.
 
 Each ranking is asked for its first 20 records, and then for their places and ties. All times are processor time. Prints
-a table, with a verdict on the rankings by several criteria; those by a single one have ties without number.
+a table with a verdict on the rankings by several criteria. Rankings by a single criterion have very many ties, and no
+target.
 """
 
 import statistics
-import sys
 import time
 from typing import Final
 
 from benchmarks.assurance import DOCUMENTED_SHARE, REVIEWED_SHARE, build_catalog
 from benchmarks.ranking.catalog_generator import add_evidence, generate_segment
 from benchmarks.ranking.workloads import WORKLOADS, Workload
+from benchmarks.sizes import read_sizes
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.catalog.view import View
 
 SIZES: Final = (1_000_000,)
-MAX_RATIO: Final = 1.0  # of the time of places and ties to that of the ranking
+MAX_RATIO: Final = 1.0  # between the times of places and ties and of the ranking
 ROUNDS: Final = 201
 
 
 def measure_ranking(view: View, workload: Workload) -> tuple[float, float, int]:
-    """Return the median milliseconds of a ranking and of its places and ties, and how many ties the last record has."""
+    """Return the median milliseconds of a ranking and of its places and ties, and the ties of the last record."""
     assert workload.weights is not None
     ranking_times, tie_times = [], []
     for _ in range(ROUNDS):
@@ -57,7 +58,7 @@ def measure_size(size: int) -> None:
 
 def main() -> None:
     """Measure the sizes given as arguments, by default SIZES."""
-    for size in [int(float(size)) for size in sys.argv[1:]] or SIZES:
+    for size in read_sizes(__doc__, SIZES):
         measure_size(size)
 
 

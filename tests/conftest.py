@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import psycopg
 import pytest
 
@@ -24,6 +25,9 @@ from touchstone.services.selection.catalog import live_catalog
 
 # The service reserves disk space for each database. The reserves of many test databases would fill the disk.
 os.environ.setdefault("TOUCHSTONE_RESERVE_BYTES", "0")
+# Tests with random cases must not fail because the machine is busy.
+hypothesis.settings.register_profile("touchstone", deadline=None)
+hypothesis.settings.load_profile("touchstone")
 DATABASES = ("sqlite", "postgresql")
 TOPOLOGIES = ("embedded", "split")
 CATALOG_SECONDS = 120.0

@@ -138,6 +138,10 @@ def filters_page() -> str:
         "# Filters and sort keys\n\n"
         "The same names work in a query string, under `filters` in the body of a score request, and in the criteria "
         "of a project.\n\n"
+        "Words are one string with commas between them, a repeated parameter, or a JSON list. In a string, a comma "
+        "that belongs to a value is written as `\\,`: `license=Kaggle\\, other` finds “Kaggle, other”. The values of "
+        "a repeated parameter or of a list are never split. The pages, the Python client and the command line send "
+        "values in this way.\n\n"
         + format_table(("Name", "Other names", "Form", "Matches"), filters)
         + f"\nThe values of `sort_by` are {code_list((*SORT_KEYS, RELEVANCE))}.\n"
     )

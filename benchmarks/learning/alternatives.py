@@ -1,6 +1,6 @@
 """The models that the product is compared with, as a practitioner would set them up with a few lines of code.
 
-Classes have the same total weight for all of them, since they are compared by balanced accuracy.
+All of them give each class the same total weight, because they are compared by balanced accuracy.
 """
 
 import logging
@@ -27,8 +27,12 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
 Values = NDArray[Any]
-# From the training table, its target, the test table, whether classes are predicted, and seconds, to predictions.
 FitAndPredict = Callable[[pd.DataFrame, Values, pd.DataFrame, bool, float], Values]
+"""Fits a model and returns its predictions.
+
+The arguments are the training table, the values of its target, the test table, whether the values are classes, and the
+number of seconds that a search for models may take.
+"""
 
 
 def categorical_columns(table: pd.DataFrame) -> list[str]:
@@ -80,8 +84,8 @@ def fit_linear(
 
 
 def fit_flaml(train: pd.DataFrame, values: Values, test: pd.DataFrame, classification: bool, seconds: float) -> Values:
-    """Use FLAML for some seconds, by the metric that is compared."""
-    from flaml import AutoML  # noqa: PLC0415 - of the extra packages of benchmarks, only this part needs it
+    """Use FLAML for the given number of seconds, with the metric of the comparison."""
+    from flaml import AutoML  # noqa: PLC0415 - only installed for benchmarks
 
     logging.getLogger("flaml").setLevel(logging.ERROR)
     weights = {"sample_weight": compute_sample_weight("balanced", values)} if classification else {}
@@ -103,7 +107,7 @@ def fit_flaml(train: pd.DataFrame, values: Values, test: pd.DataFrame, classific
 def _lost_balanced_accuracy(
     validation: Any, truth: Any, estimator: Any, _labels: Any, _train: Any, _train_truth: Any, *_rest: Any, **_more: Any
 ) -> tuple[float, dict[str, float]]:
-    """Return 1 less the balanced accuracy, which FLAML minimizes."""
+    """Return 1 minus the balanced accuracy, which FLAML minimizes."""
     loss = 1 - balanced_accuracy_score(truth, estimator.predict(validation))
     return loss, {"loss": loss}
 
@@ -119,14 +123,17 @@ def _dense_preparation(train: pd.DataFrame) -> Any:
 
 
 def score(truth: Values, predictions: Values, *, classification: bool) -> float:
-    """Return the balanced accuracy, or R² for numbers; spaces around a class do not count, which the product drops."""
+    """Return the balanced accuracy of classes, or R² of numbers.
+
+    Spaces around a class are ignored, because the product drops them.
+    """
     if classification:
         return float(balanced_accuracy_score(_class_names(truth), _class_names(predictions)))
     return float(r2_score(truth, predictions))
 
 
 def _class_names(values: Values) -> list[str]:
-    """Return classes as texts without spaces around them."""
+    """Return classes as strings without spaces around them."""
     return [str(value).strip() for value in values]
 
 

@@ -1,4 +1,4 @@
-"""Explanations beside the shap package: the same model, the same reference rows and the same permutations."""
+"""Explanations compared with the shap package, for the same model, reference rows and number of permutations."""
 
 import io
 import time
@@ -58,7 +58,7 @@ def compare_explanations(row_count: int, column_count: int) -> None:
     )
     rows = context.explained.encode(table.drop(columns="y"))
 
-    # Jobs work with a single thread; and threads that wait for one another would distort the times.
+    # Jobs use a single thread, and threads that wait for one another would distort the times.
     threadpool_limits(limits=1)
     evaluations = 2 * PERMUTATION_PAIRS * column_count * REFERENCE_ROWS
     started_at = time.perf_counter()

@@ -1,4 +1,4 @@
-"""A training on a million rows beside LightGBM alone: both read the same file, hold out the same share and fit."""
+"""A training on a million rows, compared with LightGBM alone: both read the same file and hold out the same share."""
 
 import tempfile
 import time
@@ -15,6 +15,7 @@ from sklearn.model_selection import train_test_split
 from benchmarks.learning.product import train
 from touchstone.learning.task_interface import DataFile
 
+MILLION_ROWS: Final = 1_000_000
 NUMBERS: Final = 18
 CATEGORIES: Final = 2
 MAX_RATIO: Final = 1.5
@@ -39,7 +40,7 @@ def write_table(path: Path, row_count: int) -> None:
 def compare_million(row_count: int) -> bool:
     """Print the seconds and the scores of both, and return whether the product takes at most 1.5 times as long.
 
-    Both are trained in turn, and the ratio is that of the median times, because the speed of a machine varies.
+    Both are trained alternately, and their median times are compared, because the speed of a machine varies.
     """
     trainings = {"LightGBM alone": _train_lightgbm, "product": _train_product}
     seconds: dict[str, list[float]] = {name: [] for name in trainings}
@@ -69,8 +70,8 @@ def _train_product(path: Path) -> float:
 def _train_lightgbm(path: Path) -> float:
     """Read, split and fit with pandas and LightGBM on all cores, and return the balanced accuracy."""
     table = pd.read_csv(path)
-    texts = table.select_dtypes(exclude="number").columns.drop("y")
-    features = table.drop(columns="y").astype(dict.fromkeys(texts, "category"))
+    categories = table.select_dtypes(exclude="number").columns.drop("y")
+    features = table.drop(columns="y").astype(dict.fromkeys(categories, "category"))
     train_features, test_features, train_values, test_values = train_test_split(
         features, table["y"], test_size=0.2, stratify=table["y"], random_state=0
     )

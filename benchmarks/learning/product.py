@@ -1,4 +1,4 @@
-"""The product as the benchmark uses it: a training by default settings, and predictions of the stored model."""
+"""Trainings of the product with default settings, and predictions of the stored model."""
 
 import io
 import tempfile
@@ -46,7 +46,7 @@ def predict_table(model: ModelFile, table: pd.DataFrame) -> NDArray[Any]:
 
 
 def _as_cell(value: Any) -> Any:
-    """Return a cell as JSON: None for a missing one, a text for a date."""
+    """Return a cell as JSON: None for a missing one, and a string for a date."""
     if pd.isna(value):
         return None
     if isinstance(value, pd.Timestamp):

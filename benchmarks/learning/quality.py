@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
+from scipy import stats
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from benchmarks.learning.alternatives import ALTERNATIVES, Values, score
@@ -33,7 +33,7 @@ class MeasuredFolds:
     """The folds that have been measured so far, kept in a file of JSON lines so that a run can be continued."""
 
     def __init__(self, path: Path | None) -> None:
-        """Read the file if it exists; without a path, nothing is kept."""
+        """Read the file if it exists. Without a path, nothing is kept."""
         self._path = path
         self._folds: dict[tuple[str, ...], FoldScores] = {}
         if path is None or not path.exists():
@@ -94,22 +94,26 @@ class TaskScores:
         return self._bounds(alternative, 1 / len(self.seconds) + 1 / (self.folds - 1))
 
     def _bounds(self, alternative: str, variance_factor: float) -> tuple[float, float]:
-        """Return 95 % bounds of the mean difference, whose variance is that of a single fold times a factor."""
+        """Return 95 % bounds of the mean difference between the product and an alternative.
+
+        Args:
+            alternative: the name of the alternative.
+            variance_factor: the ratio between the variances of the mean and of a single fold.
+        """
         differences = np.array(self.scores[PRODUCT]) - np.array(self.scores[alternative])
         deviation = float(np.std(differences, ddof=1) * np.sqrt(variance_factor))
-        margin = float(t.ppf(0.975, len(differences) - 1)) * deviation
+        margin = float(stats.t.ppf(0.975, len(differences) - 1)) * deviation
         return float(differences.mean()) - margin, float(differences.mean()) + margin
 
 
 def compare_quality(tasks: Sequence[BenchmarkTask], measured_folds: MeasuredFolds, *, repeats: int, folds: int) -> bool:
     """Compare the product with its alternatives on every task, print a row for each, and return whether it passes.
 
-    It passes if its mean over all tasks is at least that of each alternative, and if its mean is on no task below that
-    of the best of them by more than the tolerance. Whether a difference beyond the tolerance can be ruled out is said
-    for each task.
+    It passes if no alternative has a better mean over all tasks, and if on each task, the best alternative is better by
+    no more than the tolerance. The row of a task also says whether a difference beyond the tolerance can be ruled out.
     """
     names = (PRODUCT, *ALTERNATIVES)
-    print(f"| task | metric | {' | '.join(names)} | less the best | paired bounds | corrected bounds | s | |")
+    print(f"| task | metric | {' | '.join(names)} | minus the best | paired bounds | corrected bounds | s | |")
     print(f"|---|---|{'---:|' * (len(names) + 4)}---|")
 
     all_scores = []
@@ -125,7 +129,7 @@ def compare_quality(tasks: Sequence[BenchmarkTask], measured_folds: MeasuredFold
 
 
 def _compare_task(task: BenchmarkTask, measured_folds: MeasuredFolds, *, repeats: int, folds: int) -> TaskScores:
-    """Train and score every model on every fold of every repetition, except for the folds that have been measured."""
+    """Return the scores of every model on every fold of every repetition, and measure the missing ones."""
     table = task.read_table()
     task_scores = TaskScores(task, folds)
     values = table[task.target].to_numpy()
@@ -145,7 +149,7 @@ def _compare_task(task: BenchmarkTask, measured_folds: MeasuredFolds, *, repeats
 
 
 def _compare_fold(task: BenchmarkTask, train_table: pd.DataFrame, test_table: pd.DataFrame) -> FoldScores:
-    """Train every model on one table, and score it on another; FLAML has as much time as the product took."""
+    """Train every model on one table, and score it on another. FLAML has as much time as the product took."""
     truth: Values = test_table[task.target].to_numpy()
 
     started_at = time.perf_counter()

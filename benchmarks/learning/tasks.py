@@ -1,4 +1,4 @@
-"""The prediction tasks of the benchmark, and the rows of their tables that are used."""
+"""The prediction tasks of the benchmark, and the part of their tables that is used."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MIN_CLASS_ROWS: Final = 5
 
 @dataclass(frozen=True)
 class BenchmarkTask:
-    """A column to predict from the other columns of a table, less those that are dropped."""
+    """A column to predict from the other columns of a table, except the dropped ones."""
 
     path: Path
     target: str
@@ -42,7 +42,10 @@ class BenchmarkTask:
 
 
 def read_tasks(folder: Path | None) -> list[BenchmarkTask]:
-    """Return the tasks of `TASKS.json` in a folder, whose files are relative to its parent; by default our own."""
+    """Return the tasks of `TASKS.json` in a folder, or by default the packaged ones.
+
+    The paths of files in `TASKS.json` are relative to the parent of the folder.
+    """
     if folder is None:
         tasks_file, tables = Path(__file__).with_name("tasks.json"), tables_folder()
     else:

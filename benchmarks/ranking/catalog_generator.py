@@ -158,9 +158,9 @@ def generate_segment(size: int, seed: int = 7) -> Segment:
     columns["domain"], vocabularies["domain"] = _word_lists(rng, size, DOMAINS, second_word_share=0.3)
     columns["task"], vocabularies["task"] = _word_lists(rng, size, TASKS, second_word_share=0.1)
     columns["dataset_name"], vocabularies["dataset_name"] = _names(rng, size)
-    for column, texts in _TEXTS.items():
-        columns[column] = _skewed_choices(rng, len(texts) + 1, size).astype(np.int32)
-        vocabularies[column] = _vocabulary(texts, [fold(text) for text in texts])
+    for column, values in _TEXT_VALUES.items():
+        columns[column] = _skewed_choices(rng, len(values) + 1, size).astype(np.int32)
+        vocabularies[column] = _vocabulary(values, [fold(value) for value in values])
 
     public_code, private_code = 1, 2
     is_private = rng.random(size) < _PRIVATE_SHARE
@@ -190,7 +190,7 @@ def build_index(segment: Segment, leaf_words: int) -> CatalogIndex:
 def add_evidence(segment: Segment, documented_share: float, reviewed_share: float, seed: int = 8) -> Segment:
     """Add evidence to random shares of the records. A reviewed record also counts as documented.
 
-    Of such a record, the evidence supports two thirds of the values that it shows.
+    The evidence supports two thirds of the values that such a record shows.
     """
     rng = np.random.default_rng(seed)
     positions = np.flatnonzero(rng.random(segment.size) < documented_share)
@@ -280,7 +280,7 @@ def _word_lists(
 ) -> tuple[NDArray[np.int32], CodeVocabulary]:
     """Return lists of one word, or of two for a share of the records. A tenth of the lists is unknown.
 
-    The code of a list is made of the numbers of its two words, where number 0 of the second stands for none.
+    The code of a list is computed from the numbers of its two words. The second number is 0 if there is no second word.
     """
     word_count = len(words)
     first_index, second_index = _skewed_choices(rng, word_count, size), rng.integers(0, word_count, size)
@@ -301,8 +301,8 @@ def _word_lists(
 def _names(rng: Generator, size: int) -> tuple[NDArray[np.int32], CodeVocabulary]:
     """Return names of three words and an edition. A third of the records have a name that is not unique.
 
-    The parts of a name are numbers at first, combined into a single one, so that equal names are found without texts.
-    Names of edition 0 begin with an accented word instead of the first one.
+    The parts of a name are numbers at first, combined into a single one, so that equal names are found without
+    comparing strings. Names of edition 0 begin with an accented word instead of the first one.
     """
     edition_count = max(4, size // 8000)
     name_numbers = rng.integers(0, len(_FIRST_WORDS), size)
@@ -342,7 +342,7 @@ _LABELS: Final = {
     "source": ("openml", "huggingface", "uci", "kaggle", "zenodo"),
     "trainable": ("true", "false"),
 }
-_TEXTS: Final = {
+_TEXT_VALUES: Final = {
     "objective": [f"Predict {subject} from {kind} data" for subject in _SECOND_WORDS for kind in _THIRD_WORDS],
     "description": [
         f"A {kind} of {subject} measurements, collected for research."

@@ -1,6 +1,6 @@
 """Existing engines with the same records in optimized form: precomputed criteria, folded names, domains as bits.
 
-That is more than fair: none of them has to compute a criterion, fold a text or look into a list.
+That is more than fair: none of them has to compute a criterion, fold a string or look into a list.
 """
 
 import os

@@ -1,10 +1,13 @@
-"""The questions that are asked: each as a query for the evaluator and as conditions and an order in SQL."""
+"""The questions of the benchmark, as queries of the product and as conditions and an order in SQL."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from benchmarks.ranking.catalog_generator import DOMAINS
+from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.query.predicates import AnyWord, Contains, Query, Range
 
 Weights = Mapping[str, float]
@@ -24,10 +27,10 @@ class Workload:
     """A question that every engine answers: a ranking, or a sorted list with the number of all matches.
 
     Attributes:
-        name: What the tables call it.
+        name: The name in the tables.
         query: The filters as predicates.
-        sql_conditions: The same filters as SQL over the columns that every engine is given ready-made: criteria,
-            numbers, folded names, and the domains as bits of one integer.
+        sql_conditions: The same filters in SQL. The engines have columns for criteria, numbers, folded names, and the
+            domains as bits of one integer.
         weights: The weights of a ranking; None for a list.
         sort_column: The column by which a list is sorted, in descending order.
         limit: The length of the page; None for all records.
@@ -91,3 +94,15 @@ WORKLOADS: Final = (
     ),
 )
 FULL_ORDER: Final = Workload("W4 all rows in order", (), _EVERY_RECORD, THREE_CRITERIA, limit=None)
+
+
+def random_weightings() -> list[Workload]:
+    """Return rankings by 24 random sets of weights for all criteria."""
+    rng = np.random.default_rng(5)
+    weight_sets = [
+        dict(zip(CRITERION_NAMES, rng.random(len(CRITERION_NAMES)).tolist(), strict=True)) for _ in range(24)
+    ]
+    return [
+        Workload(f"weighting {number} of 24", (), _EVERY_RECORD, weights)
+        for number, weights in enumerate(weight_sets, 1)
+    ]

@@ -37,7 +37,7 @@ class BulkSummary(msgspec.Struct):
 
 
 def measure_bulk_imports(catalog: MeasuredCatalog, folder: Path, record_count: int) -> None:
-    """Print the import rates of the product in records per second. Missing records are an error."""
+    """Print the import rates of the product in records per second. Missing records end the run."""
     print_heading(f"Bulk import of {record_count:,} records into {catalog.label}")
     http_lines = folder / "http.jsonl"
     command_line_lines = folder / "command-line.jsonl"

@@ -2,14 +2,15 @@
 
 from typing import Final, Protocol
 
+from touchstone.core.attributes import FLAGS
 from touchstone.database.tables import datasets
+from touchstone.services.selection.datasets.store import CATALOG_QUERY
 
 CATALOG_VERSION: Final = 1
-_UNINDEXED_COLUMNS: Final = frozenset(
-    {"measured_attributes", "declared_at", "hidden_reason", "source_digest", "changed_at_version", "bytes"}
+INDEXED_COLUMNS: Final = tuple(
+    column.name for column in datasets.c if column.name in CATALOG_QUERY.selected_columns or column.name in FLAGS
 )
-INDEXED_COLUMNS: Final = tuple(column.name for column in datasets.c if column.name not in _UNINDEXED_COLUMNS)
-"""The columns from which the product builds its index in memory."""
+"""The columns from which the product builds its index in memory. It reads the flags packed into one integer."""
 
 
 class CatalogDatabase(Protocol):

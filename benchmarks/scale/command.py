@@ -187,7 +187,9 @@ def _parse_options() -> argparse.Namespace:
         default="postgresql",
         help="`postgresql` (a private server), `sqlite`, or the URL of a PostgreSQL server and its superuser",
     )
-    parser.add_argument("--folder", type=Path, default=_FOLDER, help=f"for everything that is generated ({_FOLDER})")
+    parser.add_argument(
+        "--folder", type=Path, default=_FOLDER, help=f"the folder for everything that is generated ({_FOLDER})"
+    )
     parser.add_argument("--keep", action="store_true", help="keep the folder for the next run, which is then quicker")
     parser.add_argument("--part", nargs="+", choices=list(PARTS), help="only these parts")
     return parser.parse_args()

@@ -15,7 +15,7 @@ _PAGE: Final = 1000
 _PAGE_SIZE: Final = 12
 _FACETS_MILLISECONDS: Final = 15.0
 _PAGE_MILLISECONDS: Final = 5.0
-# The columns by which DuckDB sorts: a number, a text, a time and a sum.
+# The columns by which DuckDB sorts: a number, a string, a time and a sum.
 _DUCKDB_COLUMNS: Final = {
     "citations": "citations",
     "dataset_name": "dataset_name",

@@ -3,7 +3,6 @@
 import asyncio
 import fcntl
 import json
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from benchmarks.scale.catalog_database import CatalogDatabase
 from touchstone.database.engine import Database
 from touchstone.database.migrations import upgrade_schema
 
-GENERATOR_VERSION: Final = 2  # increment it when the generated rows change
+GENERATOR_VERSION: Final = 3  # increment it when the generated rows change
 START_SECONDS: Final = 3600.0
 WORDS_SECONDS: Final = 7200.0
 _POLL_SECONDS: Final = 0.25
@@ -102,7 +101,7 @@ class MeasuredCatalog:
             self.wait_for_snapshot()
             yield server
         finally:
-            stop(server)
+            server.stop()
 
     def _wait_for_changes(self, server: ServerProcess) -> None:
         """Wait until the product has applied the newest change. Changes are applied in order."""
@@ -122,16 +121,6 @@ class MeasuredCatalog:
         for lock_file in self.data_dir.glob("catalog-*.lock"):
             with lock_file.open("rb") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-
-
-def stop(server: ServerProcess) -> None:
-    """Stop the product, or kill it if it does not stop in time, for example because it is building an index."""
-    try:
-        server.stop()
-    except subprocess.TimeoutExpired:
-        print("(the product did not stop in time, and was killed)", flush=True)
-        server.process.kill()
-        server.process.wait()
 
 
 def sign_in(server: ServerProcess) -> User:

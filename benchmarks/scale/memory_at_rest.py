@@ -4,7 +4,7 @@ import time
 from typing import Final
 
 from benchmarks.product_server import READY_PATH, ServerProcess
-from benchmarks.scale.measured_catalog import START_SECONDS, MeasuredCatalog, sign_in, stop
+from benchmarks.scale.measured_catalog import START_SECONDS, MeasuredCatalog, sign_in
 from benchmarks.scale.memory import measure_memory
 from benchmarks.scale.questions import QuestionSender, filtered_ranking, ranking
 from benchmarks.scale.report import MEGABYTE, Figure, Target, print_figure, print_heading
@@ -57,4 +57,4 @@ def _added_bytes(catalog: MeasuredCatalog, first_pid: int, bytes_of_first: int) 
         both_bytes = sum(measure_memory(pid, catalog.data_dir).proportional for pid in processes)
         return both_bytes - bytes_of_first
     finally:
-        stop(second_server)
+        second_server.stop()

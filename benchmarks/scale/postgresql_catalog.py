@@ -172,5 +172,5 @@ def _create_indexes(connection: psycopg.Connection[Any], indexes: _Indexes) -> N
 
 
 def _sql(statement: str) -> sql.SQL:
-    """Return a statement in the type that psycopg requires for texts that are put together at run time."""
+    """Return a statement that was composed at run time in the type that psycopg requires."""
     return sql.SQL(statement)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from touchstone.core.attributes import ATTRIBUTES, NUMBERS, Kind
+from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, AttributeEvidence, EvidenceLevel
 from touchstone.demo.packaged_records import PackagedRecord, read_records
 from touchstone.services.selection.datasets.source_digests import source_digest
@@ -34,7 +34,7 @@ _FIRST_IMPORT: Final = datetime(2020, 1, 1, tzinfo=UTC)
 _SECONDS_BETWEEN_IMPORTS: Final = 600
 _BYTES_OF_SMALL_FIELDS: Final = 700
 _MAX_DEMO_NAME: Final = 180
-_LATEST_YEAR: Final = 2100
+_VARIED_NUMBERS: Final = ("instances_number", "features_number", "citations")
 
 _FIRST_SYLLABLES: Final = "ba ce di fo gu ha je ki lo mu na or pe qui ro sa te ul vi wé"
 _MIDDLE_SYLLABLES: Final = "bar cen dil fon gur han jen kil lor mun nar ost per ril sol tan uln vin wer zur"
@@ -65,7 +65,7 @@ class RecordGenerator:
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self._records = [record for record in read_records() if record.claims]
-        self._place_names = pa.array(_invented_words())
+        self._place_names = pa.array(invented_words())
         self._source_openings = pa.array([_source_opening(record) for record in self._records])
         self._labels = pa.array([_label_members(record) for record in self._records])
 
@@ -119,7 +119,7 @@ class RecordGenerator:
                 sources = np.where(has_evidence, evidence_sources, sources)
             columns[attribute.name] = self._attribute_values[attribute.name].take(pa.array(sources))
 
-        for name in NUMBERS:
+        for name in _VARIED_NUMBERS:
             columns[name] = _vary_numbers(rng, columns[name], is_fixed=has_evidence)
         columns["dataset_name"] = self._names(rng, columns["dataset_name"])
 
@@ -150,7 +150,7 @@ class RecordGenerator:
     def _names(self, rng: Generator, demo_names: pa.Array) -> pa.Array:
         """Return names that consist of a demo name, a place and a number. Not all of them are unique."""
         beginnings = pc.utf8_slice_codeunits(demo_names, 0, _MAX_DEMO_NAME)
-        editions = _as_texts(rng.integers(1, 20, len(demo_names)))
+        editions = _as_strings(rng.integers(1, 20, len(demo_names)))
         return pc.binary_join_element_wise(beginnings, self._places(rng, len(demo_names)), editions, " ")
 
     def _descriptions(self, rng: Generator, count: int) -> pa.Array:
@@ -158,7 +158,7 @@ class RecordGenerator:
         demo_descriptions = pa.array([record.description for record in self._records])
         first_parts = _draw(rng, demo_descriptions, count)
         second_parts = _draw(rng, demo_descriptions, count)
-        years = _as_texts(rng.integers(1980, 2026, count))
+        years = _as_strings(rng.integers(1980, 2026, count))
 
         places = pc.binary_join_element_wise(
             "Collected in", self._places(rng, count), "and", self._places(rng, count), "since", years, " "
@@ -176,13 +176,13 @@ class RecordGenerator:
         source_openings = _draw(rng, self._source_openings, count)
         labels = _draw(rng, self._labels, count)
         digests = _random_hexadecimals(rng, count, 32)
-        keys = _as_texts(ids)
+        keys = _as_strings(ids)
 
         is_measured = pa.array(rng.random(count) < _DATA_FILE_SHARE)
         row_counts = np.exp(rng.normal(8.0, 2.0, count)).astype(np.int64)
         measurements = pc.binary_join_element_wise(
             ',"measured":{"rows":',
-            _as_texts(row_counts),
+            _as_strings(row_counts),
             ',"columns":12,"missing_percentage":0.5,"sha256":"',
             digests,
             '"}',
@@ -210,8 +210,8 @@ _ARROW_TYPES: Final = {
 }
 
 
-def _invented_words() -> list[str]:
-    """Return all words that can be made of the syllables, in random order."""
+def invented_words() -> list[str]:
+    """Return all words that can be made of the syllables, in random order. The first ones are used most often."""
     middle_syllables = _MIDDLE_SYLLABLES.split()
     combinations = product(_FIRST_SYLLABLES.split(), middle_syllables, middle_syllables, _LAST_SYLLABLES.split())
     words = ["".join(syllables).capitalize() for syllables in combinations]
@@ -258,8 +258,8 @@ def _draw(rng: Generator, values: pa.Array, count: int) -> pa.Array:
     return values.take(pa.array(indices))
 
 
-def _as_texts(numbers: NDArray[np.int64]) -> pa.Array:
-    """Return numbers as texts."""
+def _as_strings(numbers: NDArray[np.int64]) -> pa.Array:
+    """Return numbers as strings."""
     return pa.array(numbers).cast(pa.string())
 
 
@@ -296,8 +296,8 @@ def _source_digests(owners: pa.Array, metadata: pa.Array) -> pa.Array:
     """Return the import keys of the records."""
     decode = msgspec.json.Decoder(_Metadata).decode
     digests: list[str] = []
-    for owner, metadata_text in zip(owners.to_pylist(), metadata.to_pylist(), strict=True):
-        source = decode(metadata_text).source
+    for owner, metadata_json in zip(owners.to_pylist(), metadata.to_pylist(), strict=True):
+        source = decode(metadata_json).source
         owner_id = None if owner is None else UUID(owner)
         digests.append(source_digest(owner_id, None, source.name, source.key))
     return pa.array(digests)
@@ -307,19 +307,12 @@ def _data_files(rng: Generator, ids: NDArray[np.int64]) -> dict[str, pa.Array]:
     """Return the paths and types of the data files, or empty strings for records without a file."""
     has_file = pa.array(rng.random(len(ids)) < _DATA_FILE_SHARE)
     file_type = _draw(rng, pa.array(["csv", "parquet", "json"]), len(ids))
-    file_path = pc.binary_join_element_wise("bench/", _as_texts(ids), ".", file_type, "")
+    file_path = pc.binary_join_element_wise("bench/", _as_strings(ids), ".", file_type, "")
     return {"file_path": pc.if_else(has_file, file_path, ""), "file_type": pc.if_else(has_file, file_type, "")}
 
 
 def _vary_numbers(rng: Generator, values: pa.Array, *, is_fixed: NDArray[np.bool_]) -> pa.Array:
-    """Return whole numbers, such as numbers of instances, multiplied by random factors.
-
-    Years and percentages stay as they are, and so do the numbers for which `is_fixed` is true.
-    """
-    is_year_or_percentage = not pa.types.is_integer(values.type) or pc.max(values).as_py() <= _LATEST_YEAR
-    if is_year_or_percentage:
-        return values
-
+    """Return whole numbers multiplied by random factors, except those for which `is_fixed` is true."""
     factors = np.where(is_fixed, 1.0, np.exp(rng.normal(0.0, 0.5, len(values))))
     varied_numbers = pc.floor(pc.multiply(values.cast(pa.float64()), pa.array(factors)))
     return varied_numbers.cast(pa.int64())

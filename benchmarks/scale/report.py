@@ -1,4 +1,4 @@
-"""The tables of the benchmark: each figure with a figure to compare it with, and its target."""
+"""The tables of the benchmark, in which figures have a counterpart and a target."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -25,7 +25,7 @@ class Figure:
     """Something that was measured.
 
     Attributes:
-        counterpart: a sentence with a figure to compare this one with, or an empty text.
+        counterpart: a sentence with a figure to compare this one with, or an empty string.
         target: the target that the product has to meet; None if there is none.
     """
 

@@ -135,7 +135,7 @@ def _insert_batches(connection: sqlite3.Connection, table: str, first_id: int, c
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
-    """Return the rows of a batch as SQLite stores them: times are texts in UTC, without the time zone."""
+    """Return the rows of a batch as SQLite stores them: times are strings in UTC, without the time zone."""
     columns = []
     for name in _COLUMN_NAMES:
         values = batch[name]

@@ -8,7 +8,6 @@ from benchmarks.product_server import READY_PATH, ServerProcess
 from benchmarks.scale.measured_catalog import (
     START_SECONDS,
     MeasuredCatalog,
-    stop,
     wait_for_words,
 )
 from benchmarks.scale.memory import PeakSampler, peak_resident_bytes, sampled_peak
@@ -47,7 +46,7 @@ def measure_first_start(catalog: MeasuredCatalog) -> None:
             catalog.wait_for_snapshot()
             _print_peak("peak of private memory until they are saved", peak, catalog)
     finally:
-        stop(server)
+        server.stop()
 
 
 def _print_peak(name: str, sampler: PeakSampler, catalog: MeasuredCatalog) -> None:
@@ -76,9 +75,10 @@ def measure_snapshot_starts(catalog: MeasuredCatalog, smaller_catalog: MeasuredC
     growth = Figure("growth from a tenth of the records", seconds / smaller_seconds, "×", "", Target(_SNAPSHOT_GROWTH))
     print_figure(growth)
 
-    catalog.database.change_records(_CHANGED_RECORDS)
+    changed_count = min(_CHANGED_RECORDS, catalog.record_count)
+    catalog.database.change_records(changed_count)
     seconds_after_changes = _start_seconds(catalog)
-    print_figure(Figure(f"after {_CHANGED_RECORDS:,} changes", seconds_after_changes, "s"))
+    print_figure(Figure(f"after {changed_count:,} changes", seconds_after_changes, "s"))
 
 
 def _median_start_seconds(catalog: MeasuredCatalog) -> float:
@@ -96,4 +96,4 @@ def _start_seconds(catalog: MeasuredCatalog) -> float:
         server.wait_until_ready(READY_PATH, START_SECONDS)
         return time.perf_counter() - began_at
     finally:
-        stop(server)
+        server.stop()

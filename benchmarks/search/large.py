@@ -1,7 +1,7 @@
 """The search in a whole catalog: `python -m benchmarks search large [SIZE …]`, by default 1e6 records.
 
-The records are those of the ranking benchmark, each with 26 words. Every question is asked when the index remembers
-nothing of it, and again when it remembers the matches.
+The records are those of the ranking benchmark, each with 26 words. Every question is asked when the index has cached
+nothing of it, and again when it has cached the matches.
 """
 
 import gc
@@ -80,7 +80,7 @@ def _generate_chunks(
     for first_record in range(0, size, _RECORDS_AT_ONCE):
         count = min(_RECORDS_AT_ONCE, size - first_record)
         drawn_numbers = np.searchsorted(cumulative_shares, rng.random((count, len(place_weights))))
-        drawn_numbers[:, -1] = vocabulary_size  # stands for the word of its own
+        drawn_numbers[:, -1] = vocabulary_size  # the unique word of the record
 
         # The same word at several places of a record is one word with the sum of the weights.
         keys = drawn_numbers + np.arange(count)[:, np.newaxis] * (vocabulary_size + 1)
@@ -120,17 +120,17 @@ def measure_large(sizes: list[int]) -> None:
         view = build_catalog(size).view
         print("| search | matches | " + " | ".join(question.name for question in QUESTIONS) + " |")
         print("|---|---:|" + "---:|" * len(QUESTIONS))
-        for name, text in QUERIES.items():
-            match_count = view.count((Visible(None), FullText(text)))
-            cells = [_measure(view, question, text) for question in QUESTIONS]
+        for name, search_text in QUERIES.items():
+            match_count = view.count((Visible(None), FullText(search_text)))
+            cells = [_measure(view, question, search_text) for question in QUESTIONS]
             print(f"| {name} | {match_count:,} | " + " | ".join(cells) + " |", flush=True)
 
 
-def _measure(view: View, question: Question, text: str) -> str:
-    """Return the median milliseconds of a question, at first and when its matches are remembered."""
+def _measure(view: View, question: Question, search_text: str) -> str:
+    """Return the median milliseconds of a question, at first and when its matches are cached."""
     first_times, repeated_times = [], []
     for _ in range(_REPETITIONS + 1):
-        query = _forget_matches(view, text)
+        query = _forget_matches(view, search_text)
         first_times.append(_time_ms(view, question, query))
         repeated_times.append(_time_ms(view, question, query))
 
@@ -139,15 +139,15 @@ def _measure(view: View, question: Question, text: str) -> str:
     return f"{first_median:.2f} ({repeated_median:.2f})"
 
 
-def _forget_matches(view: View, text: str) -> Query:
+def _forget_matches(view: View, search_text: str) -> Query:
     """Return a search that is not in the cache of a view.
 
-    The index forgets its words over other searches, and the spaces behind the text differ from those before, because
-    the view remembers how many records match a query.
+    Other searches evict its words from the cache of the index. The number of spaces at the end is new each time,
+    because the view caches how many records match a query.
     """
     for _ in range(_REMEMBERED_SEARCHES):
         view.count((FullText(f"0{next(_search_numbers)}"),))
-    return Visible(None), FullText(text + " " * next(_search_numbers))
+    return Visible(None), FullText(search_text + " " * next(_search_numbers))
 
 
 def _time_ms(view: View, question: Question, query: Query) -> float:

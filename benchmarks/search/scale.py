@@ -1,9 +1,9 @@
-"""Build time, memory and query times of the word index next to tantivy and SQLite FTS5, over generated texts.
+"""Build time, memory and query times of the word index, compared with tantivy and SQLite FTS5, over generated records.
 
 All times are processor time of the whole process, so that other work on the machine does not count.
 
-Every engine gets the same texts. The other engines search for exact stems only: tantivy and FTS5 know no typing errors
-in a conjunction of words, so their times are a lower bound of what the same search would take with them.
+Every engine gets the same records. The other engines only search for exact stems, because tantivy and FTS5 do not
+correct typing errors in a conjunction of words. Their times are therefore a lower bound for the same search.
 """
 
 import gc
@@ -40,12 +40,12 @@ QUERIES: Final = {
     "no match": "zyzzyva dataset",
 }
 _REPETITIONS: Final = 9
-_WORDS_PER_TEXT: Final = 22
+_WORDS_PER_DESCRIPTION: Final = 22
 _CHUNK: Final = 10_000
 _TOP: Final = 20
 
 
-class GeneratedText(NamedTuple):
+class GeneratedRecord(NamedTuple):
     """A record of the generated catalog."""
 
     name: str
@@ -53,12 +53,12 @@ class GeneratedText(NamedTuple):
 
 
 class Engine(Protocol):
-    """A search engine over the generated texts."""
+    """A search engine over the generated records."""
 
-    def find_all(self, text: str) -> int:
+    def find_all(self, search_text: str) -> int:
         """Find every match, and return their number."""
 
-    def find_best(self, text: str) -> int:
+    def find_best(self, search_text: str) -> int:
         """Find the most relevant matches, and return their number."""
 
 
@@ -70,14 +70,14 @@ class Measurement(NamedTuple):
     bytes: int
 
 
-def generate_texts(count: int) -> Iterator[GeneratedText]:
+def generate_records(count: int) -> Iterator[GeneratedRecord]:
     """Yield records with the word frequencies of the demo catalog. Each name also contains a unique word."""
     frequencies = word_frequencies()
     words, weights = list(frequencies), list(frequencies.values())
     generator = random.Random(0)
     for number in range(count):
-        drawn_words = generator.choices(words, weights, k=_WORDS_PER_TEXT + 3)
-        yield GeneratedText(
+        drawn_words = generator.choices(words, weights, k=_WORDS_PER_DESCRIPTION + 3)
+        yield GeneratedRecord(
             f"{drawn_words[0]} {drawn_words[1]} {drawn_words[2]} r{number:x}", " ".join(drawn_words[3:])
         )
 
@@ -96,22 +96,22 @@ class TouchstoneEngine:
         self._index = index
         self._word_count = math.ceil(len(index.lengths) / BITS_PER_WORD)
 
-    def find_all(self, text: str) -> int:
+    def find_all(self, search_text: str) -> int:
         """Find every match, and return their number."""
-        return int(np.bitwise_count(self._find(text)).sum(dtype=np.int64))
+        return int(np.bitwise_count(self._find(search_text)).sum(dtype=np.int64))
 
-    def _find(self, text: str) -> Words:
+    def _find(self, search_text: str) -> Words:
         """Return a bitmap of the matches."""
-        return reduce(np.bitwise_and, map(self._records_with, parse_query(text)))
+        return reduce(np.bitwise_and, map(self._records_with, parse_query(search_text)))
 
     def _records_with(self, query_word: QueryWord) -> Words:
         """Return a bitmap of the records that contain a word of a query."""
         return self._index.records_with_word(query_word, self._word_count)
 
-    def find_best(self, text: str) -> int:
+    def find_best(self, search_text: str) -> int:
         """Find the most relevant matches, and return their number."""
-        query_words = parse_query(text)
-        positions = np.flatnonzero(np.unpackbits(self._find(text).view(np.uint8), bitorder="little"))
+        query_words = parse_query(search_text)
+        positions = np.flatnonzero(np.unpackbits(self._find(search_text).view(np.uint8), bitorder="little"))
         weights = [self._index.weigh(query_word, positions) for query_word in query_words]
 
         frequencies = [self._records_with(query_word) for query_word in query_words]
@@ -127,19 +127,19 @@ class TouchstoneEngine:
 def build_touchstone(count: int, _folder: Path) -> Measurement:
     """Build the word index."""
     compile_kernels()
-    _index_words(list(generate_texts(100)))  # generates the machine code
-    texts = list(generate_texts(count))
+    _index_words(list(generate_records(100)))  # generates the machine code
+    records = list(generate_records(count))
     start = time.process_time()
-    index = _index_words(texts)
+    index = _index_words(records)
     seconds = time.process_time() - start
     return Measurement(TouchstoneEngine(index), seconds, array_bytes(index))
 
 
-def _index_words(texts: list[GeneratedText]) -> WordIndex:
-    """Return the word index of the given texts."""
+def _index_words(records: list[GeneratedRecord]) -> WordIndex:
+    """Return the word index of the given records."""
     writer = RecordWordsWriter()
-    writer.extend(weigh_words(text.name, (None, text.description), (), ()) for text in texts)
-    every_record = np.arange(len(texts))
+    writer.extend(weigh_words(record.name, (None, record.description), (), ()) for record in records)
+    every_record = np.arange(len(records))
     return WordIndex.build(writer.record_words().decode(every_record), every_record)
 
 
@@ -161,28 +161,28 @@ class FtsEngine:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def find_all(self, text: str) -> int:
+    def find_all(self, search_text: str) -> int:
         """Find every match, and return their number."""
-        rows = self._connection.execute("SELECT rowid FROM texts WHERE texts MATCH ?", (text,)).fetchall()
+        rows = self._connection.execute("SELECT rowid FROM records WHERE records MATCH ?", (search_text,)).fetchall()
         return len(rows)
 
-    def find_best(self, text: str) -> int:
+    def find_best(self, search_text: str) -> int:
         """Find the most relevant matches, and return their number."""
-        statement = f"SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts) LIMIT {_TOP}"
-        return len(self._connection.execute(statement, (text,)).fetchall())
+        statement = f"SELECT rowid FROM records WHERE records MATCH ? ORDER BY bm25(records) LIMIT {_TOP}"
+        return len(self._connection.execute(statement, (search_text,)).fetchall())
 
 
 def build_fts(count: int, folder: Path) -> Measurement:
-    """Build an FTS5 table that keeps its words only."""
+    """Build an FTS5 table that stores only the words."""
     path = folder / "fts.db"
     connection = sqlite3.connect(path)
     connection.execute(
-        "CREATE VIRTUAL TABLE texts USING fts5(name, description, content='', tokenize='porter unicode61')"
+        "CREATE VIRTUAL TABLE records USING fts5(name, description, content='', tokenize='porter unicode61')"
     )
-    texts = list(generate_texts(count))
+    records = list(generate_records(count))
     start = time.process_time()
-    connection.executemany("INSERT INTO texts (name, description) VALUES (?, ?)", texts)
-    connection.execute("INSERT INTO texts (texts) VALUES ('optimize')")
+    connection.executemany("INSERT INTO records (name, description) VALUES (?, ?)", records)
+    connection.execute("INSERT INTO records (records) VALUES ('optimize')")
     connection.commit()
     return Measurement(FtsEngine(connection), time.process_time() - start, path.stat().st_size)
 
@@ -194,17 +194,17 @@ class TantivyEngine:
         self._index = index
         self._searcher = index.searcher()
 
-    def find_all(self, text: str) -> int:
+    def find_all(self, search_text: str) -> int:
         """Find every match, and return their number."""
-        return len(self._search(text, max(1, self._searcher.num_docs)))
+        return len(self._search(search_text, max(1, self._searcher.num_docs)))
 
-    def find_best(self, text: str) -> int:
+    def find_best(self, search_text: str) -> int:
         """Find the most relevant matches, and return their number."""
-        return len(self._search(text, _TOP))
+        return len(self._search(search_text, _TOP))
 
-    def _search(self, text: str, limit: int) -> list[Any]:
+    def _search(self, search_text: str, limit: int) -> list[Any]:
         """Return the addresses of the records that contain every word."""
-        query = self._index.parse_query(" AND ".join(text.split()), ["name", "description"])
+        query = self._index.parse_query(" AND ".join(search_text.split()), ["name", "description"])
         hits: list[Any] = self._searcher.search(query, limit).hits
         return hits
 
@@ -221,11 +221,11 @@ def build_tantivy(count: int, folder: Path) -> Measurement:
     path.mkdir()
     index = tantivy.Index(schema.build(), path=str(path))
 
-    texts = list(generate_texts(count))
+    records = list(generate_records(count))
     start = time.process_time()
     writer = index.writer(heap_size=512_000_000, num_threads=2)
-    for number, text in enumerate(texts):
-        writer.add_document(tantivy.Document(id=number, name=text.name, description=text.description))
+    for number, record in enumerate(records):
+        writer.add_document(tantivy.Document(id=number, name=record.name, description=record.description))
     writer.commit()
     writer.wait_merging_threads()
     index.reload()
@@ -244,7 +244,7 @@ _BUILDERS: Final[dict[str, Callable[[int, Path], Measurement]]] = {
 def measure_scale(counts: list[int]) -> None:
     """Print the build time, memory and query times of all engines at the given sizes."""
     for count in counts:
-        print(f"\n{count:,} records of {_WORDS_PER_TEXT + 4} words\n")
+        print(f"\n{count:,} records of {_WORDS_PER_DESCRIPTION + 4} words\n")
         print("| | " + " | ".join(_BUILDERS) + " |\n|---|" + "---:|" * len(_BUILDERS))
         columns = [_measure_engine(build, count) for build in _BUILDERS.values()]
         for cells in zip(*columns, strict=True):
@@ -253,16 +253,16 @@ def measure_scale(counts: list[int]) -> None:
 
 
 def _measure_engine(build: Callable[[int, Path], Measurement], count: int) -> list[tuple[str, str]]:
-    """Return the lines of the table for one engine, each with its label."""
+    """Return the label and the value of each table row for one engine."""
     with tempfile.TemporaryDirectory() as folder:
         measurement = build(count, Path(folder))
         lines = [
             ("build, records a second", f"{count / measurement.seconds:,.0f}"),
             ("bytes a record", f"{measurement.bytes / count:.0f}"),
         ]
-        for label, text in QUERIES.items():
-            all_time, match_count = _median_time(measurement.engine.find_all, text)
-            best_time, _ = _median_time(measurement.engine.find_best, text)
+        for label, search_text in QUERIES.items():
+            all_time, match_count = _median_time(measurement.engine.find_all, search_text)
+            best_time, _ = _median_time(measurement.engine.find_best, search_text)
             lines.append((f"{label}: all, ms (matches)", f"{all_time:.2f} ({match_count:,})"))
             lines.append((f"{label}: best {_TOP}, ms", f"{best_time:.2f}"))
 
@@ -271,12 +271,12 @@ def _measure_engine(build: Callable[[int, Path], Measurement], count: int) -> li
     return lines
 
 
-def _median_time(search: Callable[[str], int], text: str) -> tuple[float, int]:
+def _median_time(search: Callable[[str], int], search_text: str) -> tuple[float, int]:
     """Return the median time of a search in milliseconds, and its result."""
     times = []
     match_count = 0
     for _ in range(_REPETITIONS):
         start = time.process_time()
-        match_count = search(text)
+        match_count = search(search_text)
         times.append((time.process_time() - start) * 1000)
     return statistics.median(times), match_count

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
@@ -120,6 +122,18 @@ def test_a_written_file_replaces_the_old_one_at_the_end(tmp_path: Path) -> None:
         output.write(b"new")
     assert (file.read_text(), link.is_symlink(), stat.S_IMODE(file.stat().st_mode)) == ("new", True, 0o600)
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_file_that_cannot_be_replaced_stays_with_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing can be created beside it, and writing to it directly could leave half of the content."""
+    file = Path("/proc/self/comm")  # can be written to, but not even an administrator can create a file beside it
+    name = file.read_text()
+    with pytest.raises(typer.Exit) as exit_info, open_output(file) as output:
+        output.write(b"new")
+    assert (exit_info.value.exit_code, file.read_text()) == (2, name)
+    message = capsys.readouterr().err
+    assert "its folder takes no new file" in message
+    assert "write to - and redirect the standard output" in message
 
 
 def test_columns_and_weights_are_given_once(me: str, tmp_path: Path) -> None:
@@ -449,6 +463,23 @@ def test_a_missing_database_is_not_created(
     result = run(*arguments)
     assert (result.exit_code, str(folder) in result.stderr) == (2, True), result.output
     assert not folder.exists()
+
+
+def test_doctor_finds_damage_in_the_middle_of_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that nothing reads at the start are checked, too; before, only the first request for them failed."""
+    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(tmp_path))
+    assert run("user", "create", "me@example.org").exit_code == 0
+    database = tmp_path / "touchstone.db"
+    assert "File: no damage found." in run("doctor").stdout
+
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        [page] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'datasets'").fetchone()
+    content = bytearray(database.read_bytes())
+    content[(page - 1) * 4096 : page * 4096] = b"\x55" * 4096
+    database.write_bytes(content)
+
+    result = run("doctor")
+    assert (result.exit_code, "is damaged" in result.stderr) == (2, True), result.output
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,28 @@ def test_options_become_fields_of_the_request(exam: str) -> None:
     assert (refusal.exit_code, "nowhere" in refusal.stderr) == (1, True)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--folds", "5", "--time-column", "hours"),
+        ("--folds", "5", "--split", "holdout"),
+        ("--folds", "5", "--split", "auto"),
+        ("--folds", "3", "--test-size", "0.3"),
+        ("--test-size", "0.2", "--split", "kfold"),
+    ],
+)
+def test_contradictory_options_of_a_split_are_an_error(exam: str, options: tuple[str, ...]) -> None:
+    """An option that has no effect because of another one is never ignored silently."""
+    assert run("train", exam, "--target", "passed", "--no-wait", *options).exit_code == 2
+
+
+def test_folds_may_consist_of_whole_groups(exam: str) -> None:
+    """A number of folds and a group column do not contradict each other."""
+    job = run_json("train", exam, "--target", "passed", "--no-wait", "--folds", "3", "--group-column", "hours")
+    assert (job["request"]["split"]["strategy"], job["request"]["split"]["group_column"]) == ("kfold", "hours")
+    run_json("jobs", "cancel", "train", job["id"])
+
+
 def test_datasets_are_compared(exam: str, tmp_path: Path) -> None:
     """For a user the output is a table, best first, and what follows from it; targets may differ between datasets."""
     file = tmp_path / "match.csv"

@@ -47,7 +47,7 @@ def make_dataset(**values: object) -> Dataset:
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
+@settings(suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 @given(records=st.lists(st.fixed_dictionaries(fields), max_size=4))
 def test_what_is_written_is_read_again(kind: str, records: list[dict[str, object]]) -> None:
     """Texts of any kind, empty and missing values, lists, flags and metadata are unchanged in both formats."""

@@ -12,12 +12,12 @@ from touchstone.messages.numbers import (
 )
 from touchstone.messages.reasons import (
     ComparisonFacts,
-    EstablishedValue,
     LabeledPoints,
     RankFacts,
     RankRangeFacts,
     StabilityFacts,
     TargetRankFacts,
+    VerifiedValue,
     WeightChange,
     comparison_sentence,
     rank_range_sentence,
@@ -242,7 +242,7 @@ def test_a_shared_rank_is_named_as_one() -> None:
     assert target_rank_sentence(facts, "en") == (
         "“A” shares rank 3 with others, and would not come before them, whatever were established about it."
     )
-    consent = EstablishedValue(("Consentement éclairé", "Informed consent"), True)
+    consent = VerifiedValue(("Consentement éclairé", "Informed consent"), True)
     facts = TargetRankFacts("A", 5, 3, [consent], 3, place=3)
     assert target_rank_sentence(facts, "en") == (
         "“A” shares rank 3 with others, and would come before them if “Informed consent” (yes) were established."
@@ -250,7 +250,7 @@ def test_a_shared_rank_is_named_as_one() -> None:
 
 
 OUTSIDE = "“A” does not pass the filters or requirements of the ranking; among the datasets that do, it would "
-CONSENT = EstablishedValue(("Consentement éclairé", "Informed consent"), True)
+CONSENT = VerifiedValue(("Consentement éclairé", "Informed consent"), True)
 
 
 @pytest.mark.parametrize(
@@ -285,8 +285,8 @@ def test_a_dataset_outside_of_the_ranking_would_have_a_rank(facts: TargetRankFac
 
 def test_lifts_name_what_has_to_be_established() -> None:
     """Each attribute comes with the value that it would need."""
-    values = [EstablishedValue(("Consentement éclairé", "Informed consent"), True)]
-    values.append(EstablishedValue(("Valeurs manquantes", "Has missing values"), False))
+    values = [VerifiedValue(("Consentement éclairé", "Informed consent"), True)]
+    values.append(VerifiedValue(("Valeurs manquantes", "Has missing values"), False))
     facts = TargetRankFacts("A", 12, 10, values, 3, place=12)
     assert target_rank_sentence(facts, "en") == (
         "“A” would rise from rank 12 to rank 3 if “Informed consent” (yes) and “Has missing values” (no) "

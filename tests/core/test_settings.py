@@ -87,9 +87,17 @@ def test_an_empty_list_is_the_default() -> None:
 
 
 def test_origins_are_written_as_browsers_send_them() -> None:
-    """An origin has no final slash, and its scheme and host are in lower case."""
-    settings = Settings.load({"TOUCHSTONE_CORS_ORIGINS": "https://App.example.org/, http://localhost:3000"})
-    assert settings.cors_origins == ("https://app.example.org", "http://localhost:3000")
+    """An origin has no final slash and no default port, and its scheme and host are in lower case."""
+    given_and_sent = {
+        "https://App.example.org/": "https://app.example.org",
+        "http://localhost:3000": "http://localhost:3000",
+        "https://app.example.org:443": "https://app.example.org",
+        "http://[::1]:80/": "http://[::1]",
+        "http://app.example.org:443": "http://app.example.org:443",
+        "http://[fe80::80]": "http://[fe80::80]",
+    }
+    settings = Settings.load({"TOUCHSTONE_CORS_ORIGINS": ",".join(given_and_sent)})
+    assert settings.cors_origins == tuple(given_and_sent.values())
 
 
 @pytest.mark.parametrize(

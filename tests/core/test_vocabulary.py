@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -176,7 +176,6 @@ def test_folding_ignores_case_and_accents(text: str, folded: str) -> None:
     assert fold(text) == folded
 
 
-@settings(deadline=None)
 @given(st.text(st.characters() | st.sampled_from("e\u0301\u0345αςßİŉ\ufb01한")))
 def test_characters_are_folded_as_in_the_whole_text(text: str) -> None:
     """What Unicode defines for a whole text, its compatibility caseless form, is the same character by character."""

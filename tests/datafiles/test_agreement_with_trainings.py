@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
@@ -70,6 +71,45 @@ def test_json_in_any_encoding(tmp_path: Path, file_type: str, encoding: str) -> 
     assert dict(profile.column_profiles[1].top) == {"x": 1, "é": 1}
     assert table.frame["b"].tolist() == ["é", "x"]
     assert profile.warnings == (["encoding_guessed"] if encoding == "cp1252" else [])
+
+
+SIMILAR_KEYS = [
+    ([{"a": 1, "A": "x"}, {"a": 3}, {"A": "y", "A_1": 2}], ["a", "A", "A_1"]),
+    ([{"h": {"a": 1, "A": 2}}, {"h": {"a": 3, "A": None}}], ["h.a", "h.A"]),
+    ([{"a": {"b": 1}, "A": {"b": "x"}}, {"a": {"b": 2}, "A": {"c/~": True}}], ["a.b", "A.b", "A.c/~"]),
+    ([{"a.b": 1, "a": {"b": "x"}}, {"a.b": 3, "a": {"b": "y"}}], ["a.b", "a.b_2"]),
+    ([{"a": {"b": 1}}, {"a.b": "x"}], ["a.b", "a.b_2"]),
+]
+
+
+@pytest.mark.parametrize(("rows", "names"), SIMILAR_KEYS, ids=json.dumps)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_similar_keys_stay_apart(tmp_path: Path, rows: list[object], names: list[str], encoding: str) -> None:
+    """Keys that differ only in case, or only by an object around them, are different columns, and no value is lost."""
+    profile, table = read_both(tmp_path / "t.json", json.dumps(rows).encode(encoding))
+    assert [column.name for column in profile.column_profiles] == list(table.columns) == names
+    assert [column.missing for column in profile.column_profiles] == [
+        schema.missing for schema in table.columns.values()
+    ]
+    assert table.renamed == ({"a.b_2": "a.b"} if "a.b_2" in names else {})
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"a": 1, "a": 2}]', '[{"a": "x:y", "b": {"c": [{"d": 1, "d" : ": 2"}]}}]', '[{"a": 1}, {"a":2,"a":3}]']
+)
+def test_repeated_keys_are_refused(tmp_path: Path, text: str) -> None:
+    """JSON allows no key twice in an object, and only one of the two values could be kept."""
+    with pytest.raises(LearningError, match="file_key_repeated"):
+        read_table(DataFile(BytesIO(text.encode()), "json"))
+    (tmp_path / "t.json").write_text(text)
+    with (tmp_path / "t.json").open("rb") as file, pytest.raises(ProfilingError, match="malformed"):
+        asyncio.run(profile_file(file, "json"))
+
+
+def test_colons_in_strings_repeat_no_key() -> None:
+    """Quotes and colons within strings are no keys."""
+    table = read_table(DataFile(BytesIO(b'[{"a": "\\"b\\": 1 : 2", "b" : {"c":"10:30"}}]'), "json"))
+    assert list(table.columns) == ["a", "b.c"]
 
 
 def test_parquet_names(tmp_path: Path) -> None:
@@ -181,6 +221,36 @@ def test_dates_are_the_same(tmp_path: Path, texts: list[str]) -> None:
     column, moments = profile.column_profiles[0], table.frame["d"]
     assert (column.type, table.columns["d"].kind) == (ColumnType.DATE, ColumnKind.DATE)
     assert [pd.Timestamp(str(column.minimum)), pd.Timestamp(str(column.maximum))] == [moments.min(), moments.max()]
+
+
+WORDS_AMONG_VALUES = {
+    "integers": ([str(number % 60) for number in range(200)], ["ten", "12 or so"], "integer"),
+    "decimals": ([str(number / 2) for number in range(1_200)], ["n.d.", "unknown", "+-1"], "number"),
+    "amounts": ([f"${number},000.50" for number in range(1, 200)], ["free"], "number"),
+    "days": ([f"{1 + number % 28:02d}/03/2024" for number in range(200)], ["soon"], "date"),
+    "codes": ([str(number % 60) for number in range(200)], ["01067"], "text"),
+    "booleans": (["true", "false"] * 50, ["maybe"], "text"),
+    "many words": ([str(number % 30) for number in range(200)], ["a", "b"], "text"),
+}
+
+
+@pytest.mark.parametrize("name", WORDS_AMONG_VALUES)
+@pytest.mark.parametrize("position", [5, 90])
+def test_a_few_words_among_numbers_or_dates_are_missing(tmp_path: Path, name: str, position: int) -> None:
+    """Both read at most 5 % of other values as missing, count them, and do not show them among frequent values."""
+    values, words, expected_type = WORDS_AMONG_VALUES[name]
+    cells = [*values[:position], *words, *values[position:], ""]
+    profile, table = read_both(
+        tmp_path / "t.csv", pd.DataFrame({"c": cells, "number": range(len(cells))}).to_csv(index=False)
+    )
+    column, schema = profile.column_profiles[0], table.columns["c"]
+    assert column.type == expected_type
+    assert (schema.kind in (ColumnKind.NUMBER, ColumnKind.DATE)) == (expected_type != "text")
+    assert (column.missing, column.unreadable) == (schema.missing, schema.mixed)
+    assert column.distinct == pytest.approx(schema.distinct, rel=0 if schema.distinct < 1_000 else 0.05)
+    assert sum(profile.missing_marks.values()) == column.missing - column.unreadable
+    if expected_type != "text":
+        assert not {word for word, _count in column.top} & set(words)
 
 
 MIXED_JSON = {"a": ["?", 1, 2.5, None], "b": ["x", 1, True, "-"], "c": ["7", 8, "9.5", "(3)"]}

@@ -29,6 +29,7 @@ from touchstone.learning.request_definitions import ErrorCosts, Threshold, Train
 from touchstone.learning.table_reader import read_table
 from touchstone.learning.target import PositiveClassReason, read_target
 from touchstone.learning.task_interface import Json, Outcome
+from touchstone.learning.training import preflight
 
 FEATURES = ["a", "b"]
 
@@ -378,6 +379,45 @@ def test_a_side_of_the_split_without_weight_is_refused(tmp_path: Path, weightles
     split = {"strategy": "time", "time_column": "day"}
     with pytest.raises(LearningError, match="sample_weights_one_sided"):
         train(frame, "y", tmp_path, sample_weight="trust", split=split, algorithms=["linear"])
+
+
+def weighted_classes(classes: list[str], weightless: str) -> pd.DataFrame:
+    """Return a table in which a column tells the classes apart, and one class has the weight 0 in all its rows."""
+    y = np.resize(classes, 300)
+    a = np.unique(y, return_inverse=True)[1] + np.random.default_rng(0).normal(scale=0.3, size=300)
+    return pd.DataFrame({"a": a, "trust": np.where(y == weightless, 0.0, 1.0), "y": y})
+
+
+@pytest.mark.parametrize("split", [{"strategy": "holdout"}, {"strategy": "kfold"}])
+def test_a_single_class_with_weight_is_refused(tmp_path: Path, split: Json) -> None:
+    """A model cannot tell one class from another that counts nowhere; this is known before the training starts."""
+    frame = weighted_classes(["p", "n"], weightless="n")
+    body = {"dataset_id": 1, "target": "y", "sample_weight": "trust", "split": split}
+    with pytest.raises(LearningError, match="sample_weights_one_class"):
+        preflight(msgspec.convert(body, TrainingRequest), csv_file(frame))
+
+    # The time at which the weights begin decides what a model may learn from.
+    dated = frame.assign(day=pd.date_range("2024-01-01", periods=300), trust=1.0)
+    dated.loc[(dated.index < 240) & (dated["y"] == "n"), "trust"] = 0.0
+    with pytest.raises(LearningError, match="sample_weights_one_class"):
+        train(dated, "y", tmp_path, sample_weight="trust", split={"strategy": "time", "time_column": "day"})
+
+
+def test_one_of_several_classes_without_weight_is_a_warning(tmp_path: Path) -> None:
+    """The model cannot learn it; the warning does not claim that it was learned but not evaluated."""
+    frame = weighted_classes(["p", "n", "o"], weightless="o")
+    outcome = train(frame, "y", tmp_path, sample_weight="trust", algorithms=["linear"], budget={"max_trials": 1})
+    warnings = {entry["code"]: entry["text"]["en"] for entry in outcome.result["warnings"]}
+    assert "classes_never_evaluated" not in warnings
+    assert warnings["classes_without_weight"].endswith("neither learn nor predict: o.")
+
+
+def test_large_numbers_are_classes(tmp_path: Path) -> None:
+    """A whole number that does not fit into 64 bits is written to the file of predictions all the same."""
+    frame = pd.DataFrame({"a": np.arange(100) % 10, "y": np.where(np.arange(100) % 10 > 6, "1e+30", "2")})
+    outcome = train(frame, "y", tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    assert outcome.result["model"]["classes"] == [2, 1e30]
+    assert set(pd.read_parquet(tmp_path / "predictions.parquet")["truth"]) == {2, 1e30}
 
 
 @pytest.mark.parametrize(

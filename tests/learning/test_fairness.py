@@ -23,6 +23,7 @@ from touchstone.learning.fairness.estimates import Mean, Share, difference_inter
 from touchstone.learning.fairness.group_metrics import GroupMeasurer
 from touchstone.learning.fairness.group_warnings import group_warnings
 from touchstone.learning.fairness.groups import define_groups
+from touchstone.learning.row_values import build_frame
 from touchstone.learning.task_interface import Json
 
 Codes = npt.NDArray[np.intp]
@@ -105,11 +106,60 @@ def test_numbers_are_grouped_by_quartiles_and_missing_ones_apart() -> None:
     assert sum(group["rows"] for group in entry["groups"]) == 41
 
 
+@pytest.mark.parametrize(
+    ("numbers", "groups"),
+    [
+        ([12345671, 12345672] * 20, {"12345671": 20, "12345672": 20}),
+        ([0.5, 1234561, 0.0, -0.0], {"0": 2, "0.5": 1, "1234561": 1}),
+        (range(1234501, 1234541), {"1234501 – 1234510": 10, "1234511 – 1234520": 10}),
+        (np.arange(0.25, 40_000, 1_000), {"0 – 9000": 10, "10000 – 19000": 10}),
+        (1 + np.arange(40) / 10**9, {"1 – 1.000000009": 10, "1.00000001 – 1.000000019": 10}),
+    ],
+)
+def test_different_numbers_have_groups_with_different_names(numbers: Any, groups: dict[str, int]) -> None:
+    """However long the numbers are, two groups never share a name, and no name has an exponent."""
+    truth = np.zeros(len(numbers), dtype=np.intp)
+    (entry,) = measure(certain_predictions(truth, truth), from_numbers("region", np.array(numbers, dtype=float)))
+    sizes = {group["group"]: group["rows"] for group in entry["groups"]}
+    assert sizes.items() >= groups.items()
+    assert sum(sizes.values()) == len(numbers)
+
+
+@pytest.mark.parametrize(
+    ("frequent", "groups"),
+    [
+        (0, {"0": 400, "1 – 3": 30, "4 – 7": 40, "8 – 11": 40}),
+        (5, {"1 – 3": 30, "4": 10, "5": 410, "6 – 7": 20, "8 – 11": 40}),
+        (99, {"1 – 3": 30, "4 – 7": 40, "8 – 11": 40, "99": 400}),
+    ],
+)
+def test_a_number_of_many_rows_is_a_group_of_its_own(frequent: int, groups: dict[str, int]) -> None:
+    """Where most rows share a number, as many columns have zeros, the others are still compared with it."""
+    numbers = from_numbers("children", np.array([frequent] * 400 + [*range(1, 12)] * 10, dtype=float))
+    truth = np.zeros(510, dtype=np.intp)
+    (entry,) = measure(certain_predictions(truth, truth), numbers)
+    assert {group["group"]: group["rows"] for group in entry["groups"]} == groups
+
+
+def test_a_category_called_like_the_other_values_is_counted_once() -> None:
+    """Its rows are not measured a second time."""
+    groups = word_column("group", [*"abcdefghijklmno", "…", "…"] * 40)
+    truth = np.zeros(680, dtype=np.intp)
+    (entry,) = measure(certain_predictions(truth, truth), groups)
+    assert sum(group["rows"] for group in entry["groups"]) == 680
+    assert [group["group"] for group in entry["groups"]] == [*"abcdefghijk", "…"]
+
+
 def test_later_rows_belong_to_the_groups_of_the_table() -> None:
     """A number outside the table belongs to the nearest range, and an unknown category to the other groups."""
     ages = from_numbers("age", np.arange(20.0, 60.0))
     later_ages = define_groups(ages.column, ages.values).assign(pd.Series([3.0, 99.0, np.nan]))
     assert later_ages.tolist() == ["20 – 29", "49 – 59", None]
+
+    identifiers = from_numbers("customer_id", np.arange(1000.0, 1040.0))
+    groups = define_groups(identifiers.column, identifiers.values)
+    later_identifiers = groups.assign(build_frame([groups.schema], [{"customer_id": "1012"}])["customer_id"])
+    assert later_identifiers.tolist() == ["1010 – 1019"]
 
     colours = word_column("colour", ["red", "green"] * 20)
     later_colours = define_groups(colours.column, colours.values).assign(pd.Series(["green", "blue", ""]))

@@ -14,7 +14,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from tests.learning.small_tables import Progress, csv_file, explain, model_of, train
 from touchstone.learning.artifacts import example, model_artifact
-from touchstone.learning.column_types import from_strings
+from touchstone.learning.column_types import from_numbers, from_strings
 from touchstone.learning.decisions.threshold import Objective
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.experiment import prepare_experiment
@@ -79,6 +79,24 @@ def test_no_effect_of_a_common_threshold_is_claimed_where_groups_have_their_own(
     assert "cost" not in texts["thresholds"]["en"]
 
 
+@pytest.mark.parametrize("mitigation", ["thresholds", "reweighing"])
+def test_the_price_of_a_mitigation_is_stated_by_the_requested_objective(tmp_path: Path, mitigation: str) -> None:
+    """The cost of errors before and after is that of the delivered decisions, and the model card states it."""
+    costs = {"fp": 1.0, "fn": 5.0}
+    body = {"sensitive_features": ["group"], "threshold": {"cost": costs}, "mitigation": mitigation, **SHORT}
+    outcome = train(unequal_table(), "hired", tmp_path, **body)
+    effect = outcome.result["mitigation"]
+    assert effect["objective"]["requested"] == {"cost": costs}
+    assert effect["objective"]["before"] == outcome.result["decision"]["test"]["value"] or mitigation == "reweighing"
+
+    predictions = pd.read_parquet(tmp_path / "predictions.parquet")
+    errors = predictions[predictions["prediction"] != predictions["truth"]]
+    cost = errors["truth"].map({"no": costs["fp"], "yes": costs["fn"]}).sum() / len(predictions)
+    assert effect["objective"]["after"] == pytest.approx(cost)
+    assert "false positive: 1, false negative: 5" in effect["text"]["en"]
+    assert effect["text"]["en"] in (tmp_path / "model_card.md").read_text()
+
+
 def test_every_model_of_the_learning_curve_is_reweighed(tmp_path: Path) -> None:
     """Otherwise the curve would end with the effect of the weights, which more rows do not have."""
     body = {"sensitive_features": ["group"], "split": {"strategy": "holdout"}, **SHORT}
@@ -130,6 +148,16 @@ def test_thresholds_by_group_apply_to_predictions_and_to_the_example(tmp_path: P
         prediction["prediction"] for prediction in predictions
     ]
     assert "group" in json.loads(json.dumps(record))["examples"][0]["row"]
+
+
+@pytest.mark.parametrize("numbers", [[12345671.0, 12345672.0, -0.0], list(range(40)), [0.25, 1e-7, 1e20]])
+def test_the_example_names_groups_of_numbers_like_the_service(numbers: list[float]) -> None:
+    """The thresholds in the record of a model are found by the names of the groups."""
+    column = from_numbers("region", np.array(numbers))
+    groups = define_groups(column.column, column.values)
+    stored_groups = msgspec.to_builtins(groups)
+    names = [example.group_name(stored_groups, {"region": number}) for number in numbers]
+    assert names == groups.assign(column.values).tolist()
 
 
 def test_rows_are_explained_with_the_threshold_of_their_group(tmp_path: Path) -> None:
@@ -237,6 +265,33 @@ def test_weights_make_group_and_class_independent() -> None:
     shares = [factors[(groups == group) & (classes == 1)].sum() / factors[groups == group].sum() for group in "ab"]
     assert shares == pytest.approx([0.5, 0.5])
     assert factors.sum() == pytest.approx(10)
+
+
+def test_rows_of_a_known_year_have_no_warning(tmp_path: Path) -> None:
+    """Its few rows gave it no threshold, but the training knows it, unlike a later year."""
+    frame = unequal_table()
+    frame["since"] = np.where(frame["group"] == "a", "2019-03-01", "2020-05-07")
+    frame.loc[:2, "since"] = "2021-01-01"
+    body = {"sensitive_features": ["since"], "features": {"include": ["points"]}, "mitigation": "thresholds", **SHORT}
+    outcome = train(frame, "hired", tmp_path, **body)
+    rows: list[Json] = [{"points": 0.5, "since": day} for day in ("2019-03-01", "2021-12-31", "2022-01-01")]
+    predictions = predict(model_artifact.load(model_of(outcome)), rows)["predictions"]
+    codes = [[warning["code"] for warning in prediction["warnings"]] for prediction in predictions]
+    assert codes == [[], [], ["group_unseen"]]
+
+
+def test_the_card_has_the_gaps_of_each_of_three_classes(tmp_path: Path) -> None:
+    """The gap between accuracies alone would not show what a mitigation changes."""
+    frame = unequal_table()
+    frame["grade"] = np.select([frame["points"] > 1.5, frame["points"] > 0], ["high", "middle"], "low")
+    body = {"features": {"include": ["points"]}, "sensitive_features": ["group"], "mitigation": "reweighing", **SHORT}
+    result = train(frame, "grade", tmp_path, **body).result
+
+    _french, english = (tmp_path / "model_card.md").read_text(encoding="utf-8").split("\n---\n")
+    (entry,) = result["group_metrics"]
+    for class_name, gaps in entry["class_gaps"].items():
+        (line,) = (line for line in english.splitlines() if f"positive predictions of “{class_name}”, gap" in line)
+        assert line.endswith(f"| {gaps['selection_rate']['difference']:.3f} |")
 
 
 @pytest.mark.parametrize(

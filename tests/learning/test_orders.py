@@ -47,6 +47,9 @@ def explanation_request(**body: Any) -> ExplanationRequest:
         ({"split": {"strategy": "holdout", "group_column": "a"}}, "group_column_unexpected", "split.group_column"),
         ({"split": {"time_column": "a", "group_column": "b"}}, "split_by_two_columns", "split"),
         ({"split": {"group_column": "y"}}, "split_by_target", "split"),
+        ({"split": {"folds": 3}}, "option_without_effect", "split.folds"),
+        ({"split": {"strategy": "holdout", "folds": 10}}, "option_without_effect", "split.folds"),
+        ({"split": {"strategy": "kfold", "test_size": 0.3}}, "option_without_effect", "split.test_size"),
     ],
 )
 def test_contradictions_are_refused_with_their_field(body: dict[str, Any], code: str, field: str) -> None:
@@ -54,6 +57,13 @@ def test_contradictions_are_refused_with_their_field(body: dict[str, Any], code:
     with pytest.raises(LearningError) as error_info:
         training_request(**body)
     assert (error_info.value.code, error_info.value.field) == (code, field)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "holdout", "kfold"])
+def test_a_stored_request_with_all_defaults_can_be_sent_again(strategy: str) -> None:
+    """Its number of folds and its share of test rows are stored together, although only one of them has an effect."""
+    request = training_request(split={"strategy": strategy})
+    assert msgspec.convert(msgspec.to_builtins(request), TrainingRequest) == request
 
 
 @pytest.mark.parametrize(

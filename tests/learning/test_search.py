@@ -1,6 +1,7 @@
 """The search gives up weak trials early, averages good ones, and is the same with any number of threads."""
 
 import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -344,6 +345,14 @@ def test_columns_of_many_rows_are_encoded_at_the_same_time() -> None:
     np.testing.assert_array_equal(encoded_alone.train, encoded_in_threads.train)
     np.testing.assert_array_equal(encoded_alone.test, encoded_in_threads.test)
     assert encoded_alone.preparation.get_params()["n_jobs"] == encoded_in_threads.preparation.get_params()["n_jobs"]
+
+
+def test_the_filters_of_warnings_are_restored() -> None:
+    """Threads of scikit-learn that replace the filters at once may leave none behind for later trainings."""
+    filters = list(warnings.filters)
+    with open_fitting_pool(2) as pool:
+        list(pool.map(lambda _item: warnings.resetwarnings(), range(2)))
+    assert warnings.filters == filters
 
 
 def test_missing_numbers_become_the_median() -> None:

@@ -17,6 +17,7 @@ from touchstone.learning.splits.column_names import names_identity, names_person
 from touchstone.learning.splits.folds import held_out_positions, inner_folds
 from touchstone.learning.splits.split_plan import plan_from_record
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.target import read_target
 from touchstone.learning.task_interface import Json
 from touchstone.learning.training import preflight, preview
 
@@ -563,6 +564,31 @@ def test_too_few_groups_or_different_rows_for_the_folds_are_counted() -> None:
     with pytest.raises(LearningError, match="too_few_different_rows") as caught:
         plan_experiment(copies, "y", split={"strategy": "kfold", "folds": 5, "duplicates": "together"})
     assert caught.value.facts == {"rows": 100, "units": 4, "minimum": 5}
+
+
+@pytest.mark.parametrize(("rows", "numbers"), [(30, 30), (60, 60), (60, 300), (200, 2_000)])
+def test_numbers_that_repeat_by_chance_form_no_groups(rows: int, numbers: int) -> None:
+    """In small tables of random rows few rows share a number, so that they may easily be alike by chance."""
+    detected_count = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        columns = {"user_id": rng.integers(0, numbers, rows), "x": rng.choice(list("abcd"), rows)}
+        frame = pd.DataFrame({**columns, "y": rng.choice(["no", "yes"], rows)})
+        table = read_table(csv_file(frame))
+        detected_count += bool(group_detection.find_group_columns(table, read_target(table, "y"), ["x"]))
+    assert detected_count <= 2
+
+
+@pytest.mark.parametrize("rows", [30, 60])
+def test_few_rows_of_real_groups_are_recognized(rows: int) -> None:
+    """Two visits of each patient are enough if a column, such as the age, is the same for both."""
+    rng = np.random.default_rng(0)
+    patient = np.arange(rows) // 2
+    columns = {"patient": patient, "age": rng.integers(20, 80, rows)[patient], "x": rng.normal(size=rows)}
+    frame = pd.DataFrame({**columns, "y": rng.choice(["no", "yes"], rows)})
+    table = read_table(csv_file(frame))
+    [group] = group_detection.find_group_columns(table, read_target(table, "y"), ["age", "x"])
+    assert group.name == "patient"
 
 
 def test_plans_of_earlier_models_are_read() -> None:

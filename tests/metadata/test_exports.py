@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from msgspec import UNSET, UnsetType
 
 from tests.metadata.examples import CARD, CROISSANT, DATA_PACKAGE, DCAT_AP, SCHEMA_ORG, read, read_dataset, sources
 from tests.metadata.exporting import (
@@ -21,7 +22,7 @@ from tests.metadata.exporting import (
     read_export,
 )
 from touchstone.core.evidence import EvidenceLevel
-from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument, Scope
+from touchstone.metadata.documents import Claim, DatasetDocument, DocumentSource, ImportedDocument, Scope
 from touchstone.metadata.exact_values import MEMBER
 from touchstone.metadata.exported_dataset import FOREIGN_MEASUREMENT, ExportedClaim, ExportedDataset
 from touchstone.metadata.readers.source_document import SourceDocument
@@ -40,6 +41,14 @@ def as_restated(claims: tuple[Claim, ...]) -> list[Claim]:
     return [replace(claim, is_restated=True) for claim in claims]
 
 
+def first_source(claim: ExportedClaim) -> DocumentSource | UnsetType:
+    """Return the source of an exported claim as a claim that restates it has it."""
+    if claim.source is None:
+        return UNSET
+    source = claim.source
+    return DocumentSource(kind=source.kind, name=source.name, url=source.url, sha256=source.sha256)
+
+
 def documents_of(source: SourceDocument) -> list[DatasetDocument]:
     """Return the datasets of a document that can be imported."""
     documents = list(read_document(source).documents)
@@ -54,7 +63,7 @@ def are_identical(left: Any, right: Any) -> bool:
 
 @pytest.mark.parametrize("format_key", FORMAT_KEYS)
 class TestRecordsOfTheCatalog:
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(dataset=datasets())
     def test_an_exported_record_reads_back_as_it_was(self, format_key: str, dataset: ExportedDataset) -> None:
         reread_document = read_export(export(dataset, format_key), format_key)
@@ -71,6 +80,7 @@ class TestRecordsOfTheCatalog:
                 note=claim.note,
                 until=claim.until,
                 is_restated=True,
+                original_source=first_source(claim),
             )
             for claim in dataset.claims
         ]
@@ -85,7 +95,7 @@ class TestRecordsOfTheCatalog:
         assert reread_document.earlier == ()
         assert reread_document.key == dataset.key
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=15)
     @given(dataset=datasets())
     def test_level_author_and_source_of_a_claim_are_in_the_document(
         self, format_key: str, dataset: ExportedDataset
@@ -266,7 +276,7 @@ ORIGINALS: dict[str, dict[str, Any]] = {
 
 class TestUnknownKeys:
     @pytest.mark.parametrize("standard", sorted(ORIGINALS))
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(
         unknown_members=st.dictionaries(TEXTS.filter(lambda name: not name.startswith("@")), JSON_VALUES, max_size=4)
     )
@@ -287,7 +297,7 @@ class TestUnknownKeys:
             dict(read_export(file, FORMAT_KEY_BY_STANDARD[standard]).unmapped), dict(document.unmapped)
         )
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(unknown_members=st.dictionaries(TEXTS, JSON_VALUES, max_size=4))
     def test_come_back_in_the_front_matter_of_a_card(self, unknown_members: dict[str, Any]) -> None:
         front_matter = json.dumps({**unknown_members, "pretty_name": "A", "x": [1, "no"]}, ensure_ascii=True)
@@ -353,7 +363,7 @@ class TestChanges:
 
 
 class TestSafeText:
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(dataset=datasets())
     def test_a_card_has_no_markup_but_its_own(self, dataset: ExportedDataset) -> None:
         content = export(dataset, "card").content.decode()

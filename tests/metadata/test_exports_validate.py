@@ -146,7 +146,7 @@ class TestCroissant:
         assert not description.metadata.ctx.issues.errors
         assert [field.name for field in description.metadata.record_sets[0].fields] == ["width", "taken on"]
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=15)
     @given(dataset=datasets())
     def test_passes_mlcroissant_whatever_the_record_states(self, dataset: ExportedDataset) -> None:
         description = mlcroissant.Dataset(jsonld=members(export(dataset, "croissant")))
@@ -222,7 +222,7 @@ class TestDcat:
         assert str(graph.value(dataset, DCTERMS.issued)) == "2021"
         assert list(graph.subjects(RDF.type, DCAT.Distribution))
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=15)
     @given(dataset=datasets())
     def test_parses_whatever_the_record_states(self, dataset: ExportedDataset) -> None:
         graph = graph_of(dataset)
@@ -253,7 +253,7 @@ class TestDataPackage:
     def test_satisfies_the_profile(self, dataset: ExportedDataset) -> None:
         jsonschema.validate(members(export(dataset, "datapackage")), DATA_PACKAGE_SCHEMA)
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=15)
     @given(dataset=datasets())
     def test_satisfies_the_profile_whatever_the_record_states(self, dataset: ExportedDataset) -> None:
         jsonschema.validate(members(export(dataset, "datapackage")), DATA_PACKAGE_SCHEMA)

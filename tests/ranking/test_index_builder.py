@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.ranking.catalogs import row
@@ -106,7 +106,6 @@ def test_a_rebuild_in_a_file_gives_the_same_index_as_in_memory(tmp_path: Path) -
     assert encode(indexes[0]) == encode(indexes[1])
 
 
-@settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=60))
 def test_texts_are_sorted_like_strings(texts: list[str]) -> None:
     """Texts have the ranks of their folded forms, and those that are not known rank before all others."""
@@ -128,7 +127,6 @@ def test_texts_are_sorted_part_by_part_like_strings(monkeypatch: pytest.MonkeyPa
     assert ranks.tolist() == [0, *(distinct_folded.index(fold(text)) + 1 for text in texts)]
 
 
-@settings(deadline=None)
 @given(st.lists(st.none() | TEXTS | st.sampled_from(["", "ab"]), min_size=1, max_size=60), st.integers(1, 60))
 def test_equal_texts_have_the_same_code(texts: list[str | None], batch_size: int) -> None:
     """Distinct texts are numbered in the order in which they were collected; 0 is "not known"."""
@@ -178,7 +176,6 @@ def test_texts_with_the_same_hash_are_compared() -> None:
     assert first_equal.tolist() == [0, 1, 0]
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=80), min_size=1, max_size=4))
 def test_each_group_is_sorted_in_a_stable_way(groups: list[list[int]]) -> None:
     chunks = [chunk for group in groups for chunk in group]

@@ -43,7 +43,7 @@ LAYOUTS = {
 }
 SMALL_SIZES = (st.integers(0, 12), st.integers(0, 60), st.integers(0, 60), st.integers(0, 400))
 SIZES = st.one_of(*SMALL_SIZES * 5, st.integers(400, 5_000))
-random_cases = settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
+random_cases = settings(max_examples=CASES, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module", autouse=True)

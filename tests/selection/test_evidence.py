@@ -176,6 +176,27 @@ async def test_a_stronger_claim_overrides_a_declaration(selection: Selection, ad
     assert [claim["status"] for claim in history["claims"]] == ["withdrawn", "active"]
 
 
+async def test_a_creator_takes_back_an_acceptance(
+    selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient
+) -> None:
+    """The claim of somebody else is rejected and leaves the record, unless a curator has decided about it."""
+    record = await create_record(ada)
+    proposal = await post_claim(bob, record["id"])
+    await review_claim(ada, proposal, "accept")
+    assert (await state(ada, record["id"]))["value"] is True
+    rejection = await review_claim(ada, proposal, "reject")
+    assert (rejection.status_code, rejection.json()["status"]) == (200, "rejected")
+    assert (await state(ada, record["id"]))["value"] is None
+
+    async with calling_as(selection, CURATOR) as curator:
+        for decisions in ([(ada, "accept"), (curator, "confirm")], [(curator, "accept")]):
+            proposal = await post_claim(bob, record["id"])
+            for reviewer, decision in decisions:
+                assert (await review_claim(reviewer, proposal, decision)).status_code == 200
+            assert (await review_claim(ada, proposal, "reject")).json()["code"] == "review_forbidden"
+            await withdraw_claim(bob, proposal)
+
+
 async def test_withdrawing(selection: Selection, ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
     """The author and curators withdraw a claim, nobody else; a closed claim stays closed."""
     record = await create_record(ada)

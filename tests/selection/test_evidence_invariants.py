@@ -98,7 +98,7 @@ async def check_record(selection: Selection, database: Database, record_id: int)
             if claim.attribute == name
             and claim.author == record.owner
             and claim.level is EvidenceLevel.DECLARED
-            and claim.is_counted(datetime.now(UTC))
+            and claim.is_effective(datetime.now(UTC))
         ]
         newest_declaration = max(declarations, key=lambda claim: claim.created_at, default=None)
         expected_value = newest_declaration.value if newest_declaration else record.declared_value(name)

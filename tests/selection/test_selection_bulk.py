@@ -13,7 +13,7 @@ import httpx2
 import msgspec
 import pytest
 import sqlalchemy as sa
-from hypothesis import given, settings, strategies
+from hypothesis import given, strategies
 from pydantic import ValidationError
 
 from tests.selection.claims import ADMINISTRATOR, CURATOR, calling_as, evidence, review_claim, state
@@ -598,7 +598,6 @@ _REQUIRED = {name: _values(Kind.TEXT) for name in FOUR}
     strategies.sets(strategies.sampled_from(sorted(_OPTIONAL)), max_size=3),
     strategies.data(),
 )
-@settings(deadline=None)
 def test_lines_are_valid_if_single_records_are(
     required_fields: dict[str, Any], optional_names: set[str], data: strategies.DataObject
 ) -> None:

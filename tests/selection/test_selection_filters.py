@@ -93,7 +93,7 @@ async def test_a_percentage_floor_is_met_exactly(ada: httpx2.AsyncClient) -> Non
 
 
 async def test_lists_are_split_at_commas_or_repeated(ada: httpx2.AsyncClient) -> None:
-    """A single value is split at its commas; a repeated parameter is a union of values that may contain commas."""
+    """A single value is split at its commas, except after a backslash; a repeated parameter is never split."""
     comma_record = await create_record(ada, domain=["a,b"])
     plain_record = await create_record(ada, domain=["a"])
     spaced_record = await create_record(ada, domain=["c d"])
@@ -101,6 +101,8 @@ async def test_lists_are_split_at_commas_or_repeated(ada: httpx2.AsyncClient) ->
         ("domain=a,b", [plain_record["id"]]),
         ("domain=a,b&domain=c%20d", [comma_record["id"], spaced_record["id"]]),
         ("domain=a%2Cb&domain=", [comma_record["id"]]),
+        ("domain=a%5C,b", [comma_record["id"]]),
+        ("domain=C+D,a%5C,b", [comma_record["id"], spaced_record["id"]]),
         ("domain=%20A%20,C+D", [plain_record["id"], spaced_record["id"]]),
         ("domain=,", [comma_record["id"], plain_record["id"], spaced_record["id"]]),
     ):
@@ -108,6 +110,7 @@ async def test_lists_are_split_at_commas_or_repeated(ada: httpx2.AsyncClient) ->
     for value, ids in (
         ("a,b", [plain_record["id"]]),
         (["a,b"], [comma_record["id"]]),
+        ("a\\,b", [comma_record["id"]]),
         ([], [comma_record["id"], plain_record["id"], spaced_record["id"]]),
     ):
         response = await ada.post("/datasets/score", json={"filters": {"domain": value}})

@@ -196,6 +196,30 @@ async def test_a_number_that_its_owner_has_changed_stays(ada: httpx2.AsyncClient
     }
 
 
+@pytest.mark.parametrize("source_name", ["Signs", None])
+async def test_a_number_that_its_owner_has_cleared_stays_unknown_after_a_version_without_it(
+    curator: httpx2.AsyncClient, source_name: str | None
+) -> None:
+    """A document that drops the value and states it again does not overrule the owner, who alone can restore it."""
+    without_year = {name: value for name, value in CROISSANT.items() if name != "datePublished"}
+    silent_documents = [{**without_year, "description": f"Signs, part {part}."} for part in range(4)]
+    source = {"source_name": source_name} if source_name else {}
+    record = (await import_document(curator, as_bytes(CROISSANT), "signs.json", **source))["dataset"]
+
+    async def year_after(edited_year: int | None, *documents: dict[str, Any]) -> int | None:
+        """Change the year of the record, and return it after each of the documents has been imported."""
+        path = f"/datasets/{record['id']}"
+        assert (await curator.patch(path, json={"year": edited_year})).json()["year"] == edited_year
+        for document in documents:
+            result = await import_document(curator, as_bytes(document), "signs.json", **source)
+            assert result["status"] == "updated"
+        year: int | None = result["dataset"]["year"]
+        return year
+
+    assert await year_after(None, *silent_documents[:2], CROISSANT, silent_documents[2]) is None
+    assert await year_after(2023, silent_documents[3]) == 2023
+
+
 async def test_a_number_that_its_owner_has_left_as_it_was_follows_the_document(ada: httpx2.AsyncClient) -> None:
     """Sending the value of the document back with a PATCH is no edit."""
     assert await year_after_edit(ada, 2023, "2024-01-01", "2025-01-01") == [2024, 2025]
@@ -574,6 +598,27 @@ async def test_an_exported_dataset_comes_back(ada: httpx2.AsyncClient, bob: http
     assert {claim["level"] for claim in result["evidence"]} == {"declared"}
     assert any("/x:own" in document["unmapped"] for document in record["metadata"]["imported"])
     assert (await import_document(bob, export_response.content, "signs.json"))["status"] == "unchanged"
+
+
+async def test_an_exported_claim_keeps_its_first_source(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, selection: Selection
+) -> None:
+    """However often a claim is exported and imported again, its history names the document that it began with."""
+    source = {"source_name": "Signs", "source_url": "https://signs.example"}
+    first_result = await import_document(ada, as_bytes(CROISSANT), "signs.json", **source)
+    [first_source] = {json.dumps(claim["source"]) for claim in first_result["evidence"]}
+    assert "original" not in json.loads(first_source)
+
+    client, dataset_id = ada, first_result["dataset"]["id"]
+    async with calling_as(selection, OTHER_CURATOR) as other:
+        for next_client, export_format, catalog in ((bob, "croissant", "Second"), (other, "card", "Third")):
+            export = await client.get(f"/datasets/{dataset_id}/export?format={export_format}")
+            name = "signs.json" if export_format == "croissant" else "signs/README.md"
+            result = await import_document(next_client, export.content, name, source_name=catalog)
+            sources = [claim["source"] for claim in result["evidence"]]
+            assert {source["name"] for source in sources} == {catalog}
+            assert {json.dumps(source["original"]) for source in sources} == {first_source}
+            client, dataset_id = next_client, result["dataset"]["id"]
 
 
 async def test_a_corrected_address_replaces_the_old_one(ada: httpx2.AsyncClient) -> None:

@@ -178,6 +178,18 @@ async def test_licences_are_filtered_by_expression_family_and_absence(
     assert await names(ada, license=value) == expected_names
 
 
+@pytest.mark.parametrize("licence", ["Kaggle, other", "Custom * terms", "**Free** for research", "CC-BY-*", "A (b, c"])
+async def test_a_licence_that_a_facet_lists_is_found_by_it(ada: httpx2.AsyncClient, licence: str) -> None:
+    """A wording may contain what else separates licences or names a family."""
+    await create_record(ada, name="worded", metadata={"licence": licence})
+    await create_record(ada, name="plain", metadata={"licence": "MIT"})
+    facets = (await ada.get("/datasets/facets")).json()["values"]["license"]
+    assert {"value": licence, "count": 1} in facets
+    assert await names(ada, license=licence.replace(",", "\\,")) == ["worded"]
+    scored = await ada.post("/datasets/score", json={"filters": {"license": [licence]}})
+    assert [item["dataset_name"] for item in scored.json()] == ["worded"]
+
+
 @pytest.mark.parametrize("value", ["MIT AND (", "MIT OR", "(MIT", "MIT)", ")MIT(", "()", "NOSUCH-*", "CC-*-4.0"])
 async def test_a_licence_that_is_no_expression_is_refused_in_both_languages(
     reader: httpx2.AsyncClient, value: str

@@ -18,7 +18,7 @@ from touchstone.services.selection.projects.ranking_differences import (
     RankedDataset,
     ReplayReason,
     ReplayStatus,
-    replay_ranking,
+    compare_rankings,
 )
 
 YEAR = [{"criterion_name": "year", "weight": 1.0}]
@@ -324,9 +324,9 @@ def test_a_change_of_the_formulas_is_told_from_a_change_of_the_data() -> None:
         id=1, dataset_id=ADA, name="a", rank=1, place=1, tied_with=0, score=0.5, points={}, content=None
     )
     dataset_after = msgspec.structs.replace(dataset_before, score=0.6)
-    (item,) = replay_ranking([dataset_before], [dataset_after], [], total_count_before=1, is_formula_changed=True)
+    (item,) = compare_rankings([dataset_before], [dataset_after], [], total_count_before=1, is_formula_changed=True)
     assert (item.status, item.reason) == (ReplayStatus.CHANGED, ReplayReason.FORMULA)
-    (item,) = replay_ranking([dataset_before], [dataset_after], [], total_count_before=1, is_formula_changed=False)
+    (item,) = compare_rankings([dataset_before], [dataset_after], [], total_count_before=1, is_formula_changed=False)
     assert item.reason is ReplayReason.RECORD
 
 

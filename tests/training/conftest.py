@@ -33,6 +33,7 @@ class Selection:
         self.projects: dict[str, UUID] = {}
         self.ranking: list[int] = []
         self.suggestions: dict[int, dict[str, Any]] = {}  # the metadata of datasets
+        self.uuids = {dataset_id: str(UUID(int=dataset_id)) for dataset_id in self.paths}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         status, value = self._answer(scope["path"], scope[CALLER].id)
@@ -49,14 +50,16 @@ class Selection:
                 return 404, {}
             project = {"id": key, "name": "A project", "description": "Find what differs."}
             return 200, {"datasets": self._ranked()} if subpath == ["recommendations"] else project
-        if not key.isdigit() or int(key) not in self.paths:
+        keys = {str(dataset_id): dataset_id for dataset_id in self.paths}
+        keys |= {dataset_uuid: dataset_id for dataset_id, dataset_uuid in self.uuids.items()}
+        if key.lower() not in keys:
             return 404, {}
-        dataset_id = int(key)
+        dataset_id = keys[key.lower()]
         if not self.paths[dataset_id]:
             return 422, {}
         metadata = self.suggestions.get(dataset_id, {})
         record = {
-            "dataset_id": str(UUID(int=dataset_id)),
+            "dataset_id": self.uuids[dataset_id],
             "instances_number": 40,
             "features_number": None,
             "missing_values_percentage": 0.0,

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx2
 import msgspec
@@ -88,6 +88,87 @@ async def test_each_dataset_may_have_options_of_its_own(backends: Backends) -> N
         assert [request["positive_class"] for request in requests] == [None, 1]
 
 
+SIXTH_UUID = str(UUID(int=0xABCD6))
+
+
+@pytest.mark.parametrize("named", [6, SIXTH_UUID, SIXTH_UUID.upper()])
+@pytest.mark.parametrize("key", ["6", SIXTH_UUID, SIXTH_UUID.upper()])
+async def test_targets_and_options_are_found_by_number_and_by_uuid(
+    backends: Backends, named: int | str, key: str
+) -> None:
+    """A dataset that is named by its number may have a target under its UUID, and the reverse."""
+    backends.selection.uuids[6] = SIXTH_UUID
+    body = {"dataset_ids": [1, named], "target": {"1": "0", key: "0"}, "by_dataset": {key: {"sample_weight": "30"}}}
+    async with backends.client() as client:
+        answer = await client.post("/compare", json=body)
+        assert answer.status_code == 202, answer.text
+        job = (await client.get(f"/jobs/{answer.json()['datasets'][1]['job_id']}")).json()
+        assert (job["request"]["target"], job["request"]["sample_weight"]) == ("0", "30")
+
+
+@pytest.mark.parametrize(
+    ("options", "options_by_dataset", "columns"),
+    [
+        ({"split": {"strategy": "group"}}, [{"group_column": "30"}, {"group_column": "a"}], [None, "30", None, "a"]),
+        ({"split": {"strategy": "time"}}, [{"time_column": "30"}, {"time_column": "a"}], ["30", None, "a", None]),
+        ({"split": {"group_column": "30"}}, [{"time_column": "a"}, {}], ["a", None, None, "30"]),
+        ({"mitigation": "thresholds"}, [{"sensitive_features": ["a"]}, {"sensitive_features": ["30"]}], [None] * 4),
+        (
+            {"sample_weight": "30", "features": {"include": ["30", "a"]}},
+            [{"features": {"include": ["a"]}}, {"sample_weight": "same"}],
+            [None] * 4,
+        ),
+    ],
+)
+async def test_options_of_datasets_complete_and_replace_those_for_all(
+    backends: Backends, options: dict[str, Any], options_by_dataset: list[dict[str, Any]], columns: list[str | None]
+) -> None:
+    """Only the request for each training has to be consistent, not the options for all datasets alone."""
+    by_dataset = dict(zip(("1", "6"), options_by_dataset, strict=True))
+    async with backends.client() as client:
+        answer = await client.post("/compare", json=COMPARISON_REQUEST | options | {"by_dataset": by_dataset})
+        assert answer.status_code == 202, answer.text
+        jobs = [(await client.get(f"/jobs/{item['job_id']}")).json() for item in answer.json()["datasets"]]
+    splits = [job["request"]["split"] for job in jobs]
+    assert [split[name] for split in splits for name in ("time_column", "group_column")] == columns
+
+
+async def test_scores_in_the_unit_of_the_target_have_no_places(backends: Backends) -> None:
+    """An error in euros is not smaller than one in cents because its number is smaller."""
+    async with backends.client() as client:
+        comparison = (await client.post("/compare", json=COMPARISON_REQUEST | {"metric": "rmse"})).json()
+    final_comparison = await wait_for_comparison(backends, comparison)
+    assert [dataset["score"]["value"] for dataset in final_comparison["datasets"]] == [0.3, 0.9]
+    assert [dataset["place"] for dataset in final_comparison["datasets"]] == [None, None]
+    assert final_comparison["best_dataset_id"] is None
+    assert final_comparison["summary"] == (
+        "Root mean squared error: this metric has the unit of the target, so the scores of different tables cannot be "
+        "compared: choose R²."
+    )
+
+
+async def test_deleted_trainings_are_missing_and_not_failed(backends: Backends) -> None:
+    """The summary says how many scores are missing; without any training left, the comparison has not failed."""
+    async with english_client(backends) as client:
+        comparison = (await client.post("/compare", json=COMPARISON_REQUEST)).json()
+        table, strong = (await wait_for_comparison(backends, comparison))["datasets"]
+        address = f"/compare/{comparison['id']}"
+
+        await client.delete(f"/jobs/{strong['job_id']}")
+        remaining = (await client.get(address)).json()
+        assert (remaining["status"], remaining["best_dataset_id"]) == ("succeeded", 1)
+        assert remaining["summary"].startswith(
+            "1 training has been deleted, so its result is missing from this comparison. Only one dataset has a score"
+        )
+
+        await client.delete(f"/jobs/{table['job_id']}")
+        emptied = (await client.get(address)).json()
+        assert emptied["summary"] == (
+            "2 trainings have been deleted, so their results are missing from this comparison."
+        )
+        assert (emptied["status"], emptied["done"], emptied["best_dataset_id"]) == ("cancelled", True, None)
+
+
 async def test_a_comparison_is_followed_until_it_has_ended(backends: Backends) -> None:
     """The stream sends each state once; a client that has received the last one learns that nothing more will come."""
     async with english_client(backends) as client:
@@ -166,7 +247,40 @@ async def test_the_first_tables_of_a_ranking_are_compared(backends: Backends) ->
         (COMPARISON_REQUEST | {"dataset_ids": [1, 99]}, 404, "dataset_not_found", None),
         (COMPARISON_REQUEST | {"dataset_ids": [1, 8]}, 422, "no_table", ["dataset_ids", 1]),
         (COMPARISON_REQUEST | {"dataset_ids": [1, 5]}, 422, "file_unreadable", ["dataset_ids", 1]),
-        (COMPARISON_REQUEST | {"target": "price"}, 422, "target_not_found", ["dataset_ids", 0]),
+        (COMPARISON_REQUEST | {"target": "price"}, 422, "target_not_found", ["target"]),
+        (COMPARISON_REQUEST | {"target": {"1": "0", "6": "price"}}, 422, "target_not_found", ["target", 6]),
+        (COMPARISON_REQUEST | {"sample_weight": "w"}, 422, "column_not_found", ["sample_weight"]),
+        (COMPARISON_REQUEST | {"split": {"strategy": "group"}}, 422, "group_column_missing", ["split", "group_column"]),
+        (
+            COMPARISON_REQUEST | {"split": {"strategy": "group"}, "by_dataset": {"6": {"group_column": "a"}}},
+            422,
+            "group_column_missing",
+            ["split", "group_column"],
+        ),
+        (
+            COMPARISON_REQUEST | {"by_dataset": {"6": {"sensitive_features": ["a", "nope"]}}},
+            422,
+            "column_not_found",
+            ["by_dataset", 6, "sensitive_features", 1],
+        ),
+        (
+            COMPARISON_REQUEST | {"by_dataset": {"6": {"group_column": "nope"}}},
+            422,
+            "column_not_found",
+            ["by_dataset", 6, "group_column"],
+        ),
+        (
+            COMPARISON_REQUEST | {"task": "regression", "by_dataset": {"6": {"positive_class": "1"}}},
+            422,
+            "option_without_effect",
+            ["by_dataset", 6, "positive_class"],
+        ),
+        (
+            COMPARISON_REQUEST | {"target": {"6": "0", str(UUID(int=6)): "a"}},
+            422,
+            "duplicate_value",
+            ["target", str(UUID(int=6))],
+        ),
         (COMPARISON_REQUEST | {"target": None}, 422, "target_not_suggested", ["dataset_ids", 0]),
         (COMPARISON_REQUEST | {"target": {"7": "0"}}, 422, "target_without_dataset", ["target", 7]),
         (COMPARISON_REQUEST | {"by_dataset": {"7": {}}}, 422, "target_without_dataset", ["by_dataset", 7]),
@@ -175,7 +289,7 @@ async def test_the_first_tables_of_a_ranking_are_compared(backends: Backends) ->
             COMPARISON_REQUEST | {"by_dataset": {"6": {"group_column": "a", "time_column": "b"}}},
             422,
             "split_by_two_columns",
-            ["dataset_ids", 1],
+            ["by_dataset", 6],
         ),
         (COMPARISON_REQUEST | {"limit": 2}, 422, "option_without_effect", ["limit"]),
         (COMPARISON_REQUEST | {"limit": 1}, 422, "greater_than_equal", ["limit"]),
@@ -198,6 +312,34 @@ async def test_what_cannot_work_is_refused_before_any_training(
             assert (refusal["errors"][0]["type"], refusal["errors"][0]["loc"]) == (code, ["body", *location])
         assert (await client.get("/jobs")).json() == []
         assert (await client.get("/compare")).json() == []
+
+
+async def test_refusals_name_the_dataset(backends: Backends) -> None:
+    """Somebody who names several datasets learns which of them cannot be trained on."""
+    async with english_client(backends) as client:
+        body = COMPARISON_REQUEST | {"target": {"1": "0", "6": "price"}}
+        assert (await client.post("/compare", json=body)).json()["detail"] == (
+            "The request cannot be carried out: The target column “price” is not in the file (dataset “Dataset 6”)"
+        )
+        body["target"] = {"1": "0"}
+        assert (await client.post("/compare", json=body)).json()["detail"] == (
+            "The request cannot be carried out: Give the column to predict: the record of “Dataset 6” suggests none"
+        )
+
+
+async def test_options_of_tables_that_a_ranking_does_not_reach_are_refused(backends: Backends) -> None:
+    """Otherwise somebody would believe that an option for the third table had been applied."""
+    project_id = new_project(backends, 1, 6, 7)
+    async with english_client(backends) as client:
+        for field, values in (
+            ("target", {"1": "0", "6": "0", "7": "0"}),
+            ("by_dataset", {"7": {"sample_weight": "a"}}),
+        ):
+            body = {"project_id": project_id, "limit": 2, "target": "0", field: values}
+            answer = (await client.post("/compare", json=body)).json()
+            assert answer["errors"][0]["loc"] == ["body", field, 7]
+            assert answer["detail"].endswith("What is given for “7” has no effect: the datasets are 1, 6")
+        assert (await client.get("/jobs")).json() == []
 
 
 async def test_a_ranking_without_tables_is_refused(backends: Backends) -> None:

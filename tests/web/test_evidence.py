@@ -1,5 +1,6 @@
 """Evidence on the pages: why a record ranks where it does, claims with their sources, and the review queue."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,19 @@ def test_claims_are_made_and_reviewed_without_scripts(
     page.goto("/app/review")
     page.get_by_role("button", name="Reject").click()
     expect(page.get_by_role("heading", name="Nothing is waiting")).to_be_visible()
+
+
+def test_an_acceptance_can_be_taken_back(
+    api: httpx2.Client, client: httpx2.Client, record: dict[str, Any], stranger: httpx2.Client
+) -> None:
+    """The creator of a record may still reject what the same person has accepted, and the page offers nothing else."""
+    claim = propose(stranger, record["id"], "informed_consent", False)
+    path = f"/api/v1/datasets/{record['id']}/evidence/{claim}/review"
+    assert api.post(path, json={"decision": "accept"}).json()["status"] == "active"
+
+    review_page = client.get(f"/app/review/{record['id']}/{claim}").text
+    assert re.findall(r'name="decision" value="(\w+)"', review_page) == ["reject"]
+    assert f"/app/review/{record['id']}/{claim}" in client.get(f"/app/datasets/{record['id']}").text
 
 
 @pytest.mark.parametrize("last_day", ["2020-01-31", "tomorrow"])

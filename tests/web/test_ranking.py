@@ -1,6 +1,7 @@
 """The ranking page in a real browser: weights can be moved freely, and the page shows what the API returns."""
 
 import csv
+import html
 import io
 import re
 from collections.abc import Iterator
@@ -565,6 +566,36 @@ def test_a_misspelt_filter_is_named_beside_the_ranking(visit: Visit) -> None:
     move_and_wait(page, "year", 30)
     expect(notice).to_have_count(0)
     assert "langauge" not in page.url
+
+
+@pytest.mark.parametrize(
+    ("address", "note"),
+    [
+        ("/app/projects?pgae=2", "“pgae” is unknown and has no effect. Nearest name: page."),
+        ("/app/review?position=first", "“first” is not a value of “position” and has no effect."),
+        ("/app/datasets/1?langauge=fr&w.year=30", "“langauge” is unknown and has no effect. Nearest name: language."),
+        ("/app/compare?pin=1&pin=2&w.year=high", "“high” is not a weight for “w.year” and was replaced."),
+        ("/app/projects/new?choose=1&colour=red", "“colour” is unknown and has no effect."),
+        ("/app/values/domain?values_search=a&profile=bogus", "“bogus” is not a value of “profile” and was replaced."),
+        ("/app/datasets/1?license=NOSUCH-*", "A filter is not valid: Licence: “NOSUCH-*” is neither"),
+        (f"/app/datasets/1?dataset_name={'x' * 2000}", "A filter is not valid: Name: at most 1000 characters"),
+        (f"/app/compare?pin=1&pin=2&dataset_name={'x' * 2000}", "A filter is not valid: Name: at most 1000 characters"),
+    ],
+)
+def test_other_pages_name_what_they_ignore_in_the_address(client: httpx2.Client, address: str, note: str) -> None:
+    """They are shown all the same, also if the API refuses a filter; what is known leads to no note."""
+    answer = client.get(address)
+    assert answer.status_code == 200
+    [notes] = re.findall(r'id="address-notes".*?</div>', answer.text, re.DOTALL)
+    assert note in html.unescape(notes)
+    assert notes.count("<p>") == 1
+
+
+@pytest.mark.parametrize(
+    "address", ["/app/projects?page=2&done=created", "/app/datasets/1?w.year=30&domain=health&utm_source=news"]
+)
+def test_known_parameters_lead_to_no_note(client: httpx2.Client, address: str) -> None:
+    assert "address-notes" not in client.get(address).text
 
 
 def test_a_file_never_leaves_out_a_misspelt_filter(client: httpx2.Client) -> None:

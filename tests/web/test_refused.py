@@ -15,7 +15,7 @@ from touchstone.core.settings import Settings
 from touchstone.http.middleware import EdgeMiddleware
 from touchstone.web.app import WebApp
 from touchstone.web.localizer import Localizer
-from touchstone.web.readable_errors import localize_error
+from touchstone.web.readable_errors import field_messages, localize_error
 
 NUMBERS = [
     ("0.012 – 0.19", "0,012 – 0,19"),
@@ -53,6 +53,22 @@ def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
     split_error = problem("invalid_job_request", "Il manque split.time_column")
     assert localize_error(split_error, Localizer("en")).detail == "Il manque “Date column (for the most recent rows)”"
     assert localize_error(problem("invalid_weights", "Poids invalides"), french).detail == "Poids invalides"
+
+
+@pytest.mark.parametrize(
+    ("path", "form_name"),
+    [
+        (["by_dataset", 12, "group_column"], "group_column.12"),
+        (["by_dataset", 12, "sensitive_features", 1], "sensitive_features.12"),
+        (["by_dataset", 12, "features", "exclude", 0], "features.12"),
+        (["target"], "target"),
+    ],
+)
+def test_an_error_about_one_dataset_is_shown_beside_its_field(path: list[str | int], form_name: str) -> None:
+    """The form that compares trainings has a field for each option of each dataset."""
+    entry = {"loc": ["body", *path], "msg": "The column is not in the file", "type": "column_not_found"}
+    messages = field_messages(problem("invalid_job_request", "No", entry), Localizer("en"))
+    assert messages[form_name].endswith(": The column is not in the file")
 
 
 @pytest.mark.parametrize("parameter", ["license", "gate.license"])

@@ -49,7 +49,7 @@ def test_a_private_dataset_is_not_described(visit: Visit, api: httpx2.Client) ->
     assert page.locator(ELEMENT).count() == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.dictionaries(st.text(), st.one_of(st.text(), st.just(HOSTILE), st.integers()), max_size=4))
 def test_nothing_in_the_description_is_html(members: dict[str, object]) -> None:
     script = to_script(members, "https://touchstone.example/app/datasets/7")

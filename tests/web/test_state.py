@@ -188,7 +188,7 @@ def test_stored_weights_of_any_size_fit_the_sliders(weights: dict[str, float], e
 def test_an_address_keeps_the_proportions_of_extreme_weights() -> None:
     """No weight of a project disappears from the ranking to which its page leads."""
     weights = [Weight(criterion_name="year", weight=1000), Weight(criterion_name="ethical_score", weight=0.0004)]
-    state = RankState.of_project(project(weights=weights), WEIGHT_PROFILES)
+    state = RankState.from_project(project(weights=weights), WEIGHT_PROFILES)
     assert read(state.query()).weight_body() == {"ethical_score": 0.0000004, "year": 1.0}
 
 
@@ -202,15 +202,15 @@ def test_the_level_of_evidence_is_part_of_the_address_and_of_a_project() -> None
     """The pages require documents by default; a project that stores no level ranks at `declared`, as in the API."""
     assert (read("").assurance, read("?assurance=hearsay").assurance) == (Assurance.DOCUMENTED, Assurance.DOCUMENTED)
     assert read("?assurance=declared").query() == "?assurance=declared"
-    assert RankState.of_project(project(), WEIGHT_PROFILES).assurance is Assurance.DECLARED
+    assert RankState.from_project(project(), WEIGHT_PROFILES).assurance is Assurance.DECLARED
     reviewed_project = project(assurance=Assurance.REVIEWED)
-    assert RankState.of_project(reviewed_project, WEIGHT_PROFILES).assurance is Assurance.REVIEWED
+    assert RankState.from_project(reviewed_project, WEIGHT_PROFILES).assurance is Assurance.REVIEWED
 
 
 def test_stored_filters_are_shown_under_their_own_names() -> None:
     """A project that was stored with aliases of filters opens with the same filters."""
     criteria = {"instances_min": 100, "split": False, "domain": "a,b", "task": None}
-    state = RankState.of_project(
+    state = RankState.from_project(
         project(criteria=criteria, weights=[Weight(criterion_name="year", weight=1)]), WEIGHT_PROFILES
     )
     assert state.filter_body() == {"instances_number_min": 100, "is_split": False, "domain": ["a", "b"]}
@@ -220,8 +220,15 @@ def test_stored_filters_are_shown_under_their_own_names() -> None:
 def test_only_stored_lists_are_parted_at_their_commas() -> None:
     """A name or an objective that contains a comma remains one text."""
     criteria = {"objective": "Income, of adults", "file_type": "csv,parquet"}
-    state = RankState.of_project(project(criteria=criteria), WEIGHT_PROFILES)
+    state = RankState.from_project(project(criteria=criteria), WEIGHT_PROFILES)
     assert state.filters == {"objective": ("Income, of adults",), "file_type": ("csv", "parquet")}
+
+
+def test_a_stored_requirement_keeps_the_commas_of_its_values() -> None:
+    """The page writes them so that the field of the form can be split into the same values again."""
+    state = RankState.from_project(project(gates={"license": ["Kaggle, other", "MIT"]}), WEIGHT_PROFILES)
+    assert state.gates == {"license": "Kaggle\\, other, MIT"}
+    assert state.gate_body() == {"license": ["Kaggle, other", "MIT"]}
 
 
 def test_the_pages_have_every_gate_of_the_api() -> None:
@@ -246,7 +253,7 @@ def test_what_a_gate_cannot_take_is_named() -> None:
 def test_stored_gates_are_shown_under_their_own_names() -> None:
     """A project opens with its gates, whatever names of the API it was stored with."""
     gates = {"instances_number_min": 1000, "is_anonymized": "documented", "license": ["MIT", "CC-BY-*"], "domain": None}
-    state = RankState.of_project(project(gates=gates), WEIGHT_PROFILES)
+    state = RankState.from_project(project(gates=gates), WEIGHT_PROFILES)
     assert state.gates == {
         "anonymization_applied": "documented",
         "license": "MIT, CC-BY-*",

@@ -146,6 +146,20 @@ def test_an_explanation_is_repeated_with_everything_that_was_requested(
     assert repeated["request"] == explanation["request"]
 
 
+def test_an_explanation_of_data_is_repeated_with_everything_that_was_requested(
+    visit: Visit, api: httpx2.Client, visits: int
+) -> None:
+    """The form behind “Explain differently” keeps the target, the sensitive columns and the seed."""
+    request = {"dataset_id": visits, "target": "ill", "sensitive_features": ["patient"], "name": "Data", "seed": 7}
+    explanation = start_and_cancel(api, "xai/explain", request)
+
+    page = visit(f"/app/jobs/explain/{explanation['id']}", language="en")
+    page.get_by_role("link", name="Explain differently").click()
+    page.get_by_role("button", name="Start the explanation").click()
+    repeated = cancel_repeated_job(page, api, "xai", explanation["id"])
+    assert repeated["request"] == explanation["request"]
+
+
 def test_options_that_only_the_api_has_are_repeated_unless_the_reader_drops_them(
     visit: Visit, api: httpx2.Client, visits: int
 ) -> None:
@@ -186,6 +200,23 @@ def test_the_columns_to_learn_from_become_columns_to_leave_out(visit: Visit, api
     page.get_by_role("button", name="Start the training").click()
     repeated = cancel_repeated_job(page, api, "ml", training["id"])
     assert repeated["request"]["features"] == {"include": [], "exclude": ["patient", "pulse"]}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "size"), [("kfold", {"folds": 3, "test_size": 0.2}), ("holdout", {"folds": 5, "test_size": 0.4})]
+)
+def test_only_the_size_that_has_an_effect_is_sent(
+    client: httpx2.Client, api: httpx2.Client, visits: int, strategy: str, size: dict[str, float]
+) -> None:
+    """The form always has both sizes, and says beside each with which strategy it has no effect."""
+    sizes = {"folds": "3", "test_size": "40"}
+    form = {"dataset_id": str(visits), "target": "ill", "strategy": strategy, **sizes}
+    answer = client.post("/app/jobs/train", data=form)
+    assert answer.status_code == 303, answer.text
+    job = answer.headers["location"].rsplit("/", 1)[1]
+    api.post(f"/api/v1/ml/jobs/{job}/cancel")
+    split = api.get(f"/api/v1/ml/jobs/{job}").json()["request"]["split"]
+    assert {name: split[name] for name in size} == size
 
 
 @pytest.mark.parametrize(
@@ -269,3 +300,13 @@ def test_a_suggested_column_that_is_not_in_the_file_is_mentioned(
     field = page.locator("section", has=page.locator("[name=target]"))
     expect(field.get_by_text(sentence, exact=True)).to_be_visible()
     expect(field.locator("p", has_text=re.compile("suggests|propose"))).to_have_count(1)
+
+
+def test_the_page_of_a_dataset_counts_unreadable_values(client: httpx2.Client, api: httpx2.Client) -> None:
+    """A column of numbers with a word in it is a column of numbers, and the page says that one value is missing."""
+    rows = "\n".join(f"{'ten' if row == 7 else row % 30},x" for row in range(90))
+    upload = api.post("/api/v1/files", files={"file": ("words.csv", f"age,kind\n{rows}\n")}).json()
+    body = {"name": "Words", "description": "", "file_path": upload["file_path"], "file_type": "csv"}
+    dataset = api.post("/api/v1/datasets/", json={**body, "visibility": "private"}).json()
+    page = client.get(f"/app/datasets/{dataset['id']}", headers={"Accept-Language": "en"})
+    assert (page.status_code, "1 unreadable value<" in page.text) == (200, True)

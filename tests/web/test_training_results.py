@@ -6,6 +6,8 @@ import pytest
 
 from touchstone.messages import text
 from touchstone.web.localizer import Localizer
+from touchstone.web.views.job_view import group_tables
+from touchstone.web.views.mitigation_view import mitigation_table
 from touchstone.web.views.training_headline import headline
 from touchstone.web.views.what_if import WhatIfRows, entered_text
 
@@ -110,7 +112,7 @@ def test_what_if_reads_numbers_as_the_file_writes_them(
     rows = WhatIfRows((feature,), {"price": "1.5"}, {"price": text})
     assert bool(rows.field_errors(Localizer("en"))) == (value is None)
     if value is not None:
-        original, changed = rows.to_predict()
+        original, changed = rows.to_api_rows()
         assert (original["price"], changed["price"]) == (1.5, value)
 
 
@@ -120,7 +122,7 @@ def test_what_if_shows_numbers_so_that_it_reads_them_again(is_comma: bool, shown
     notation = {"decimal_comma": True, "thousands": "."} if is_comma else {"thousands": ","}
     feature = {"name": "price", "kind": "number", "notation": notation}
     assert entered_text(feature, "1.234") == shown
-    original, unchanged = WhatIfRows((feature,), {"price": "1.234"}, {"price": shown}).to_predict()
+    original, unchanged = WhatIfRows((feature,), {"price": "1.234"}, {"price": shown}).to_api_rows()
     assert original == unchanged == {"price": 1.234}
 
 
@@ -135,6 +137,28 @@ def test_the_threshold_without_a_request_is_that_before_calibration() -> None:
     """Calibration moves the threshold of 0.5, so the form must not promise that it applies."""
     assert text("threshold_default", "en") == "nothing: 0.5 before calibration"
     assert text("threshold_default", "fr") == "rien\u00a0: 0,5 avant calibrage"
+
+
+def test_more_than_two_classes_have_tables_of_their_rates() -> None:
+    """Accuracies alone would hide which class a model fails to recognize in a group, before and after a mitigation."""
+    rate = {"value": 0.5, "low": 0.4, "high": 0.6, "rows": 90}
+    gap = {"difference": 0.25, "ratio": 0.5, "certain": True, "lowest": "a", "highest": "b"}
+    groups = [
+        {"group": name, "rows": 90, "metrics": {"accuracy": rate}, "classes": {"low": {"selection_rate": rate}}}
+        for name in ("a", "b")
+    ]
+    class_gaps = {"low": {"selection_rate": gap}}
+    entry = {"column": "sex", "groups": groups, "gaps": {"accuracy": gap}, "class_gaps": class_gaps}
+    (table,) = group_tables({"group_metrics": [entry]}, Localizer("en"))
+    assert list(table.metrics) == ["accuracy"]
+    assert table.class_tables["low"].metrics == {"selection_rate": "Rate of positive predictions"}
+    assert table.class_tables["low"].gaps == class_gaps["low"]
+
+    state = {"metrics": {"metric": "accuracy", "holdout": {"accuracy": rate}}, "group_metrics": [entry]}
+    mitigation = {"text": {"en": "Weighted."}, "before": state, "after": state}
+    effect = mitigation_table({"mitigation": mitigation}, Localizer("en"))
+    assert effect is not None
+    assert effect.rows[-1].label == "Rate of positive predictions of “low”, largest gap"
 
 
 def test_the_name_of_a_column_needs_no_elision() -> None:

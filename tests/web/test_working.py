@@ -58,7 +58,7 @@ def test_the_time_left_is_said_only_when_it_is_known(job: Job, remaining: str | 
 def test_a_waiting_job_counts_from_its_request() -> None:
     """The time is counted from the request, because nothing has started yet."""
     timing = job_timing(make_job(status="queued", started_at=None), localizer=Localizer("fr"), now=NOW)
-    assert (timing.waiting, timing.elapsed, timing.remaining) == (True, "1:30", None)
+    assert (timing.is_waiting, timing.elapsed, timing.remaining) == (True, "1:30", None)
     assert format_clock(3725) == "1:02:05"
 
 
@@ -99,6 +99,19 @@ def test_the_badge_and_the_clock_follow_a_job(visit: Visit, api: httpx2.Client, 
     expect(page.locator("#progress")).to_have_count(0, timeout=30_000)
     expect(jobs_page.locator(".job-now").first).to_have_text("cancelled", timeout=30_000)
     expect(jobs_page.locator("progress")).to_have_count(0)
+
+
+def test_the_events_of_a_job_that_has_ended_stop_browsers(api: httpx2.Client, client: httpx2.Client) -> None:
+    """A browser reconnects after each end of a stream, unless the status is 204."""
+    datasets = api.get("/api/v1/datasets/", params={"dataset_name": "penguins", "trainable": "true"}).json()
+    explanation = api.post("/api/v1/xai/explain", json={"dataset_id": datasets[0]["id"]}).json()["id"]
+    address = f"/app/jobs/explain/{explanation}/events"
+    api.post(f"/api/v1/xai/jobs/{explanation}/cancel")
+
+    stream = client.get(address)
+    *_, last_id = re.findall(r"^id: (\d+)", stream.text, re.MULTILINE)
+    repeated = client.get(address, headers={"Last-Event-ID": last_id})
+    assert (stream.status_code, repeated.status_code, repeated.content) == (200, 204, b"")
 
 
 def test_a_running_job_is_shown_well(visit: Visit, api: httpx2.Client, training: str) -> None:

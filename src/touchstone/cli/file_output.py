@@ -15,6 +15,7 @@ from touchstone.cli.command_runner import ExitStatus, exit_with_error
 from touchstone.client import ExportedFile
 
 STANDARD_STREAM: Final = Path("-")  # means the standard input or output instead of a file
+_OVERWRITE_ADVICE: Final = "to overwrite it anyway, write to - and redirect the standard output to the file"
 
 OutputPath = Annotated[
     Path | None,
@@ -72,7 +73,16 @@ def _open_replacement(path: Path) -> Iterator[BinaryIO]:
     target = path.resolve()  # a symbolic link stays a link
     temporary_path = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
-        with temporary_path.open("xb") as file:
+        new_file = temporary_path.open("xb")
+    except OSError as error:
+        if not target.exists():
+            raise
+        # Writing to the file itself would destroy it if the content then turned out to be incomplete.
+        reason = f"it cannot be replaced, because its folder takes no new file ({error.strerror}); {_OVERWRITE_ADVICE}"
+        raise OSError(error.errno, reason) from error
+
+    try:
+        with new_file as file:
             yield file
         if target.exists():
             shutil.copymode(target, temporary_path)

@@ -11,6 +11,7 @@ from touchstone.cli.option_groups import Option, OptionGroup, check_is_finite, p
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import Filters, Gates, RankingRequirements
 from touchstone.core.attributes import ATTRIBUTES, Attribute, Kind
+from touchstone.core.comma_lists import split_at_commas
 
 # The filters of the API use shorter names for these attributes.
 BOUND_NAMES: Final = {"instances_number": "instances", "features_number": "features"}
@@ -72,7 +73,7 @@ def parse_gates(given_options: dict[str, Any]) -> dict[str, Any]:
     for assignment in given_options.get("gate", []):
         # Assignments are parsed one at a time, because a name may be repeated.
         [(name, text)] = parse_assignments([assignment], name_placeholder="requirement").items()
-        values = [_parse_gate_value(item.strip()) for item in text.split(",")]
+        values = [_parse_gate_value(item) for item in split_at_commas(text)]
         values_by_name.setdefault(name, []).extend(values)
 
     gates = {}

@@ -60,13 +60,28 @@ def training_request(given_options: dict[str, Any]) -> dict[str, Any]:
     """Return the body of a training request.
 
     A number of folds, a time column and a group column each imply the strategy for splitting the rows.
+
+    Raises:
+        typer.BadParameter: Two options contradict each other.
     """
     options = dict(given_options)
+    _reject_contradictory_split(options)
     implied_strategies = {"folds": "kfold", "time_column": "time", "group_column": "group"}
     for option_name, strategy in implied_strategies.items():
         if option_name in options:
             options.setdefault("split", strategy)
     return _build_request_body(options, TRAIN_PATHS)
+
+
+def _reject_contradictory_split(options: Mapping[str, Any]) -> None:
+    """Raise `typer.BadParameter` if an option for splitting the rows has no effect because of another one."""
+    strategy = options.get("split")
+    if "folds" in options and strategy not in (None, "kfold"):
+        raise typer.BadParameter(f"--folds is only for --split kfold, not for --split {strategy}")
+    if "folds" in options and "time_column" in options:
+        raise typer.BadParameter("--folds and --time-column contradict each other: folds are not in the order of time")
+    if "test_size" in options and ("folds" in options or strategy == "kfold"):
+        raise typer.BadParameter("--test-size has no effect with folds, each of which is held out in turn")
 
 
 def _explanation_request(given_options: dict[str, Any]) -> dict[str, Any]:

@@ -57,7 +57,11 @@ def openapi() -> None:
     typer.echo(json_text(document))
 
 
-def bench(arguments: Annotated[list[str] | None, typer.Argument(help="Passed on to the benchmarks.")] = None) -> None:
+def bench(
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Passed on to the benchmarks; options need `--` before them.")
+    ] = None,
+) -> None:
     """Run the benchmarks and print their tables; needs the source tree."""
     if not Path("benchmarks", "__main__.py").exists():
         exit_with_error("the benchmarks are part of the source tree; run this at its root", ExitStatus.USAGE)

@@ -39,7 +39,7 @@ class ComparedTraining(Struct, frozen=True, kw_only=True):
 
     Attributes:
         rank: The rank of the dataset in the project, or None if the request named the dataset.
-        place: 1 plus the number of better scores, or None while there is no score.
+        place: 1 plus the number of better scores, or None if there is no score or the scores cannot be compared.
         tied_with: The number of other datasets with exactly this score.
         overlaps_best: Whether the difference from the best score may be due to chance.
     """

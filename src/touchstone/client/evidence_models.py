@@ -23,12 +23,17 @@ class Person(Struct, frozen=True, kw_only=True):
 
 
 class ClaimSource(Struct, frozen=True, kw_only=True):
-    """The document that a claim quotes."""
+    """The document that a claim quotes.
+
+    Attributes:
+        original: The document that another catalog had quoted, if this document is its export. Nobody has verified it.
+    """
 
     kind: str | None = None
     name: str | None = None
     url: str | None = None
     sha256: str | None = None
+    original: "ClaimSource | None" = None
 
 
 class Review(Struct, frozen=True, kw_only=True):

@@ -103,7 +103,7 @@ class AdministratorsOnly(Forbidden):
 
 
 class ReviewForbidden(Forbidden):
-    """Only curators may review claims. The creator of the record may accept or reject proposals."""
+    """Only curators may review claims. The creator of the record may decide about proposals and revoke acceptances."""
 
     code = "review_forbidden"
 

@@ -5,6 +5,7 @@ from typing import Final
 # In lower case, but compared ignoring case. Numbers such as -9 or 999, which some tables use as marks, are values.
 MISSING_MARKS: Final = frozenset({"", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "-", "--", "."})
 MISSING_NUMBER_MARKS: Final = frozenset({"none", "missing", "unknown"})  # only in columns of numbers
+MIN_AGREEMENT: Final = 0.95  # the share of the different values that must fit a type; the others become missing
 PLUS: Final = "+"
 DASHES: Final = frozenset({"-", "--"})
 

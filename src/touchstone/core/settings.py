@@ -303,7 +303,7 @@ class Settings(BaseSettings):
 
 
 def _normalize_origin(text: str) -> str:
-    """Return an origin in lower case and without a final slash.
+    """Return an origin in lower case, without a final slash and without the default port of its scheme.
 
     Raises:
         ValueError: the text is not an origin, or has a wildcard, which would let any site act for a signed-in user.
@@ -314,7 +314,7 @@ def _normalize_origin(text: str) -> str:
     has_only_host = origin == f"{parsed.scheme}://{parsed.netloc}" and "@" not in parsed.netloc
     if parsed.scheme not in ("http", "https") or not parsed.hostname or not has_only_host or "*" in origin:
         raise ValueError(f"{text!r} is not an origin such as https://app.example.org")
-    return origin
+    return origin.removesuffix(":443" if parsed.scheme == "https" else ":80")
 
 
 def _check_names(names: Iterable[str], *, known_suffixes: Collection[str]) -> None:

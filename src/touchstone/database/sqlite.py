@@ -149,6 +149,21 @@ def back_up(source: str, target: Path) -> None:
         incomplete_copy.unlink(missing_ok=True)
 
 
+def find_damage(path: str) -> str | None:
+    """Return what is damaged in the file of a database, or None if nothing is.
+
+    The whole file is read. Only the content of indexes is not compared with their tables, which would take much longer.
+    """
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        try:
+            [problem] = connection.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.DatabaseError as error:
+            if not is_damaged(error):
+                raise
+            return str(error)
+    return None if problem == "ok" else str(problem)
+
+
 def is_damaged(error: BaseException | None) -> bool:
     """Return whether SQLite reports that the file is damaged or not a database."""
     driver_error = getattr(error, "orig", error)

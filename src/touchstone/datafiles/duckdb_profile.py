@@ -17,8 +17,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import duckdb
+
 from touchstone.core.missing_values import DASHES, MISSING_NUMBER_MARKS, PLUS, missing_marks
-from touchstone.datafiles.byte_scan import scan_bytes
+from touchstone.datafiles.byte_scan import ByteScan, scan_bytes
 from touchstone.datafiles.column_queries import aggregate_stack, stack_columns
 from touchstone.datafiles.duckdb_table import (
     DELIMITED_TYPES,
@@ -35,6 +37,8 @@ from touchstone.datafiles.file_profile import (
     FileProfile,
     ProfilingLimits,
 )
+from touchstone.datafiles.json_keys import may_have_renamed_columns, open_with_exact_names
+from touchstone.datafiles.mixed_columns import find_mixed_columns
 from touchstone.datafiles.source_columns import (
     INTERPRETATION_BY_DUCKDB_TYPE,
     Interpretation,
@@ -71,6 +75,7 @@ class InterpretedColumn:
         present_count: the number of values that are not missing.
         distinct_count: an estimate of the number of different values as they are in the file.
         mark_counts: the number of cells with each missing mark, such as `N/A`, without nulls.
+        unreadable_count: the number of other cells that do not fit the type, and therefore count as missing.
     """
 
     source: SourceColumn
@@ -78,6 +83,7 @@ class InterpretedColumn:
     present_count: int
     distinct_count: int
     mark_counts: Mapping[str, int]
+    unreadable_count: int = 0
 
     @property
     def type(self) -> ColumnType:
@@ -111,13 +117,12 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
     # DuckDB opens files by path, even if they are open already.
     path = f"/dev/fd/{descriptor}"
     scan = scan_bytes(descriptor, file_type, limits=limits)
-    table = open_table(path, file_type, scan, limits)
-    if scan.byte_count <= _MAX_IN_MEMORY_BYTES or not table.is_rereadable:
-        table = load_into_memory(table)
+    if file_type in JSON_TYPES:
+        table = _open_json(path, file_type, scan, limits)
+    else:
+        table = _load_if_useful(open_table(path, file_type, scan, limits), scan)
     if file_type in DELIMITED_TYPES:
         table = resolve_surplus_fields(table)
-    if file_type in JSON_TYPES:
-        table = flatten_objects(table)
 
     source_columns = list_columns(table, limits)
     row_count = table.count_rows()
@@ -139,6 +144,28 @@ def profile_descriptor(descriptor: int, file_type: str, *, limits: ProfilingLimi
     )
 
 
+def _open_json(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimits) -> DuckDbTable:
+    """Open a JSON file as a table with a column for each key of its rows and of the objects within them.
+
+    DuckDB renames keys that differ only in case, or refuses them. Such files are opened in a way that takes longer.
+    """
+    try:
+        table = _load_if_useful(open_table(path, file_type, scan, limits), scan)
+        has_exact_names = not may_have_renamed_columns(table)
+    except duckdb.NotImplementedException:
+        has_exact_names = False
+
+    if has_exact_names:
+        return flatten_objects(table)
+    return _load_if_useful(open_with_exact_names(path, file_type, scan), scan)
+
+
+def _load_if_useful(table: DuckDbTable, scan: ByteScan) -> DuckDbTable:
+    """Load a table into memory if its file is small or can be read only once."""
+    is_useful = scan.byte_count <= _MAX_IN_MEMORY_BYTES or not table.is_rereadable
+    return load_into_memory(table) if is_useful else table
+
+
 def _sum_mark_counts(columns: Iterable[MeasuredColumn]) -> dict[str, int]:
     """Return the number of cells in the file with each missing mark, in alphabetical order."""
     totals: Counter[str] = Counter()
@@ -154,7 +181,11 @@ def _measure_columns(table: DuckDbTable, columns: Sequence[SourceColumn], row_co
     counts: Results = {}
     for stack in stack_columns(columns, counts_sql):
         counts |= aggregate_stack(table, stack, counts_sql[stack[0].index])
-    interpreted_columns = [_decide_type(column, counts.get(column.index, _NO_COUNTS)) for column in columns]
+    mixed_columns = find_mixed_columns(table, columns, counts)
+    interpreted_columns = [
+        _decide_type(column, counts.get(column.index, _NO_COUNTS), mixed_columns.get(column.index))
+        for column in columns
+    ]
 
     # The second pass finds the minimum and maximum of numbers and dates. The third one counts values for histograms and
     # for the lists of the most frequent values.
@@ -216,7 +247,10 @@ def _count_values(table: DuckDbTable, columns: Sequence[InterpretedColumn]) -> R
 
         members = {"distinct_count": f"count(DISTINCT {_finite_value(column)})"}
         if column.distinct_count <= MAX_LISTED_VALUES and column.type is not ColumnType.NUMBER:
-            members["value_counts"] = f"histogram({shown_value})"
+            readable_value = shown_value
+            if column.unreadable_count:
+                readable_value = f"CASE WHEN {column.converted_value} IS NOT NULL THEN {shown_value} END"
+            members["value_counts"] = f"histogram({readable_value})"
         counted_columns.append(column)
         counts_sql[column.source.index] = _struct_sql(**members)
 
@@ -261,8 +295,16 @@ def _counts_sql(column: SourceColumn) -> str:
     )
 
 
-def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> InterpretedColumn:
-    """Determine the type of a column, which the file declares, or which all values of a text column fit."""
+def _decide_type(
+    column: SourceColumn, counts: Mapping[str, Any], mixed_interpretation: Interpretation | None
+) -> InterpretedColumn:
+    """Determine the type of a column, which the file declares, or which (nearly) all values of a text column fit.
+
+    Args:
+        column: the column.
+        counts: the counts of its values.
+        mixed_interpretation: the interpretation that fits all but a few of its values, or None.
+    """
     present_count = counts["present_count"]
     distinct_count = min(counts["distinct_count"], present_count)  # estimates can be too high
     mark_counts = Counter(counts["mark_counts"] or {})
@@ -272,7 +314,7 @@ def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> Interpreted
 
     ambiguous_counts = Counter(counts["ambiguous_counts"] or {})
     has_plus = ambiguous_counts.pop(PLUS, 0) > 0
-    interpretation = choose_text_interpretation(
+    interpretation = mixed_interpretation or choose_text_interpretation(
         column, counts["readable_counts"], present_count, missing_number_count=ambiguous_counts.total()
     )
     marks = missing_marks(has_plus=has_plus)
@@ -282,12 +324,17 @@ def _decide_type(column: SourceColumn, counts: Mapping[str, Any]) -> Interpreted
     # The missing marks depend on the type, so the counts are corrected after the type has been determined.
     possible_mark_counts = mark_counts + ambiguous_counts
     corrected_counts = Counter({mark: count for mark, count in possible_mark_counts.items() if mark.lower() in marks})
+    corrected_present_count = present_count + mark_counts.total() - corrected_counts.total()
+    readable_count = corrected_present_count
+    if mixed_interpretation is not None:
+        readable_count = counts["readable_counts"][column.interpretations.index(mixed_interpretation)]
     return InterpretedColumn(
         source=replace(column, missing_marks=marks),
         interpretation=interpretation,
-        present_count=present_count + mark_counts.total() - corrected_counts.total(),
+        present_count=readable_count,
         distinct_count=distinct_count + len(DASHES) if has_plus else distinct_count,
         mark_counts=corrected_counts,
+        unreadable_count=corrected_present_count - readable_count,
     )
 
 
@@ -367,6 +414,7 @@ def _build_profile(
         name=column.source.name,
         type=column.type,
         missing=row_count - column.present_count,
+        unreadable=column.unreadable_count,
         distinct=min(distinct_count, column.present_count),
         minimum=extremes.get("minimum"),
         maximum=extremes.get("maximum"),
@@ -381,5 +429,5 @@ def _build_profile(
 def _count_missing_marks(column: InterpretedColumn, row_count: int) -> dict[str, int]:
     """Return the number of cells of a column with each missing mark; nulls count as the empty string."""
     marked_count = sum(column.mark_counts.values())
-    null_count = row_count - column.present_count - marked_count
+    null_count = row_count - column.present_count - column.unreadable_count - marked_count
     return {**column.mark_counts, "": column.mark_counts.get("", 0) + null_count}

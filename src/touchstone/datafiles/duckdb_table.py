@@ -64,24 +64,41 @@ def open_table(path: str, file_type: str, scan: ByteScan, limits: ProfilingLimit
         ProfilingError: a CSV or TSV file has too many columns.
     """
     if scan.encoding is None:
-        connection = _connect_for_one_file(path)
+        connection = connect_for_one_file(path)
         names = _parquet_names(connection, path)
-        return DuckDbTable(connection, _function_call("read_parquet", path), names_in_file=names)
+        return DuckDbTable(connection, function_call("read_parquet", path), names_in_file=names)
 
-    text = scan.beginning.decode(scan.encoding.name, errors="replace").lstrip("\ufeff")
+    text = decode_beginning(scan)
+    readable_path = path_in_utf8(path, file_type, scan)
+    connection = connect_for_one_file(readable_path)
+
+    if file_type in JSON_TYPES:
+        table = _open_json_table(connection, readable_path, json_format=json_format(file_type, text))
+    else:
+        table = _open_delimited_table(connection, readable_path, file_type, text, limits)
+    warnings = ("encoding_guessed", *table.warnings) if scan.encoding.is_guess else table.warnings
+    return replace(table, warnings=warnings, is_rereadable=readable_path == path)
+
+
+def decode_beginning(scan: ByteScan) -> str:
+    """Return the beginning of a text file without a byte order mark."""
+    assert scan.encoding is not None
+    return scan.beginning.decode(scan.encoding.name, errors="replace").lstrip("\ufeff")
+
+
+def path_in_utf8(path: str, file_type: str, scan: ByteScan) -> str:
+    """Return the path of a text file if DuckDB supports its encoding, or else of a new pipe with its text in UTF-8."""
+    assert scan.encoding is not None
     # DuckDB drops a byte order mark from delimited text, but not from JSON.
     has_unsupported_mark = file_type in JSON_TYPES and scan.beginning.startswith(codecs.BOM_UTF8)
     is_readable = scan.encoding.name == _UTF8 and not has_unsupported_mark
-    path = path if is_readable else _transcode(path, scan.encoding)
-    connection = _connect_for_one_file(path)
+    return path if is_readable else _transcode(path, scan.encoding)
 
-    if file_type in JSON_TYPES:
-        is_array = file_type == "json" and text.lstrip().startswith("[")
-        table = _open_json_table(connection, path, is_array=is_array)
-    else:
-        table = _open_delimited_table(connection, path, file_type, text, limits)
-    warnings = ("encoding_guessed", *table.warnings) if scan.encoding.is_guess else table.warnings
-    return replace(table, warnings=warnings, is_rereadable=is_readable)
+
+def json_format(file_type: str, text: str) -> str:
+    """Return the name in DuckDB of the format of a JSON file: an array, or an object on each line."""
+    is_array = file_type == "json" and text.lstrip().startswith("[")
+    return "array" if is_array else "newline_delimited"
 
 
 def load_into_memory(table: DuckDbTable) -> DuckDbTable:
@@ -109,14 +126,14 @@ def resolve_surplus_fields(table: DuckDbTable) -> DuckDbTable:
     """
     assert table.names_in_file is not None
     width = len(table.names_in_file) + table.has_extra_field
-    surplus = _numbered_column(width)
+    surplus = numbered_column(width)
     if _has_row(table, f"{surplus} IS NOT NULL"):
         raise ProfilingError(FailureReason.MALFORMED, "a row has too many fields")
 
     dropped_columns = [surplus]
     names = table.names_in_file
     if table.has_extra_field:
-        last_column = _numbered_column(width - 1)
+        last_column = numbered_column(width - 1)
         if _has_row(table, f"regexp_matches({last_column}, '\\S')"):
             names = ["", *names]
         else:
@@ -148,7 +165,7 @@ def flatten_objects(table: DuckDbTable) -> DuckDbTable:
     if not has_objects:
         return table
 
-    selected = [f"{member.sql} AS {_numbered_column(index)}" for index, member in enumerate(members)]
+    selected = [f"{member.sql} AS {numbered_column(index)}" for index, member in enumerate(members)]
     expression = f"(SELECT {', '.join(selected)} FROM {table.expression})"  # noqa: S608
     return replace(table, expression=expression, names_in_file=[member.name for member in members])
 
@@ -170,12 +187,12 @@ def _members_of(value: _Member, value_type: Any, *, levels: int) -> list[_Member
 
     members: list[_Member] = []
     for key, member_type in value_type.children:
-        member = _Member(member_name(value.name, key), f"struct_extract({value.sql}, {_sql_literal(key)})")
+        member = _Member(member_name(value.name, key), f"struct_extract({value.sql}, {sql_literal(key)})")
         members += _members_of(member, member_type, levels=levels - 1)
     return members
 
 
-def _numbered_column(index: int) -> str:
+def numbered_column(index: int) -> str:
     """Return the SQL name of the column with an index; SQL ignores the case of names, unlike data files."""
     return f"c{index}"
 
@@ -185,7 +202,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _connect_for_one_file(path: str) -> Any:
+def connect_for_one_file(path: str) -> Any:
     """Return a new DuckDB connection that can read only the file at `path`.
 
     By default, DuckDB can read any file, load extensions, and even access the variables of this program. All of this is
@@ -197,7 +214,7 @@ def _connect_for_one_file(path: str) -> Any:
         "autoinstall_known_extensions = false",
         "autoload_known_extensions = false",
         "python_enable_replacements = false",
-        f"allowed_paths = [{_sql_literal(path)}]",
+        f"allowed_paths = [{sql_literal(path)}]",
         "enable_external_access = false",
         "lock_configuration = true",
     )
@@ -244,10 +261,10 @@ def _parquet_names(connection: Any, path: str) -> list[str]:
     return names
 
 
-def _open_json_table(connection: Any, path: str, *, is_array: bool) -> DuckDbTable:
+def _open_json_table(connection: Any, path: str, *, json_format: str) -> DuckDbTable:
     """Open a JSON array of objects, or a JSON Lines file, as a table with a column for each key."""
     options: dict[str, Any] = {
-        "format": "array" if is_array else "newline_delimited",
+        "format": json_format,
         # Refuse numbers and other values instead of objects.
         "records": True,
         # Look for keys in all objects (-1), because a key may be missing from the first ones.
@@ -257,7 +274,7 @@ def _open_json_table(connection: Any, path: str, *, is_array: bool) -> DuckDbTab
         # Detect the types of the members of objects, but leave deeper levels as JSON.
         "maximum_depth": 2 + MAX_LEVELS,
     }
-    return DuckDbTable(connection, _function_call("read_json", path, **options))
+    return DuckDbTable(connection, function_call("read_json", path, **options))
 
 
 def _open_delimited_table(
@@ -278,7 +295,7 @@ def _open_delimited_table(
 
     options: dict[str, Any] = {
         "auto_detect": False,
-        "columns": {_numbered_column(index): "VARCHAR" for index in range(layout.width + 1)},
+        "columns": {numbered_column(index): "VARCHAR" for index in range(layout.width + 1)},
         "delim": layout.delimiter,
         "quote": '"',
         "escape": '"',  # a quote inside a quoted cell is doubled
@@ -293,7 +310,7 @@ def _open_delimited_table(
     }
     return DuckDbTable(
         connection,
-        _function_call("read_csv", path, **options),
+        function_call("read_csv", path, **options),
         warnings=() if layout.has_header else ("first_row_looks_like_data",),
         delimiter=layout.delimiter,
         names_in_file=layout.names,
@@ -314,15 +331,15 @@ def _check_column_count(beginning: str, max_columns: int) -> None:
             raise ProfilingError(FailureReason.TOO_MANY_COLUMNS)
 
 
-def _function_call(function: str, path: str, **options: Any) -> str:
+def function_call(function: str, path: str, **options: Any) -> str:
     """Return the SQL that calls a table function of DuckDB, such as `read_csv('/data/a.csv', header=true)`."""
-    arguments = [_sql_literal(path)]
+    arguments = [sql_literal(path)]
     for name, value in options.items():
-        arguments.append(f"{name}={_sql_literal(value)}")
+        arguments.append(f"{name}={sql_literal(value)}")
     return f"{function}({', '.join(arguments)})"
 
 
-def _sql_literal(value: str | int | bool | dict[str, str]) -> str:
+def sql_literal(value: str | int | bool | dict[str, str]) -> str:
     """Return a value as an SQL literal, such as `true`, `42`, `'text'` or a struct of strings.
 
     Quotes within a string are doubled.
@@ -332,7 +349,7 @@ def _sql_literal(value: str | int | bool | dict[str, str]) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, dict):
-        members = [f"{_sql_literal(name)}: {_sql_literal(member)}" for name, member in value.items()]
+        members = [f"{sql_literal(name)}: {sql_literal(member)}" for name, member in value.items()]
         return f"{{{', '.join(members)}}}"
 
     doubled_quotes = value.replace("'", "''")

@@ -44,7 +44,7 @@ class ProfilingLimits(ProcessLimits, frozen=True, kw_only=True):
 
 
 class ColumnType(StrEnum):
-    """The common type of all values of a column, except for missing ones."""
+    """The common type of all values of a column, except for missing and unreadable ones."""
 
     INTEGER = "integer"
     NUMBER = "number"
@@ -59,7 +59,8 @@ class ColumnProfile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     A column without any value has the type text and no extremes.
 
     Attributes:
-        missing: the number of missing cells.
+        missing: the number of missing cells, including unreadable ones.
+        unreadable: the number of other values in a column of numbers or dates, such as words, which count as missing.
         distinct: the number of different values, which is an estimate above a thousand. Strings are compared without
             surrounding white space, and numbers and dates by their values, so that 1 and 1.0 are equal.
         minimum, maximum: the extremes of dates and finite numbers.
@@ -73,6 +74,7 @@ class ColumnProfile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     type: ColumnType
     missing: int
     distinct: int
+    unreadable: int = 0
     minimum: float | str | None = None
     maximum: float | str | None = None
     mean: float | None = None

@@ -8,6 +8,7 @@ from typing import Final, Self
 from touchstone.core.column_names import unique_names
 from touchstone.core.date_formats import DATE_FORMATS, ISO_8601
 from touchstone.core.missing_values import MISSING_MARKS, MISSING_NUMBER_MARKS
+from touchstone.core.number_notation import infer_notation
 from touchstone.datafiles.duckdb_table import DuckDbTable
 from touchstone.datafiles.file_profile import (
     ColumnType,
@@ -204,9 +205,10 @@ def _with_plausible_interpretations(table: DuckDbTable, columns: Sequence[Source
 
 
 def _plausible_interpretations(sample_values: Collection[str], delimiter: str) -> list[Interpretation]:
-    """Return the interpretations that fit a sample of the values of a column.
+    """Return the interpretations that fit a sample of the values of a column, or else most of these values.
 
     Values that look neither like plain numbers nor like dates may still be numbers with units or thousands separators.
+    A column of numbers or dates may also contain a few words.
     """
     possible_numbers = {value for value in sample_values if value.lower() not in MISSING_NUMBER_MARKS}
 
@@ -220,9 +222,28 @@ def _plausible_interpretations(sample_values: Collection[str], delimiter: str) -
         return plausible
 
     notation = infer_notation_of_all(sorted(possible_numbers), delimiter)
-    if notation is None:
-        return []
-    return [Interpretation(ColumnType.NUMBER, conversion_template(notation))]
+    if notation is not None:
+        return [Interpretation(ColumnType.NUMBER, conversion_template(notation))]
+    return _mostly_fitting_interpretations(sample_values, possible_numbers, delimiter)
+
+
+def _mostly_fitting_interpretations(
+    sample_values: Collection[str], possible_numbers: Collection[str], delimiter: str
+) -> list[Interpretation]:
+    """Return the interpretations as numbers or dates that fit at least half of a sample of the values of a column."""
+    fitting = []
+    for interpretation in TEXT_INTERPRETATIONS:
+        if interpretation.type is ColumnType.BOOLEAN:
+            continue
+        values = possible_numbers if interpretation.is_numeric else sample_values
+        fitting_count = sum(interpretation.shape.fullmatch(value) is not None for value in values)
+        if 0 < len(values) <= 2 * fitting_count:
+            fitting.append(interpretation)
+
+    notation = infer_notation(sorted(possible_numbers), delimiter) if possible_numbers else None
+    if notation is not None:
+        fitting.append(Interpretation(ColumnType.NUMBER, conversion_template(notation)))
+    return fitting
 
 
 def _type_without_parameters(full_type: str) -> str:

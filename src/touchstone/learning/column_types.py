@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from touchstone.core.date_formats import DATE_FORMATS, ISO_8601
-from touchstone.core.missing_values import MISSING_MARKS, MISSING_NUMBER_MARKS, PLUS, missing_marks
+from touchstone.core.missing_values import MIN_AGREEMENT, MISSING_MARKS, MISSING_NUMBER_MARKS, PLUS, missing_marks
 from touchstone.core.number_notation import (
     CODE_WITH_LEADING_ZERO,
     PLAIN_NOTATION,
@@ -31,7 +31,6 @@ from touchstone.learning.identifiers import is_row_identifier
 
 MISSING: Final = ""  # A missing value in a column of strings. Other cells are never empty.
 LONGEST_MISSING_MARK: Final = max(map(len, MISSING_MARKS))
-MIN_AGREEMENT: Final = 0.95  # The share of the distinct values that must fit a type; the others become missing.
 MAX_MAGNITUDE: Final = 1e30  # Larger magnitudes count as infinite, because their squares overflow.
 MAX_EXACT_INTEGER: Final = 2.0**53  # Floats represent all integers up to this magnitude exactly.
 CARDINALITY_THRESHOLD: Final = 30  # Columns of strings with more distinct values have high cardinality.

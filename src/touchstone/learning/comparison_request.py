@@ -1,7 +1,7 @@
 """Requests to train the same model on several datasets, so that the results can be compared."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Final, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
@@ -28,7 +28,6 @@ TargetByDataset = Annotated[
 ]
 Targets = ColumnName | TargetByDataset
 SPLIT_COLUMNS: Final = ("time_column", "group_column")
-ValueT = TypeVar("ValueT")
 
 
 class DatasetOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,7 +50,7 @@ class DatasetOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
         values = {name: getattr(options, name) for name in TrainingOptions.__struct_fields__} | given
         if split_columns:
-            values["split"] = replace(options.split, **split_columns)
+            values["split"] = replace(options.split, **(dict.fromkeys(SPLIT_COLUMNS) | split_columns))
         return values
 
 
@@ -81,9 +80,13 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
 
         Raises:
             LearningError: if the training options are invalid, if there are neither two datasets nor a project, if a
-                dataset is named twice, or if a limit or a target has no effect.
+                dataset is named twice, or if a limit has no effect.
         """
         super().__post_init__()
+        # Options of single datasets may complete the options for all, so only the request for each training is checked.
+        if not self.by_dataset:
+            self.require_consistency()
+
         if not self.dataset_ids:
             if self.project_id is None:
                 raise LearningError("comparison_subject_missing", field="dataset_ids")
@@ -92,9 +95,6 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         _require_distinct_datasets(self.dataset_ids)
         if self.limit is not None:
             raise LearningError("option_without_effect", field="limit", option="limit", subject="dataset_ids")
-        if isinstance(self.target, dict):
-            self._require_named_datasets(self.target, field="target")
-        self._require_named_datasets(self.by_dataset or {}, field="by_dataset")
 
     @property
     def dataset_count(self) -> int:
@@ -106,11 +106,72 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         if self.target is None or isinstance(self.target, str):
             return self.target
 
-        return _find_value(self.target, dataset_keys)
+        key = _find_key(self.target, dataset_keys)
+        return None if key is None else self.target[key]
 
     def options_for(self, *dataset_keys: DatasetKey) -> DatasetOptions:
         """Return the options of the dataset with these keys, which are empty if the request has none for it."""
-        return _find_value(self.by_dataset or {}, dataset_keys) or NO_OPTIONS
+        by_dataset = self.by_dataset or {}
+        key = _find_key(by_dataset, dataset_keys)
+        return NO_OPTIONS if key is None else by_dataset[key]
+
+    def require_effect(self, datasets: Sequence[Sequence[DatasetKey]]) -> None:
+        """Reject targets and options of datasets that are not compared, and several of them for the same dataset.
+
+        Args:
+            datasets: the keys of each compared dataset, of which the first is quoted in the error message.
+
+        Raises:
+            LearningError: if a target or an option has no effect.
+        """
+        known = [str(dataset_keys[0]) for dataset_keys in datasets]
+        position_by_key = {
+            str(key).lower(): position for position, dataset_keys in enumerate(datasets) for key in dataset_keys
+        }
+        targets = self.target if isinstance(self.target, dict) else {}
+        for field, values in (("target", targets), ("by_dataset", self.by_dataset or {})):
+            seen: set[int] = set()
+            for key in values:
+                position = position_by_key.get(key.lower())
+                if position is None:
+                    raise LearningError("target_without_dataset", field=f"{field}.{key}", name=key, known=known)
+                if position in seen:
+                    raise LearningError("duplicate_value", field=f"{field}.{key}", name=key)
+                seen.add(position)
+
+    def locate(self, field: str, dataset_keys: Sequence[DatasetKey]) -> str:
+        """Return the path in this request of a field of the training on a dataset.
+
+        For example, `split.group_column` may be `by_dataset.12.group_column`. The path is empty if the value of the
+        field comes from the record of the dataset.
+
+        Args:
+            field: the path of the field in the request for the training.
+            dataset_keys: the number and the UUID of the dataset.
+        """
+        name, *_subpath = field.split(".")
+        if name == "target":
+            return self._locate_target(dataset_keys)
+
+        key = _find_key(self.by_dataset or {}, dataset_keys)
+        if key is not None:
+            options = self.options_for(key)
+            option_path = field.removeprefix("split.")
+            option, *_subpath = option_path.split(".")
+            if getattr(options, option, None) is not None:
+                return f"by_dataset.{key}.{option_path}"
+            if field == "split" and any(getattr(options, column) is not None for column in SPLIT_COLUMNS):
+                return f"by_dataset.{key}"
+
+        is_from_record = name == "features" and self.features == Features()
+        return "" if is_from_record else field
+
+    def _locate_target(self, dataset_keys: Sequence[DatasetKey]) -> str:
+        """Return the path of the target of a dataset, or an empty string if its record suggests the target."""
+        if not isinstance(self.target, dict):
+            return "" if self.target is None else "target"
+        key = _find_key(self.target, dataset_keys)
+        return "" if key is None else f"target.{key}"
 
     def training_request(
         self,
@@ -144,19 +205,16 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         name = f"{self.name}: {dataset_name}" if self.name else dataset_name
         return replace(request, name=name[:MAX_JOB_NAME])
 
-    def _require_named_datasets(self, dataset_keys: Iterable[str], *, field: str) -> None:
-        """Raise `LearningError` if a field has a value for a dataset that the request does not name."""
-        requested_keys = [str(dataset_id) for dataset_id in self.dataset_ids]
-        for dataset_key in dataset_keys:
-            if dataset_key not in requested_keys:
-                raise LearningError(
-                    "target_without_dataset", field=f"{field}.{dataset_key}", name=dataset_key, known=requested_keys
-                )
 
+def _find_key(values: Mapping[str, Any], dataset_keys: Sequence[DatasetKey]) -> str | None:
+    """Return the key under which there is a value for a dataset, or None if it has no value.
 
-def _find_value(values: Mapping[str, ValueT], dataset_keys: Sequence[DatasetKey]) -> ValueT | None:
-    """Return the value of a dataset under any of its keys, or None if it has no value."""
-    return next((values[str(key)] for key in dataset_keys if str(key) in values), None)
+    Args:
+        values: values by the number or the UUID of a dataset, in either case of its letters.
+        dataset_keys: the number or the UUID of the dataset, or both.
+    """
+    lowercase_keys = {str(key).lower() for key in dataset_keys}
+    return next((key for key in values if key.lower() in lowercase_keys), None)
 
 
 def _require_distinct_datasets(dataset_ids: Sequence[DatasetKey]) -> None:

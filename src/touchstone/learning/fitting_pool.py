@@ -5,6 +5,7 @@ are returned in the order of the work items, so they do not depend on the number
 """
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -42,14 +43,15 @@ class FittingPool:
 def open_fitting_pool(thread_count: int | None = None) -> Iterator[FittingPool]:
     """Open a pool with the given number of threads, or with one thread per usable core by default.
 
-    Within the block, numeric libraries are also limited to one thread on the calling thread. If the block ends with an
-    exception, work that has not started is cancelled.
+    Within the block, numeric libraries are also limited to one thread on the calling thread. At its end, the filters of
+    warnings are restored. If it ends with an exception, work that has not started is cancelled.
     """
     count = thread_count or usable_core_count()
     # OpenMP has a separate limit per thread, so each thread of the pool sets its own.
     executor = ThreadPoolExecutor(count, thread_name_prefix="fitting", initializer=threadpool_limits, initargs=(1,))
     try:
-        with threadpool_limits(1):
+        # Several threads of scikit-learn replace the warning filters at once, and may leave none behind.
+        with threadpool_limits(1), warnings.catch_warnings():
             yield FittingPool(executor, count)
     finally:
         executor.shutdown(cancel_futures=True)

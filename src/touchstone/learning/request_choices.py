@@ -102,6 +102,7 @@ class Metric:
         greater_is_better: whether higher values are better.
         probabilistic: whether it is computed from probabilities instead of predicted classes or numbers.
         prevalence_free: whether it gives every class the same weight. Models are then trained with balanced classes.
+        has_target_unit: whether it has the unit of the target, so that values for different targets cannot be compared.
         lower_bound: the lower bound of its values.
         upper_bound: the upper bound of its values.
     """
@@ -111,6 +112,7 @@ class Metric:
     greater_is_better: bool = True
     probabilistic: bool = False
     prevalence_free: bool = False
+    has_target_unit: bool = False
     lower_bound: float = 0.0
     upper_bound: float = 1.0
 
@@ -159,9 +161,9 @@ METRICS: Final[tuple[Metric, ...]] = (
     Metric("log_loss", Task.CLASSIFICATION, greater_is_better=False, probabilistic=True, upper_bound=inf),
     Metric("brier", Task.CLASSIFICATION, greater_is_better=False, probabilistic=True, upper_bound=2.0),
     Metric("r2", Task.REGRESSION, lower_bound=-inf),
-    Metric("rmse", Task.REGRESSION, greater_is_better=False, upper_bound=inf),
-    Metric("mae", Task.REGRESSION, greater_is_better=False, upper_bound=inf),
-    Metric("median_ae", Task.REGRESSION, greater_is_better=False, upper_bound=inf),
+    Metric("rmse", Task.REGRESSION, greater_is_better=False, has_target_unit=True, upper_bound=inf),
+    Metric("mae", Task.REGRESSION, greater_is_better=False, has_target_unit=True, upper_bound=inf),
+    Metric("median_ae", Task.REGRESSION, greater_is_better=False, has_target_unit=True, upper_bound=inf),
 )
 
 METHODS: Final[tuple[Method, ...]] = (

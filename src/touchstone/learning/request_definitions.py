@@ -92,7 +92,7 @@ class Split(Struct, frozen=True, forbid_unknown_fields=True):
     group_column: ColumnName | None = None  # for auto, group and kfold
     duplicates: Duplicates = Duplicates.AUTO
 
-    def __post_init__(self) -> None:
+    def require_consistency(self) -> None:
         """Reject a split by time or by group without its column, and a column that would be ignored."""
         if self.strategy is Strategy.TIME and self.time_column is None:
             raise LearningError("time_column_missing", field="split.time_column")
@@ -167,8 +167,7 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
         Raises:
             LearningError: if a name is unknown or repeated, the package of an algorithm is not installed, the metric
-                does not fit the task, an option has no effect, a mitigation has no groups, or the column of weights is
-                also a feature.
+                does not fit the task, or an option has no effect.
         """
         _require_distinct(self.algorithms, field="algorithms")
         _require_distinct(self.sensitive_features, field="sensitive_features")
@@ -184,8 +183,18 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             if self.task not in (Task.AUTO, task_of_metric):
                 raise LearningError("metric_task_mismatch", field="metric", name=self.metric, task=str(self.task))
 
+        _require_effective_size(self.split)
         if self.task is Task.REGRESSION:
             reject_options_without_effect(self, DECISION_OPTIONS, subject="task=regression")
+
+    def require_consistency(self) -> None:
+        """Validate the options about columns, to which a comparison adds options for single datasets.
+
+        Raises:
+            LearningError: if a split lacks its column or has one without effect, a mitigation has no groups, or the
+                column of weights is also a feature.
+        """
+        self.split.require_consistency()
         if self.mitigation is not Mitigation.NONE and not self.sensitive_features:
             raise LearningError("mitigation_without_groups", field="mitigation")
         if self.sample_weight in self.features.include:
@@ -223,6 +232,7 @@ class TrainingRequest(TrainingOptions, frozen=True, kw_only=True, forbid_unknown
             LearningError: if the options are invalid, or if the target also has another role, such as a feature.
         """
         super().__post_init__()
+        self.require_consistency()
         _require_separate_target(self)
 
     @property
@@ -387,6 +397,19 @@ def chosen_features(request: TrainingRequest, columns: Sequence[str]) -> tuple[s
     included = set(request.features.include) or set(columns)
     excluded = {*request.features.exclude, request.target, request.sample_weight}
     return tuple(name for name in columns if name in included and name not in excluded)
+
+
+def _require_effective_size(split: Split) -> None:
+    """Raise `LearningError` if a split has a number of folds or a test size that its strategy does not use.
+
+    The defaults are accepted, because a stored request contains them and may be sent again.
+    """
+    ineffective_field = "test_size" if split.strategy is Strategy.KFOLD else "folds"
+    value = getattr(split, ineffective_field)
+    if value != getattr(Split(), ineffective_field):
+        path = f"split.{ineffective_field}"
+        subject = f"split.strategy={split.strategy}"
+        raise LearningError("option_without_effect", field=path, option=f"{path}={value}", subject=subject)
 
 
 def _require_known(name: str, known: Mapping[str, Any], *, error_code: str, field: str) -> None:

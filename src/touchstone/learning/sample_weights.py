@@ -27,7 +27,8 @@ def read_sample_weights(table: Table, target: Target, name: str | None) -> Float
         The weights, or None for equal weights.
 
     Raises:
-        LearningError: if a weight is missing, negative or not a number, or if all weights are 0.
+        LearningError: if a weight is missing, negative or not a number, or if the rows with a weight above 0 have fewer
+            than two classes, or values to predict.
     """
     if name is None:
         return None
@@ -40,12 +41,16 @@ def read_sample_weights(table: Table, target: Target, name: str | None) -> Float
     is_valid = np.isfinite(weights) & (weights >= 0)
     if not is_valid.all() or weights.sum() == 0:
         raise LearningError("sample_weights_invalid", field="sample_weight", name=name)
+    if len(counted_values(target, np.arange(len(weights)), weights)) < 2:
+        raise LearningError("sample_weights_one_class", field="sample_weight", name=name)
     scaled_weights: Floats = weights / weights.mean()
     return scaled_weights
 
 
 def check_weights_of_folds(weights: Floats | None, name: str | None, rule: SplitRule, folds: Sequence[Fold]) -> None:
-    """Raise `LearningError` if the training, validation or test rows of a fold all have the weight 0.
+    """Raise `LearningError` if rows of weight 0 leave nothing to learn, to validate or to test in a fold.
+
+    The training rows of an outer fold must have several classes, or values to predict, with a weight above 0.
 
     Args:
         weights: the weights of the rows with a target, or None for equal weights.
@@ -59,6 +64,8 @@ def check_weights_of_folds(weights: Floats | None, name: str | None, rule: Split
         all_folds = [fold, *inner_folds(rule, fold.train, limit=len(fold.train))]
         if any(weights[rows].sum() == 0 for each in all_folds for rows in (each.train, each.test)):
             raise LearningError("sample_weights_one_sided", field="sample_weight", name=name)
+        if len(counted_values(rule.target, fold.train, weights)) < 2:
+            raise LearningError("sample_weights_one_class", field="sample_weight", name=name)
 
 
 def counted_values(target: Target, rows: Indices, weights: Floats | None) -> set[Any]:

@@ -21,6 +21,7 @@ from touchstone.learning.task_choice import TaskReason, choose_task
 
 MAX_CLASSES: Final = 100
 MIN_CLASS_ROWS: Final = 3  # Two rows for learning a class, and one for measuring the predictions.
+MAX_INTEGER: Final = 2.0**63  # Larger whole numbers stay floats.
 NO_CLASS: Final = -1  # The code for rows whose class is missing or too rare.
 
 Floats = npt.NDArray[np.float64]
@@ -252,5 +253,6 @@ def _class_label(column: ColumnSchema, cell: Any) -> Cell:
     if cell != cell:  # Only NaN and NaT differ from themselves.
         return None
     if isinstance(cell, float):
-        return int(cell) if column.integral else cell
+        # Files of predictions have 64 bits for an integer.
+        return int(cell) if column.integral and abs(cell) < MAX_INTEGER else cell
     return str(cell)

@@ -52,8 +52,12 @@ def class_warnings(target: Target, folds: Sequence[Fold], weights: Floats | None
     if never_learned:
         yield warning("classes_never_learned", names=_class_names(target, never_learned))
 
+    weightless = set(range(len(target.classes))) - counted_values(target, np.arange(len(target.values)), weights)
+    if weightless:
+        yield warning("classes_without_weight", names=_class_names(target, weightless))
+
     evaluated = set().union(*test_codes)
-    never_evaluated = set(range(len(target.classes))) - evaluated
+    never_evaluated = set(range(len(target.classes))) - evaluated - weightless
     if len(evaluated) == 1:
         [name] = _class_names(target, evaluated)
         yield warning("one_class_evaluated", name=name, names=_class_names(target, never_evaluated))

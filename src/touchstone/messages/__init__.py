@@ -1,10 +1,10 @@
-"""Every text that users read, in French and English, one module for each kind of text.
+"""All texts for users in French and English, with one module for each kind of text.
 
 This module looks sentences up by key and fills in their placeholders. The sentences are in `errors` (refused requests),
 `validation` (invalid values), `document_rejections` (imports), `job_errors` (jobs that fail or cannot start),
-`progress`, `training_warnings`, `comparisons` (of trainings), `narratives`, `reasons` (of a rank, of which
-`reason_phrases` has the wording), `ranking_notes`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria),
-`report*` (the report on a project) and `pages*` (the web pages).
+`progress`, `training_warnings`, `comparisons` (of trainings), `narratives`, `reasons` and `reason_phrases` (the reasons
+for a rank), `ranking_notes`, `charts`, `model_card`, `labels`, `codebook` (the ethical criteria), `report*` (the report
+on a project) and `pages*` (the web pages).
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Any, Final
 from touchstone.messages.comparisons import COMPARISON_TEXTS
 from touchstone.messages.document_rejections import DOCUMENT_REJECTIONS
 from touchstone.messages.errors import ERROR_TEXTS
-from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NAME_SUGGESTION
+from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NAME_OF_DATASET, NAME_SUGGESTION
 from touchstone.messages.locales import LOCALES, Text
 from touchstone.messages.pages_account import ACCOUNT_PAGES
 from touchstone.messages.pages_common import COMMON_PAGES
@@ -29,7 +29,7 @@ from touchstone.messages.ranking_notes import RANKING_NOTES
 from touchstone.messages.report import REPORT_TEXTS
 from touchstone.messages.validation import EMPTY_VALUE, SUGGESTIONS, VALIDATION
 
-# The public interface fixes these three sentences: they are French whatever language the caller prefers.
+# The public interface requires these three sentences to be French, whatever language the caller prefers.
 FRENCH_ONLY: Final = frozenset({"unauthorized", "invalid_user_id", "project_not_found"})
 
 MESSAGES: Final[Mapping[str, Text]] = {
@@ -47,61 +47,67 @@ MESSAGES: Final[Mapping[str, Text]] = {
 }
 
 
-def text(key: str, locale: str, **facts: Any) -> str:
-    """Return the sentence `key` in `locale`, with its placeholders, such as `{name}`, filled in with `facts`.
+def text(key: str, locale: str, **placeholders: Any) -> str:
+    """Return the sentence with a key in one language, with placeholders such as `{name}` filled in.
 
     Raises:
         KeyError: There is no such sentence, which is a programming error.
     """
-    return _fill_placeholders(MESSAGES[key], facts, locale)
+    return _fill_placeholders(MESSAGES[key], placeholders, locale)
 
 
 def job_error_text(error_code: str, facts: Mapping[str, Any], locale: str) -> str:
     """Return the sentence that tells a user why a job cannot start or has failed.
 
-    The placeholders of the sentence, such as `{name}`, are filled in with `facts`. If a column name may be misspelled,
-    the fact `nearest` is the most similar name that exists, and the sentence ends with it as a suggestion.
+    The facts fill in the placeholders of the sentence, such as `{name}`. If a column name seems to be misspelt, the
+    fact `nearest` is the most similar existing name, and the sentence ends by suggesting it. If the job is one of
+    several, the fact `dataset` is the name of its dataset, which the sentence mentions.
     """
-    facts_as_text = {placeholder: _join_items(fact) for placeholder, fact in facts.items()}
-    sentence = text(error_code, locale, **facts_as_text)
+    placeholders = {name: _join_items(fact) for name, fact in facts.items()}
+    sentence = text(error_code, locale, **placeholders)
 
+    if facts.get("dataset"):
+        sentence += text(NAME_OF_DATASET, locale, **placeholders)
     if facts.get("nearest"):
-        sentence += text(NAME_SUGGESTION, locale, **facts_as_text)
+        sentence += text(NAME_SUGGESTION, locale, **placeholders)
     return sentence
 
 
-def comparison_text(key: str, locale: str, **facts: Any) -> str:
+def comparison_text(key: str, locale: str, **placeholders: Any) -> str:
     """Return a sentence about a comparison of trainings, with its placeholders filled in."""
-    return _fill_placeholders(COMPARISON_TEXTS[key], facts, locale)
+    return _fill_placeholders(COMPARISON_TEXTS[key], placeholders, locale)
 
 
 def ranking_note_text(code: str, criterion: str, locale: str) -> str:
-    """Return the sentence that notes that a criterion, given by its label, does not distinguish the datasets shown."""
+    """Return the note that a criterion, given by its label, does not distinguish the datasets shown."""
     return _fill_placeholders(RANKING_NOTES[code], {"criterion": criterion}, locale)
 
 
 def document_rejection_text(code: str, locale: str) -> str:
-    """Return the sentence that says why a document, or a part of it, is not imported."""
+    """Return the reason why a document, or a part of it, is not imported."""
     return DOCUMENT_REJECTIONS[code][LOCALES.index(locale)]
 
 
-def report_text(key: str, locale: str, **facts: Any) -> str:
+def report_text(key: str, locale: str, **placeholders: Any) -> str:
     """Return a sentence of a report, with its placeholders filled in.
 
-    A count that is already formatted for the language is given as text with its number, by `plurals.with_count`.
+    Counts that are already formatted for the language are given with their number, by `plurals.with_count`.
     """
-    return _fill_placeholders(REPORT_TEXTS[key], facts, locale)
+    return _fill_placeholders(REPORT_TEXTS[key], placeholders, locale)
 
 
 def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] | None, locale: str) -> str:
-    """Return the sentence that tells a user why a value is invalid, or `fallback` if there is none for this error.
+    """Return the sentence that tells a user why a value is invalid.
 
-    `error_type` and `context` are the type and the context of a validation error, raised by Pydantic or by us.
-    The type `string_too_long` with the context `{"max_length": 80}`, for example, becomes "at most 80 characters".
+    For example, the error type `string_too_long` with the context `{"max_length": 80}` becomes "at most 80 characters".
+
+    Args:
+        error_type: The type of a validation error that was raised by Pydantic or by us.
+        fallback: The sentence for error types without a translation.
+        context: The context of the error, which fills in the placeholders; None if it has none.
+        locale: The language, `fr` or `en`.
     """
     context = context or {}
-
-    # Most sentences have the type of the error as their key, but some errors are better described by another sentence.
     sentence_key = _validation_sentence_key(error_type, context)
     translations = VALIDATION.get(sentence_key)
     if translations is None:
@@ -112,10 +118,10 @@ def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] |
 
 
 def _validation_sentence_key(error_type: str, context: Mapping[str, Any]) -> str:
-    """Return the key of the sentence for a validation error: its type, unless a special sentence reads better.
+    """Return the key of the sentence for a validation error, which is the error type in most cases.
 
-    An empty value is called empty instead of too short, and the sentence for a name or value that resembles a known one
-    suggests the known one.
+    Two kinds of errors have a better sentence. An empty value is called empty instead of too short. For an unknown name
+    or value that resembles a known one, the sentence suggests the known one.
     """
     if context.get("min_length") == 1:
         return EMPTY_VALUE
@@ -125,9 +131,9 @@ def _validation_sentence_key(error_type: str, context: Mapping[str, Any]) -> str
 
 
 def _replace_english_conjunction(context: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the context of a validation error with a comma for the English "or" between the accepted values.
+    """Replace the English "or" between the accepted values in an error context by a comma.
 
-    Pydantic lists these values as `'a', 'b' or 'c'`, which becomes `'a', 'b', 'c'` to suit a sentence in any language.
+    Pydantic lists these values as `'a', 'b' or 'c'`, which becomes `'a', 'b', 'c'` to suit sentences in all languages.
     """
     if "expected" not in context:
         return context
@@ -137,27 +143,28 @@ def _replace_english_conjunction(context: Mapping[str, Any]) -> Mapping[str, Any
 
 
 def _join_items(fact: Any) -> Any:
-    """Join the items of a list with commas, or return any other fact unchanged."""
+    """Join the items of a list with commas, and return any other fact unchanged."""
     if not isinstance(fact, list):
         return fact
     return ", ".join(str(item) for item in fact)
 
 
-def _fill_placeholders(translations: Text, facts: Mapping[str, Any], locale: str) -> str:
-    """Return the translation for `locale` with its placeholders filled in, such as `{name}` with `facts["name"]`.
+def _fill_placeholders(translations: Text, placeholders: Mapping[str, Any], locale: str) -> str:
+    """Return the translation for `locale` with its placeholders filled in.
 
-    Numbers know their locale, so that `{rows:row|rows}` becomes the singular or the plural.
+    The placeholder `{rows}` becomes `placeholders["rows"]`, and `{rows:row|rows}` becomes the singular or plural that
+    agrees with it.
     """
-    countable_facts = {name: _countable(fact, locale) for name, fact in facts.items()}
+    counted_values = {name: _to_counted_text(value, locale) for name, value in placeholders.items()}
     translation = translations[LOCALES.index(locale)]
-    return translation.format(**countable_facts)
+    return translation.format(**counted_values)
 
 
-def _countable(fact: Any, locale: str) -> CountedText:
-    """Return an argument of a sentence as a string with its count, unless it has been formatted with it before.
+def _to_counted_text(value: Any, locale: str) -> CountedText:
+    """Convert the value of a placeholder to a string with a count, unless it already is one.
 
-    A float that is a whole number is written without a decimal point, which is a comma in French.
+    Floats that are whole numbers have no decimal point, because it would have to be a comma in French.
     """
-    if isinstance(fact, float) and fact.is_integer():
-        fact = int(fact)
-    return fact if isinstance(fact, CountedText) else with_count(str(fact), fact, locale)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, CountedText) else with_count(str(value), value, locale)

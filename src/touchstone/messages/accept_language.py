@@ -11,8 +11,8 @@ _MAX_WEIGHT_LENGTH: Final = 8  # in characters
 def preferred_locale(accept_language: str | None) -> str:
     """Return the locale that the Accept-Language header prefers (RFC 9110, section 12.5.4).
 
-    The header lists languages with optional weights, as in `en-GB, fr;q=0.8`. Ties go to the language
-    listed first. If the header accepts neither French nor English, or is missing, the default is returned.
+    The header lists languages with optional weights, as in `en-GB, fr;q=0.8`. Ties go to the language listed first. If
+    the header is missing, or accepts neither French nor English, the default is returned.
     """
     if accept_language is None:
         return DEFAULT_LOCALE
@@ -30,14 +30,14 @@ def preferred_locale(accept_language: str | None) -> str:
 
 
 def _parse_language_range(language_range: str) -> tuple[str, float]:
-    """Return the language and the weight in one item of an Accept-Language header, such as `fr-CA;q=0.8`."""
+    """Return the language and the weight of one item in the header, such as `fr-CA;q=0.8`."""
     tag, _, parameter = language_range.strip().partition(";")
     language = tag.split("-")[0].strip().lower()
     return language, _parse_weight(parameter)
 
 
 def _parse_weight(parameter: str) -> float:
-    """Return the weight in a parameter such as `q=0.8`: 1 if there is none, 0 if it is not a number."""
+    """Return the weight in a parameter such as `q=0.8`, by default 1, and 0 if it is not a number."""
     name, _, value = parameter.strip().partition("=")
     if name.strip() != "q":
         return 1.0

@@ -1,6 +1,6 @@
-"""The codebook of the ethical criteria, in French and English: what each asks, and when it is met.
+"""The codebook with the meaning and the rules of the ethical criteria, in French and English.
 
-`touchstone.metadata.codebook` puts the texts of one criterion together.
+`touchstone.metadata.codebook` combines the texts about each criterion.
 """
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
-# What holds for every criterion.
+# The rules that apply to every criterion.
 GENERAL_RULES: Final[tuple[Text, ...]] = (
     (
         "Oui : une affirmation sur ce jeu de données, de quelque chose qui a été fait ou qui est en vigueur. Non : il "

@@ -1,6 +1,6 @@
-"""Sentences about the task, the positive class, the threshold and the calibration of a model, in French and English.
+"""Sentences about the task, the decisions and the calibration of a model, in both languages.
 
-Numbers arrive already formatted for the language.
+Numbers in their placeholders are already formatted for the language.
 """
 
 from collections.abc import Mapping
@@ -107,7 +107,7 @@ CALIBRATION_SENTENCES: Final[Mapping[str, Text]] = {
     ),
 }
 
-# The name of a metric, with the decisions for which it was measured: at the start of a sentence, or on an axis.
+# The names of metrics with the decisions that they were measured for, for the start of a sentence or an axis.
 QUALIFIED_METRIC_LABELS: Final[Mapping[str, Text]] = {
     "chosen_threshold": ("{metric} au seuil choisi", "{metric} at the chosen threshold"),
     "default_threshold": ("{metric} au seuil par défaut", "{metric} at the default threshold"),
@@ -120,7 +120,7 @@ WEIGHTING_SENTENCE: Final[Text] = (
     "In learning and in all metrics, each row counts by the column “{name}”; charts and groups count every row once.",
 )
 
-# Warnings, which the table of all warnings of a training includes.
+# Warnings about decisions, which `training_warnings` includes in the table of all warnings.
 DECISION_WARNINGS: Final[Mapping[str, Text]] = {
     "probabilities_worse_than_base_rate": (
         "Les probabilités du modèle sont moins bonnes que les simples fréquences des classes ({metric} : {value} "

@@ -1,4 +1,4 @@
-"""Why a document, a dataset in it or a part of it is not imported, by code, in French and English.
+"""The reasons why a document or a part of it is not imported, by code, in French and English.
 
 The reference of the metadata standards explains the same codes.
 """

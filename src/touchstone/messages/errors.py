@@ -1,7 +1,7 @@
-"""The sentence of each error response, by the code of its class in `core/errors.py`, in French and English.
+"""The sentences of error responses in French and English, by the codes in `core/errors.py`.
 
-Placeholders such as `{limit}` are filled in with the facts of the error. Why a single value is invalid is in
-`validation.py`, and why a job cannot start or has failed in `job_errors.py`.
+Placeholders such as `{limit}` are filled in with the facts of the error. The sentences about invalid values are in
+`validation.py`, and the sentences about jobs that cannot start or have failed are in `job_errors.py`.
 """
 
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Only its author and administrators may change it",
     ),
     "review_forbidden": (
-        "Seul un curateur peut en décider, ou l’auteur de la fiche s’il s’agit d’une proposition",
-        "Only a curator may decide about it, or the creator of the record if it is a proposal",
+        "Seul un curateur peut en décider, ou l’auteur de la fiche si c’est une proposition ou s’il l’a acceptée",
+        "Only a curator may decide about it, or the creator of the record if it is a proposal or they have accepted it",
     ),
     "own_claim": (
         "Personne ne peut confirmer sa propre affirmation",

@@ -1,6 +1,6 @@
-"""Sentences about the groups of sensitive columns and about the mitigation of unequal treatment, in both languages.
+"""Sentences about sensitive groups and the mitigation of unequal treatment, in both languages.
 
-Numbers arrive already formatted for the language.
+Numbers in their placeholders are already formatted for the language.
 """
 
 from collections.abc import Mapping
@@ -43,6 +43,16 @@ FAIRNESS: Final[Mapping[str, Text]] = {
         "A threshold for each group, in place of the common one: all groups are predicted to be positive at about the "
         "same rate on the training rows by which the thresholds were chosen; the table shows how it is for the test "
         "rows. The model therefore needs the sensitive columns to decide.",
+    ),
+    "mitigated_metric": (
+        "{metric} : {after} sur les lignes de test, contre {before} sans cette atténuation.",
+        "{metric}: {after} on the test rows, against {before} without this mitigation.",
+    ),
+    "mitigated_cost": (
+        "Coût des erreurs (faux positif : {fp}, faux négatif : {fn}) : {after} par ligne de test, contre {before} "
+        "sans cette atténuation.",
+        "Cost of errors (false positive: {fp}, false negative: {fn}): {after} per test row, against {before} without "
+        "this mitigation.",
     ),
     "mitigation_reweighing": (
         "Les lignes sont pondérées à l’apprentissage, comme si le groupe et la classe étaient indépendants (Kamiran et "

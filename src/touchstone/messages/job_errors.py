@@ -1,7 +1,7 @@
-"""Why a job cannot start or has failed, in French and English, by the codes of `learning_errors.py` and of the jobs.
+"""The reasons why a job cannot start or has failed, by error code, in French and English.
 
-Placeholders such as `{name}` are filled in with the facts of the error. The sentences of all other refused requests
-are in `errors.py`.
+The codes are defined in `learning_errors.py` and by the jobs. Placeholders such as `{name}` are filled in with the
+facts of the error. The sentences about all other refused requests are in `errors.py`.
 """
 
 from collections.abc import Mapping
@@ -9,11 +9,14 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
-# The end of a sentence about an unknown name that resembles a known one.
+# The key of the suggestion at the end of a sentence about an unknown name that resembles a known one.
 NAME_SUGGESTION: Final = "nearest_name"
+# The end of a sentence about one of several datasets.
+NAME_OF_DATASET: Final = "name_of_dataset"
 
 JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
     NAME_SUGGESTION: (" ; nom le plus proche : « {nearest} »", "; nearest name: “{nearest}”"),
+    NAME_OF_DATASET: (" (jeu de données « {dataset} »)", " (dataset “{dataset}”)"),
     # Requests that contradict themselves
     "unknown_algorithm": (
         "« {name} » n’est pas un algorithme connu : {known}",
@@ -194,6 +197,10 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "La colonne de poids « {name} » doit contenir un nombre positif ou nul à chaque ligne, et un poids non nul",
         "The column of weights “{name}” must have a number of at least 0 in every row, and one above 0",
     ),
+    "sample_weights_one_class": (
+        "Les lignes d’apprentissage dont le poids dans « {name} » n’est pas nul ont toutes la même valeur cible",
+        "All rows to learn from whose weight in “{name}” is not 0 have the same target value",
+    ),
     "sample_weights_one_sided": (
         "D’un côté du découpage, toutes les lignes ont le poids 0 dans « {name} » : il n’y a rien à y apprendre ou à y"
         " évaluer",
@@ -227,6 +234,10 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "file_unreadable": (
         "Le fichier n’est pas un tableau bien formé",
         "The file is not a well-formed table",
+    ),
+    "file_key_repeated": (
+        "Un objet du fichier a deux fois la clé « {name} »",
+        "An object in the file has the key “{name}” twice",
     ),
     "too_many_columns": ("{columns} colonnes : {maximum} au plus", "{columns} columns: at most {maximum}"),
     "too_many_cells": ("{cells} cellules : {maximum} au plus", "{cells} cells: at most {maximum}"),

@@ -1,4 +1,4 @@
-"""Names of algorithms, metrics and explanation methods, in French and English."""
+"""The names of algorithms, metrics, explanation methods and files, in French and English."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -61,7 +61,7 @@ METHOD_LABELS: Final[Mapping[str, Text]] = {
     "data_profile": ("Profil des données", "Data profile"),
 }
 
-# The files of a training, and what each contains.
+# The contents of the files that a training produces, by file name.
 ARTIFACT_LABELS: Final[Mapping[str, Text]] = {
     "model.skops": ("le modèle, à ouvrir sans exécuter de code", "the model, which can be opened without running code"),
     "model.onnx": (

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-# A sentence in French and in English, in the order of LOCALES.
+# A text in French and in English, in the order of LOCALES.
 Text = tuple[str, str]
 
 LOCALES: Final = ("fr", "en")

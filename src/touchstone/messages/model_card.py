@@ -1,6 +1,6 @@
 """The sentences and headings of a model card, in French and English.
 
-Numbers arrive already formatted for the language.
+Numbers in their placeholders are already formatted for the language.
 """
 
 from collections.abc import Mapping

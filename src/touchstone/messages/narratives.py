@@ -1,6 +1,6 @@
 """Sentences that explain a model or a table in words, in French and English.
 
-Numbers arrive already formatted for the language.
+Numbers in their placeholders are already formatted for the language.
 """
 
 from collections.abc import Mapping

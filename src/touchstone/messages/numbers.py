@@ -1,7 +1,6 @@
-"""Numbers as French and English sentences write them: `1,234.5` in English is `1 234,5` in French.
+"""Format numbers for sentences in French, such as `1 234,5`, and in English, such as `1,234.5`.
 
-Every function formats a number in the English way first, and `_localize` then replaces the marks by those of the
-language.
+Every function formats a number in English, and `_localize` then replaces its symbols for other languages.
 """
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
@@ -10,23 +9,23 @@ from typing import Final
 _MINUS: Final = "\N{MINUS SIGN}"
 _FRENCH_THOUSANDS_MARK: Final = "\N{NARROW NO-BREAK SPACE}"
 _ENGLISH_ORDINAL_SUFFIXES: Final = {1: "st", 2: "nd", 3: "rd"}
-_ENGLISH_TEENS: Final = (11, 12, 13)  # whose suffix is "th" whatever their last digit
+_ENGLISH_TEENS: Final = (11, 12, 13)  # numbers that end like this have the suffix "th"
 _DECIMALS: Final = 3
-_MAX_DECIMALS: Final = 15  # two different numbers of the size of a score differ within these
+_MAX_DECIMALS: Final = 15  # the precision of a float with the size of a score
 _SIGNIFICANT_DIGITS: Final = 4
 _BOUND_DIGITS: Final = 3
 _EXACT_DIGITS: Final = 12  # further digits of a computed number are rounding errors
-_SMALLEST_PLAIN: Final = Decimal("0.0001")  # smaller and larger numbers are written with an exponent
+_SMALLEST_PLAIN: Final = Decimal("0.0001")  # smaller and larger numbers have an exponent
 _LARGEST_PLAIN: Final = Decimal(1_000_000)
 
 
 def format_count(count: int, locale: str) -> str:
-    """Return a whole number with a mark between thousands, such as `1,234`."""
+    """Format an integer with separators between thousands, such as `1,234`."""
     return _localize(f"{count:,}", locale)
 
 
 def format_ordinal(position: int, locale: str) -> str:
-    """Return a position as an ordinal number: `1st`, `2nd` and `11th` in English, `1re` and `2e` in French."""
+    """Format an ordinal number, such as `1st` and `11th` in English, or `1re` and `2e` in French."""
     number = format_count(position, locale)
     if locale == "fr":
         return number + ("re" if position == 1 else "e")
@@ -45,30 +44,34 @@ def format_decimal(number: float, locale: str, decimals: int = _DECIMALS) -> str
 
 
 def format_points(points: float, locale: str) -> str:
-    """Round points to at most three decimals, or to three significant digits if they would round to zero."""
+    """Format points with at most three decimals, but with three digits if they would round to zero."""
     return _format_nonzero(points, locale, _DECIMALS)
 
 
 def _format_nonzero(number: float, locale: str, decimals: int) -> str:
-    """Return a number rounded to at most some decimals, or to a few significant digits if it would become zero."""
+    """Format a number with at most `decimals` decimals, but never as zero unless it is zero.
+
+    Smaller numbers have three significant digits.
+    """
     if number != 0 and float(f"{number:.{decimals}f}") == 0:
         return format_significant(number, locale, _BOUND_DIGITS)
     return format_decimal(number, locale, decimals)
 
 
 def format_signed(number: float, locale: str) -> str:
-    """Return a difference in points with its sign, such as `+0.12`."""
+    """Format a difference in points with its sign, such as `+0.12`."""
     sign = "+" if number > 0 else ""
     return sign + format_points(number, locale)
 
 
 def format_with_limit(number: float, limit: float, locale: str) -> tuple[str, str]:
-    """Format a number and a limit above it with as many decimals as it takes to tell them apart, at least three.
+    """Format a number and an upper limit with enough decimals to distinguish them, but at least three.
 
-    The limit is rounded up, so that what is below the exact limit is also below the number in the text. It is an empty
-    text if it exceeds the number by no more than a rounding error.
+    The limit is rounded up, so that it is never too low. It is an empty string if it exceeds the number by no more than
+    a rounding error.
     """
-    exact_number, exact_limit = (Decimal(f"{value:.{_EXACT_DIGITS}g}") for value in (number, limit))
+    exact_number = Decimal(f"{number:.{_EXACT_DIGITS}g}")
+    exact_limit = Decimal(f"{limit:.{_EXACT_DIGITS}g}")
     if exact_number >= exact_limit:
         return format_points(number, locale), ""
 
@@ -83,16 +86,15 @@ def format_with_limit(number: float, limit: float, locale: str) -> tuple[str, st
 
 
 def _round_up(number: Decimal, decimals: int) -> float:
-    """Return a number rounded up to some decimals."""
+    """Round a number up to the given number of decimals."""
     return float(number.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_CEILING))
 
 
 def format_distinguishably(first: float, second: float, locale: str) -> tuple[str, str]:
-    """Format two numbers with as many decimals as it takes to see that they differ.
+    """Format two numbers with enough decimals to distinguish them, but at least three.
 
-    In English, 0.50001 and 0.50002 become `0.50001` and `0.50002`, although three decimals are usual. Both numbers have
-    the same number of decimals, at least three. Equal numbers, and numbers that differ only beyond the fifteenth
-    decimal, look the same.
+    For example, 0.50001 and 0.50002 become `0.50001` and `0.50002` in English. Both have the same number of decimals.
+    Equal numbers, and numbers that differ only beyond the fifteenth decimal, look the same.
     """
     decimals = _DECIMALS
     if first != second:
@@ -105,17 +107,17 @@ def format_distinguishably(first: float, second: float, locale: str) -> tuple[st
 
 
 def format_lower_bound(bound: float, locale: str) -> str:
-    """Return a bound that a number has to exceed, with three significant digits.
+    """Format a bound that a number has to exceed, with three significant digits.
 
-    It is rounded up, so that a reader who exceeds the number in the text also exceeds the exact bound.
+    It is rounded up, so that every number above the formatted bound also exceeds the exact bound.
     """
     return format_significant(bound, locale, _BOUND_DIGITS, rounding=ROUND_CEILING)
 
 
 def format_upper_bound(bound: float, locale: str) -> str:
-    """Return a bound that a number has to be below, with three significant digits.
+    """Format a bound that a number has to be below, with three significant digits.
 
-    It is rounded down, so that a reader who stays below the number in the text also stays below the exact bound.
+    It is rounded down, so that every number below the formatted bound is also below the exact bound.
     """
     return format_significant(bound, locale, _BOUND_DIGITS, rounding=ROUND_FLOOR)
 
@@ -123,17 +125,17 @@ def format_upper_bound(bound: float, locale: str) -> str:
 def format_significant(
     number: float, locale: str, digits: int = _SIGNIFICANT_DIGITS, rounding: str = ROUND_HALF_EVEN
 ) -> str:
-    """Format a number of any size, such as a weight, with at most `digits` significant digits: 1234.56 as `1,235`.
+    """Format a number of any size, such as a weight, with at most `digits` significant digits.
 
-    Very small and very large numbers have an exponent, such as `1.235e+300`. `rounding` is one of the rounding modes
-    of the module `decimal`.
+    For example, 1234.56 becomes `1,235` in English. Very small and very large numbers have an exponent, such as
+    `1.235e+300`. `rounding` is one of the rounding modes of the module `decimal`.
     """
-    # A computed 0.30000000000000004 means 0.3, and must not become 0.3001 when it is rounded up.
+    # A computed 0.30000000000000004 means 0.3, and must not become 0.3001 by rounding up.
     exact = Decimal(f"{number:.{_EXACT_DIGITS}g}")
     if exact == 0:
         return "0"
 
-    # `adjusted` is the power of ten of the first digit; the last of four digits, for example, stands three below it.
+    # `adjusted` returns the power of ten of the first digit, and each further digit lowers the power by one.
     last_digit_exponent = exact.adjusted() - (digits - 1)
     rounded = exact.quantize(Decimal(1).scaleb(last_digit_exponent), rounding=rounding).normalize()
 
@@ -143,20 +145,20 @@ def format_significant(
 
 
 def format_percentage(share: float, locale: str) -> str:
-    """Return a share as a percentage with its sign, such as `20%`, and `20 %` in French."""
+    """Format a share in 0-1 as a percentage, such as `20%` in English and `20 %` in French."""
     sign = "\N{NO-BREAK SPACE}%" if locale == "fr" else "%"
     return format_decimal(100 * share, locale, decimals=1) + sign
 
 
 def _fixed_point(number: float, decimals: int) -> str:
-    """Format a number with the given number of decimals, as in English, and never as a negative zero."""
+    """Format a number in English with the given number of decimals, and never as a negative zero."""
     return f"{number:z,.{decimals}f}"
 
 
 def _localize(english: str, locale: str) -> str:
-    """Return a number that is written as in English with the marks of a language and a true minus sign."""
+    """Replace the symbols of a number in English by the symbols of the given language."""
     text = english.replace("-", _MINUS)
     if locale == "fr":
-        # For texts as short as numbers, replacing twice is faster than translating.
+        # For short strings, replacing twice is faster than translating.
         return text.replace(",", _FRENCH_THOUSANDS_MARK).replace(".", ",")
     return text

@@ -1,4 +1,4 @@
-"""What the result of a training says about `model.onnx`, in French and English."""
+"""Sentences about `model.onnx` in the result of a training, in French and English."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""The texts of the pages for signing in, registering and managing an account, in French and English."""
+"""The texts of the pages for signing in, registering and managing accounts, in both languages."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""The texts that many pages share, in French and English: their frame, common words, lists of values, and errors."""
+"""The texts that many pages share, such as common words and errors, in French and English."""
 
 from collections.abc import Mapping
 from typing import Final

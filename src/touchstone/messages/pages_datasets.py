@@ -6,7 +6,7 @@ from typing import Final
 from touchstone.messages.locales import Text
 
 DATASET_PAGES: Final[Mapping[str, Text]] = {
-    # What would raise a dataset
+    # Lifts: the attributes that would raise a dataset if they were verified
     "lifts_title": ("Ce qui l’élèverait", "What would raise it"),
     "lifts_rank": ("Rang {rank} sur {total}.", "Rank {rank} of {total}."),
     "lifts_rank_outside": (
@@ -35,7 +35,7 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
         "{count} autre attribut ne changerait rien au score avec ces poids.",
         "{count} further attribute would not change the score with these weights.",
     ),
-    # Page of a dataset
+    # The page of a dataset
     "private": ("privé", "private"),
     "train_start": ("Entraîner un modèle", "Train a model"),
     "explain_data": ("Expliquer ces données", "Explain this data"),
@@ -59,6 +59,8 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
     "columns_title": ("Colonnes du fichier", "Columns of the file"),
     "column": ("Colonne", "Column"),
     "type": ("Type", "Type"),
+    "column_unreadable": ("{count} valeurs illisibles", "{count} unreadable values"),
+    "column_unreadable_one": ("{count} valeur illisible", "{count} unreadable value"),
     "type_integer": ("entier", "integer"),
     "type_number": ("nombre", "number"),
     "type_boolean": ("oui/non", "yes/no"),
@@ -184,7 +186,7 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
         "Ce fichier est trop volumineux : {limit} au plus.",
         "This file is too large: at most {limit}.",
     ),
-    # Datasets and files of the user
+    # The datasets and files of the user
     "new_lead": (
         "Envoyez un tableau : ses colonnes sont mesurées, puis vous pouvez entraîner un modèle et le faire expliquer.",
         "Upload a table: its columns are measured, then you can train a model and have it explained.",

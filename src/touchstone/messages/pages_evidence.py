@@ -1,4 +1,4 @@
-"""The texts of the pages about evidence, in French and English: claims, their review, and the level that counts."""
+"""The texts of the pages about claims, their review and the required level, in both languages."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -41,6 +41,10 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "claim_until": ("jusqu’au {date}", "until {date}"),
     "claim_place": ("Endroit : {place}", "Place: {place}"),
     "claim_source": ("Source : {name}", "Source: {name}"),
+    "claim_original_source": (
+        "Source d’origine, d’après l’export : {name}",
+        "Original source, according to the export: {name}",
+    ),
     "claim_source_link": ("ouvrir la source", "open the source"),
     "claim_annotators": (
         "Concerne les annotateurs et non les personnes dont viennent les données : ne compte pas.",
@@ -85,13 +89,13 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     ),
     "done_withdrawn": ("L’affirmation a été retirée.", "The claim has been withdrawn."),
     "done_decided": ("La décision a été enregistrée.", "The decision has been saved."),
-    # The documents as which a dataset can be saved
+    # The formats for saving a dataset as a document
     "export_croissant": ("Croissant, avec l’IA responsable", "Croissant, with responsible AI"),
     "export_dcat": ("DCAT-AP (JSON-LD)", "DCAT-AP (JSON-LD)"),
     "export_datapackage": ("Data Package", "Data Package"),
     "export_card": ("Fiche Hugging Face (Markdown)", "Dataset card (Markdown)"),
     "export_jsonld": ("schema.org (JSON-LD)", "schema.org (JSON-LD)"),
-    # Records that an administrator hides
+    # Records that an administrator has hidden
     "hidden_notice": (
         "Cette fiche est masquée : seul son auteur la voit",
         "This record is hidden: only its author sees it",
@@ -210,7 +214,7 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
         "While the proposal is focused (Tab or Escape leads back to it): A accept, C confirm, R reject, N skip, "
         "B back, E write a note.",
     ),
-    # The level that counts in a ranking
+    # The required level of evidence in a ranking
     "assurance": ("Preuves exigées", "Evidence required"),
     "assurance_declared": ("déclaré", "declared"),
     "assurance_documented": ("documenté", "documented"),

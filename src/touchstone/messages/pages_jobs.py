@@ -50,7 +50,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "progress_step": ("{message} (étape {step} sur {steps})", "{message} (step {step} of {steps})"),
     "go_on": ("Continuer", "Continue"),
     "not_whole": ("{name} : saisissez un nombre entier.", "{name}: enter a whole number."),
-    # Form that starts a training
+    # The form that starts a training
     "train_lead": (
         "Plusieurs modèles sont essayés ; le meilleur est évalué sur des lignes qu’il n’a jamais vues.",
         "Several models are tried; the best one is evaluated on rows that it has never seen.",
@@ -92,7 +92,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "split_kfold": ("toutes, à tour de rôle", "each in turn"),
     "split_time": ("les plus récentes", "the most recent ones"),
     "time_column": ("Colonne de date (pour les lignes les plus récentes)", "Date column (for the most recent rows)"),
-    # Results of a training
+    # The results of a training
     "quality": ("Qualité mesurée", "Measured quality"),
     "quality_hint": ("comparée à une référence naïve", "compared with a naive baseline"),
     "model": ("Modèle", "Model"),
@@ -114,10 +114,15 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "by_group": ("Qualité par groupe : {column}", "Quality by group: {column}"),
     "group": ("Groupe", "Group"),
     "too_small": ("trop petit", "too small"),
+    "rates_of_classes": ("Taux de chaque classe", "Rates of each class"),
     "gap": ("Plus grand écart", "Largest gap"),
     "certain": ("au-delà du hasard", "beyond chance"),
     "gap_ratio": ("rapport {ratio}", "ratio {ratio}"),
     "gap_of_metric": ("{metric}, plus grand écart", "{metric}, largest gap"),
+    "gap_of_class_metric": (
+        "{metric} de « {name} », plus grand écart",
+        "{metric} of “{name}”, largest gap",
+    ),
     "mitigation": ("Atténuation des inégalités", "Mitigation of unequal treatment"),
     "sensitive_column": ("Colonne sensible", "Sensitive column"),
     "measure": ("Mesure", "Measure"),
@@ -136,7 +141,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
         "here: another trial may therefore have a better score in this table.",
     ),
     "validation": ("Score de validation", "Validation score"),
-    # Form that starts an explanation
+    # The form that starts an explanation
     "explain_start": ("Expliquer un modèle", "Explain a model"),
     "explain_lead": (
         "Ce qui compte pour le modèle, et pourquoi il répond ainsi pour une ligne donnée.",
@@ -151,6 +156,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "explain_none": ("Aucun modèle à expliquer", "No model to explain"),
     "explain_none_hint": ("Entraînez d’abord un modèle.", "Train a model first."),
     "explain_go": ("Lancer l’explication", "Start the explanation"),
+    "explain_data_again": ("Expliquer autrement", "Explain differently"),
     "explain_again": ("Expliquer d’autres lignes", "Explain other rows"),
     "scope": ("Portée", "Scope"),
     "scope_both": ("le modèle et des lignes", "the model and rows"),
@@ -173,7 +179,7 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "other_options_unreadable": ("Ces options ne sont pas lisibles.", "These options cannot be read."),
     "target_class": ("Classe expliquée", "Explained class"),
     "target_class_default": ("choix automatique", "automatic"),
-    # Results of an explanation
+    # The results of an explanation
     "story": ("En quelques phrases", "In a few sentences"),
     "limits": ("Ce que ces chiffres ne disent pas", "What these figures do not say"),
     "waterfall": ("Ligne {row} : de la référence à la prédiction", "Row {row}: from the base value to the prediction"),

@@ -131,7 +131,7 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
         "La somme SHA-256 de ce fichier est l’empreinte ci-dessus.",
         "The SHA-256 sum of this file is the digest above.",
     ),
-    # What has changed since a snapshot
+    # The changes since a snapshot
     "replay": ("Ce qui a changé depuis", "What has changed since"),
     "replay_identical": (
         "Rien n’a changé : les mêmes jeux de données, aux mêmes rangs, avec les mêmes scores.",
@@ -189,7 +189,7 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "report_frame": ("Aperçu du rapport", "Preview of the report"),
     "offers": ("Ce que le catalogue propose", "What the catalog offers"),
     "offers_all": ("Voir tout le classement", "See the whole ranking"),
-    # Comparisons of trainings on the first datasets of the ranking
+    # Comparisons of trainings on the best-ranked datasets
     "models": ("Lequel s’apprend le mieux ?", "Which of them trains best?"),
     "models_hint": (
         "Le même entraînement sur les premiers tableaux du classement, et les résultats côte à côte.",

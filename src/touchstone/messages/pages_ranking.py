@@ -1,4 +1,4 @@
-"""The texts of the rank page, in French and English: filters, gates, weights, results and their robustness."""
+"""The texts about filters, gates, weights and results of the rank page, in both languages."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -199,7 +199,7 @@ RANKING_PAGES: Final[Mapping[str, Text]] = {
     "pinned_one": ("{count} jeu de données épinglé", "{count} dataset pinned"),
     "pins_clear": ("Tout désépingler", "Unpin all"),
     "compare": ("Comparer", "Compare"),
-    # How robust the ranking is
+    # The robustness of the ranking
     "robustness": ("Robustesse", "Robustness"),
     "robustness_hint": (
         "Les premiers rangs tiennent-ils si les poids changent un peu ?",

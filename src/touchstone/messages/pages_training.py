@@ -1,4 +1,4 @@
-"""The texts of the training form's options and of the results of a training, in French and English."""
+"""The texts about the options and the results of a training, in French and English."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from touchstone.messages.locales import Text
 
 TRAINING_PAGES: Final[Mapping[str, Text]] = {
-    # Options of the training form: where rows are set aside
+    # Options for splitting the rows into training and test rows
     "split_auto": ("comme les données l’exigent", "as the data require"),
     "split_auto_hint": (
         "Les lignes identiques ou d’un même groupe restent ensemble, et le passé prédit l’avenir, si le tableau a de "
@@ -37,7 +37,7 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
     "duplicates_auto": ("d’après les données", "as the data require"),
     "duplicates_together": ("ensemble", "together"),
     "duplicates_keep": ("sans précaution", "no precaution"),
-    # Decisions
+    # Options for decisions
     "advanced": ("Réglages avancés", "Advanced settings"),
     "decisions": ("Décisions", "Decisions"),
     "positive_class": ("Classe positive", "Positive class"),
@@ -71,7 +71,7 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
     "calibration_none": ("aucun", "none"),
     "calibration_sigmoid": ("sigmoïde", "sigmoid"),
     "calibration_isotonic": ("isotone", "isotonic"),
-    # Learning and measuring
+    # Options for learning and measuring
     "measuring": ("Mesure et budget", "Measuring and budget"),
     "learning": ("Apprentissage", "Learning"),
     "max_seconds": ("Temps de recherche (secondes)", "Search time (seconds)"),
@@ -98,7 +98,7 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "Réduit les écarts entre les groupes des colonnes sensibles ; le résultat montre l’avant et l’après.",
         "Reduces the gaps between the groups of the sensitive columns; the result shows before and after.",
     ),
-    # A preview of a training
+    # The preview of a training
     "preview_show": ("Voir d’abord le découpage", "See the split first"),
     "preview": ("Comment les lignes seraient réparties", "How the rows would be divided"),
     "preview_rows": (
@@ -132,7 +132,7 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "Le temps accordé a mis fin à la recherche : une répétition peut donner un autre modèle.",
         "The time limit ended the search: repeating it may give another model.",
     ),
-    # What each metric means
+    # The meaning of each metric
     "meaning_balanced_accuracy": (
         "La part des lignes dont la classe est trouvée, chaque classe comptant autant ; 1 est parfait.",
         "The share of rows whose class is found, with each class counting alike; 1 is perfect.",

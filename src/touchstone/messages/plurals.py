@@ -1,9 +1,9 @@
-"""Singular and plural inside sentences: `{rows} {rows:ligne|lignes}` takes the form that agrees with the number."""
+"""Singular and plural in sentences: `{rows} {rows:row|rows}` becomes "1 row" or "2 rows"."""
 
 from typing import Final, Self
 
 _FORM_SEPARATOR: Final = "|"
-# The count of a fact that is neither a number nor a list: any number that takes the plural.
+# The count of a value that is neither a number nor a list. It takes the plural.
 _PLURAL_COUNT: Final = 2
 
 
@@ -15,21 +15,21 @@ def is_singular(count: float, locale: str) -> bool:
 
 
 class CountedText(str):
-    """A formatted fact of a sentence, with the count that the words around it agree with."""
+    """A formatted value in a sentence, with the count that determines singular or plural."""
 
     __slots__ = ("_count", "_locale")
     _count: float
     _locale: str
 
     def __new__(cls, formatted: str, count: float, locale: str) -> Self:
-        """Return the formatted fact with its count."""
-        fact = super().__new__(cls, formatted)
-        fact._count = count
-        fact._locale = locale
-        return fact
+        """Create a string from the formatted value, and store its count."""
+        counted_text = super().__new__(cls, formatted)
+        counted_text._count = count
+        counted_text._locale = locale
+        return counted_text
 
     def __format__(self, spec: str) -> str:
-        """Return the form of `singular|plural` that agrees with the count; without a bar, the fact itself."""
+        """Return the singular or plural in a spec with a bar, or else format the string itself."""
         if _FORM_SEPARATOR not in spec:
             return super().__format__(spec)
 
@@ -37,10 +37,13 @@ class CountedText(str):
         return singular if is_singular(self._count, self._locale) else plural
 
 
-def with_count(formatted: str, fact: object, locale: str) -> CountedText:
-    """Return a formatted fact with its count: a number itself, the length of a list, plural for anything else."""
-    if isinstance(fact, int | float) and not isinstance(fact, bool):
-        return CountedText(formatted, fact, locale)
-    if isinstance(fact, list | tuple):
-        return CountedText(formatted, len(fact), locale)
+def with_count(formatted: str, value: object, locale: str) -> CountedText:
+    """Return a formatted value with its count, which is the number itself or the length of a list.
+
+    Any other value takes the plural.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return CountedText(formatted, value, locale)
+    if isinstance(value, list | tuple):
+        return CountedText(formatted, len(value), locale)
     return CountedText(formatted, _PLURAL_COUNT, locale)

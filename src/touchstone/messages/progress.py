@@ -1,4 +1,4 @@
-"""Progress of a job, by phase, in French and English."""
+"""The messages about the progress of a job, by phase, in French and English."""
 
 from collections.abc import Mapping
 from typing import Final

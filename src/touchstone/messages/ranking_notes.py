@@ -1,4 +1,4 @@
-"""Sentences that note what does not distinguish the datasets of a ranking, by the code of the note."""
+"""Notes about criteria that do not distinguish the datasets of a ranking, in both languages."""
 
 from collections.abc import Mapping
 from typing import Final

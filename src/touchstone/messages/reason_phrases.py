@@ -1,6 +1,6 @@
-"""The wording of the sentences in `reasons`, in French and English, and functions that fill it in.
+"""The phrases of the sentences in `reasons`, in French and English.
 
-Most phrases are clauses of a longer sentence. Those that end with a full stop are whole sentences.
+Most phrases are clauses of a longer sentence. Phrases that end with a full stop are whole sentences.
 """
 
 from collections.abc import Mapping, Sequence
@@ -134,7 +134,7 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
         " ; de ceux qui le dépassent alors, « {name} » est le plus proche",
         "; of those that overtake it then, “{name}” is the nearest",
     ),
-    # What would have to be established for a dataset to reach a better rank?
+    # Which attributes would have to be verified for a dataset to reach a better rank?
     "target_rank_within_reach": (
         "« {name} » passerait du rang {rank} au rang {target} si l’on établissait {attributes}.",
         "“{name}” would rise from rank {rank} to rank {target} if {attributes} were established.",
@@ -155,7 +155,7 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
         "Quoi que l’on établisse sur « {name} » (rang {rank}), il n’atteindrait pas le rang {target}.",
         "Whatever were established about “{name}” (rank {rank}), it would not reach rank {target}.",
     ),
-    # The same about a dataset that is not in the ranking.
+    # The same for a dataset that is not in the ranking
     "target_rank_within_reach_outside": (
         "« {name} » ne passe pas les filtres ou les exigences du classement ; parmi ceux qui les passent, "
         "il passerait du rang {rank} au rang {target} si l’on établissait {attributes}.",
@@ -188,7 +188,7 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
     ),
     "attribute_is_true": ("« {label} » (oui)", "“{label}” (yes)"),
     "attribute_is_false": ("« {label} » (non)", "“{label}” (no)"),
-    # Which ranks can a dataset have, depending on what is still unknown?
+    # Which ranks can a dataset have, depending on its unknown attributes?
     "rank_range": (
         "« {name} » est au rang {rank} ; selon ce que l’on ignore encore des critères éthiques, son rang irait de "
         "{best} à {worst}.",
@@ -202,28 +202,28 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
 }
 
 
-# The sentences of a long ranking repeat many clauses, because there are few labels and counts, and points are rounded.
+# The sentences about a long ranking repeat many phrases, because labels, counts and rounded points repeat.
 @lru_cache(maxsize=10_000)
-def phrase(key: str, locale: str, **facts: str | int) -> str:
+def phrase(key: str, locale: str, **placeholders: str | int) -> str:
     """Return a phrase of `REASON_PHRASES` in one language, with its placeholders filled in.
 
-    Whole numbers are formatted here, and decide whether the words around them are singular or plural. All other
-    numbers have to be formatted for the language already.
+    Integers are formatted here, and select the singular or plural of the words that agree with them. Other numbers must
+    already be formatted for the language.
     """
-    formatted_facts: dict[str, str] = {}
-    for name, fact in facts.items():
-        if isinstance(fact, int):
-            number = format_count(fact, locale)
-            formatted_facts[name] = with_count(number, fact, locale)
+    formatted_values: dict[str, str] = {}
+    for name, value in placeholders.items():
+        if isinstance(value, int):
+            number = format_count(value, locale)
+            formatted_values[name] = with_count(number, value, locale)
         else:
-            formatted_facts[name] = fact
+            formatted_values[name] = value
 
     template = in_language(REASON_PHRASES[key], locale)
-    return template.format(**formatted_facts)
+    return template.format(**formatted_values)
 
 
 def enumeration(phrases: Sequence[str], locale: str) -> str:
-    """Return one or more phrases as one text, with commas between them and the word for "and" before the last one."""
+    """Join phrases with commas, and with the word for "and" before the last one."""
     *others, last = phrases
     if not others:
         return last
@@ -232,10 +232,10 @@ def enumeration(phrases: Sequence[str], locale: str) -> str:
 
 @cache
 def quoted(label: Text, locale: str) -> str:
-    """Return a label in one language, in the quotation marks of that language."""
+    """Return a label in the quotation marks of a language."""
     return phrase("quoted", locale, label=in_language(label, locale))
 
 
 def in_language(text: Text, locale: str) -> str:
-    """Return the French or the English version of a text."""
+    """Return the text in the given language."""
     return text[LOCALES.index(locale)]

@@ -1,22 +1,21 @@
-"""Sentences that explain a ranking, made to be quoted: in French and English, and the same wherever they are shown.
+"""Sentences that explain a ranking, in French and English.
 
 There is one function for each question that a reader may ask:
 
-- `rank_sentence`: why does this dataset have its rank?
-- `comparison_sentence`: why does one dataset rank above another?
-- `stability_sentence`: would the dataset keep its rank if the weights were slightly different?
-- `target_rank_sentence`: what would have to be established about the dataset for it to reach a better rank?
-- `rank_range_sentence`: which ranks can the dataset have, depending on what is still unknown?
+- `rank_sentence`: Why does this dataset have its rank?
+- `comparison_sentence`: Why does one dataset rank above another?
+- `stability_sentence`: Would the dataset keep its rank if the weights were slightly different?
+- `target_rank_sentence`: Which attributes would have to be verified for the dataset to reach a better rank?
+- `rank_range_sentence`: Which ranks can the dataset have, depending on its unknown attributes?
 
-Each function has the facts of its sentence as an argument and looks nothing up. A sentence consists of clauses, whose
-wording is in `REASON_PHRASES`. Every clause after the first starts with its own punctuation, so that clauses are simply
-put one after the other.
+The argument of each function contains all facts of the sentence. A sentence consists of clauses with the wording in
+`REASON_PHRASES`. Every clause after the first begins with its punctuation, so that clauses can simply be joined.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from touchstone.messages.locales import Text
 from touchstone.messages.numbers import (
@@ -34,17 +33,18 @@ from touchstone.messages.reason_phrases import enumeration, in_language, phrase,
 
 _MAX_NAMED_CRITERIA: Final = 3
 _ETHICAL_ATTRIBUTE_COUNT: Final = 10
-_ROBUST_SHARE: Final = 0.9  # a dataset is robust if it stays among the first in so many of the samples
-_RANKS_KNOWN_PER_K: Final = 10  # ranks beyond this multiple of k are not determined
-_ROUNDING_ERROR: Final = 1e-12  # points and, relative to their size, scores that differ by less are equal
+_MIN_ROBUST_SHARE: Final = 0.9  # a rank is robust if the dataset is among the first k in this share of the samples
+_KNOWN_RANKS_PER_K: Final = 10  # ranks beyond this multiple of k are not computed
+_ROUNDING_ERROR: Final = 1e-12  # smaller differences of points, and smaller relative differences of scores, are ignored
 
 
 @dataclass(frozen=True, slots=True)
 class LabeledPoints:
-    """The points of one criterion: what it adds to a score, or to the difference of two scores.
+    """The contribution of one criterion to a score, or to the difference between two scores.
 
     Attributes:
         label: The name of the criterion in French and in English.
+        points: The contribution.
     """
 
     label: Text
@@ -53,16 +53,18 @@ class LabeledPoints:
 
 @dataclass(frozen=True, slots=True)
 class RankFacts:
-    """Why a dataset has its rank.
+    """The facts that explain the rank of a dataset.
 
     Attributes:
+        name: The name of the dataset.
         place: 1 plus the number of datasets with a higher score, so that datasets with the same score share a place.
-        tied_with: How many other datasets have the same score.
-        total_count: How many datasets are ranked.
-        points: What each weighted criterion adds to the score.
-        unknown: The labels of the weighted criteria about which nothing is known.
-        known: How many of the ten ethical attributes are known; None if they have no weight in this ranking.
-        highest_score: The score if everything unknown were as favourable as possible; None if it was not determined.
+        tied_with: The number of other datasets with the same score.
+        total_count: The number of ranked datasets.
+        score: The score of the dataset.
+        points: The contribution of each weighted criterion to the score.
+        unknown: The labels of the unknown weighted criteria.
+        known: The number of known attributes among the ten ethical ones; None if they have no weight in the ranking.
+        highest_score: The score if all unknown attributes turned out favourably; None if it was not computed.
     """
 
     name: str
@@ -80,7 +82,10 @@ class RankFacts:
 class WeightChange:
     """A change of the weight of one criterion that reverses the order of two datasets.
 
-    At `reversing_weight`, both have the same score; beyond it, the lower one ranks above the other.
+    Attributes:
+        label: The name of the criterion in French and in English.
+        weight: The present weight.
+        reversing_weight: The weight that gives both datasets the same score. Beyond it, their order is reversed.
     """
 
     label: Text
@@ -90,11 +95,12 @@ class WeightChange:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonFacts:
-    """Why one dataset ranks above another.
+    """The facts that explain why one dataset ranks above another.
 
     Attributes:
         above, below: The names of the two datasets.
-        differences: How many more points the upper dataset has in each criterion; negative where it has fewer.
+        above_score, below_score: Their scores.
+        differences: The lead of the upper dataset in each criterion; negative where the lower dataset leads.
         reversal: The smallest change of a single weight that reverses the order; None if there is none.
     """
 
@@ -108,16 +114,18 @@ class ComparisonFacts:
 
 @dataclass(frozen=True, slots=True)
 class StabilityFacts:
-    """Which ranks one of the first k datasets has when the ranking is repeated with slightly different weights.
+    """The ranks of one of the first k datasets in samples with slightly different weights.
 
     Attributes:
-        total_count: How many datasets are ranked.
-        samples: How many times the ranking was repeated, each time with other weights.
-        spread: By which share a weight was raised or lowered at most.
-        share: The share of these samples in which the dataset is among the first k.
-        best_place, worst_place: The extremes of its ranks in the samples, where datasets with the same score share one;
-            None where they are beyond 10 k.
-        overtaken_by: The name of the closest dataset that overtakes it in any sample; None if none does.
+        name: The name of the dataset.
+        k: The number of datasets at the top of the ranking that are examined.
+        total_count: The number of ranked datasets.
+        samples: The number of times that the ranking was repeated with other weights.
+        spread: The largest share by which a weight was raised or lowered.
+        share: The share of the samples with the dataset among the first k.
+        best_place, worst_place: Its best and its worst rank in the samples; None for ranks beyond 10 k. Datasets with
+            the same score share a rank.
+        overtaken_by: The name of the closest dataset that overtakes it in a sample; None if there is none.
     """
 
     name: str
@@ -132,8 +140,8 @@ class StabilityFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class EstablishedValue:
-    """The value, yes or no, that an attribute would have if somebody established it."""
+class VerifiedValue:
+    """The value, yes or no, that an attribute would have if it were verified."""
 
     label: Text
     value: bool
@@ -141,21 +149,24 @@ class EstablishedValue:
 
 @dataclass(frozen=True, slots=True)
 class TargetRankFacts:
-    """What would have to be established about a dataset for it to reach a rank.
+    """The attributes of a dataset that would bring it to a better rank if they were verified.
 
     Attributes:
-        attributes: As few attributes as possible that bring the dataset to `target_rank` if they have these values;
-            None if no attributes do.
-        reached_rank: The rank to which these attributes bring it, at least as good as `target_rank`; None without them.
-        place: Its rank where datasets with the same score share one.
-        is_ranked: Whether it passes the filters and gates of the ranking; if not, its ranks are those that it would
-            have among the datasets that pass them.
+        name: The name of the dataset.
+        rank: Its present rank.
+        target_rank: The rank to reach.
+        attributes: A minimal set of attributes with the values that would bring the dataset to `target_rank`; None if
+            no set does.
+        reached_rank: The rank that these attributes would give, at least as good as `target_rank`; None without them.
+        place: Its present rank, with the same rank for datasets with the same score.
+        is_ranked: Whether it passes the filters and gates of the ranking. If not, its ranks are hypothetical ranks
+            among the datasets that pass them.
     """
 
     name: str
     rank: int
     target_rank: int
-    attributes: Sequence[EstablishedValue] | None
+    attributes: Sequence[VerifiedValue] | None
     reached_rank: int | None
     place: int
     is_ranked: bool = True
@@ -163,7 +174,7 @@ class TargetRankFacts:
 
 @dataclass(frozen=True, slots=True)
 class RankRangeFacts:
-    """The best and the worst rank that a dataset can have, depending on ethical attributes that are still unknown."""
+    """The best and the worst rank that the unknown ethical attributes of a dataset allow."""
 
     name: str
     rank: int
@@ -171,15 +182,38 @@ class RankRangeFacts:
     worst_rank: int
 
 
+class _ListPhrases(NamedTuple):
+    """The wording of a list of criteria with their points.
+
+    Attributes:
+        first, later: The keys of the phrases for the first criterion and for each of the others.
+        others: The key of the phrase for the criteria that are not named, but added up.
+        format_points: The function that formats the points.
+    """
+
+    first: str
+    later: str
+    others: str
+    format_points: Callable[[float, str], str]
+
+
+# The verb appears only once: "A" adds 0.3, "B" 0.2 and 2 other criteria 0.1.
+_CONTRIBUTION_PHRASES: Final = _ListPhrases("first_points", "later_points", "points_of_others", format_points)
+_DIFFERENCE_PHRASES: Final = _ListPhrases("difference", "difference", "difference_of_others", format_signed)
+
+
 def rank_sentence(facts: RankFacts, locale: str) -> str:
     """Return the sentence that explains why a dataset has its rank.
 
-    It gives the rank, the score, and the criteria that contribute most to the score. If anything about the dataset is
-    unknown, the sentence goes on with what that is, and with the highest score that the dataset could have.
+    It states the rank, the score, and the criteria that contribute most to the score. If criteria or attributes of the
+    dataset are unknown, it also states them and the highest possible score.
     """
-    score, limit = format_points(facts.score, locale), ""
     if facts.highest_score is not None and facts.highest_score > facts.score:
-        score, limit = format_with_limit(facts.score, facts.highest_score, locale)
+        score, highest_score = format_with_limit(facts.score, facts.highest_score, locale)
+    else:
+        score = format_points(facts.score, locale)
+        highest_score = ""
+
     clauses = [_rank_clause(facts, score, locale), _points_clause(facts.points, locale)]
 
     if facts.unknown:
@@ -192,14 +226,14 @@ def rank_sentence(facts: RankFacts, locale: str) -> str:
             phrase("unknown_ethical_attributes", locale, count=unknown_count, total=_ETHICAL_ATTRIBUTE_COUNT)
         )
 
-    if limit:
-        clauses.append(phrase("highest_score", locale, score=limit))
+    if highest_score:
+        clauses.append(phrase("highest_score", locale, score=highest_score))
 
     return "".join(clauses) + "."
 
 
 def _rank_clause(facts: RankFacts, score: str, locale: str) -> str:
-    """Return the clause that states the rank and the score of a dataset, and how many others share them."""
+    """Return the clause about the rank and the score of a dataset, and others that share them."""
     place = format_ordinal(facts.place, locale)
     if facts.tied_with == 0:
         return phrase("rank", locale, name=facts.name, place=place, total=facts.total_count, score=score)
@@ -216,37 +250,51 @@ def _rank_clause(facts: RankFacts, score: str, locale: str) -> str:
 
 
 def _points_clause(points: Sequence[LabeledPoints], locale: str) -> str:
-    """Return the clause that lists what the criteria add to a score, the largest contribution first.
-
-    If there are many criteria, only the first few are named, and the others are added up.
-    """
+    """Return the clause that lists the contributions of the criteria to a score."""
     contributions = [criterion for criterion in points if criterion.points > 0]
     if not contributions:
         return phrase("no_points", locale)
+    return phrase("points", locale, points=_list_criteria(contributions, _CONTRIBUTION_PHRASES, locale))
 
-    named_criteria, other_criteria = _split_top_criteria(contributions)
-    phrases: list[str] = []
+
+def _list_criteria(criteria: Sequence[LabeledPoints], phrases: _ListPhrases, locale: str) -> str:
+    """List criteria with their points, largest first.
+
+    If there are many criteria, only the first few are named, and the points of the others are added up.
+    """
+    named_criteria, other_criteria = _split_top_criteria(criteria)
+    items: list[str] = []
     for criterion in named_criteria:
-        # The verb appears only once: "A" adds 0.3, "B" 0.2 and 2 other criteria 0.1.
-        key = "later_points" if phrases else "first_points"
+        key = phrases.later if items else phrases.first
         label = quoted(criterion.label, locale)
-        criterion_points = format_points(criterion.points, locale)
-        phrases.append(phrase(key, locale, label=label, points=criterion_points))
+        points = phrases.format_points(criterion.points, locale)
+        items.append(phrase(key, locale, label=label, points=points))
 
     if other_criteria:
         sum_of_others = sum(criterion.points for criterion in other_criteria)
-        other_points = format_points(sum_of_others, locale)
-        phrases.append(phrase("points_of_others", locale, count=len(other_criteria), points=other_points))
+        other_points = phrases.format_points(sum_of_others, locale)
+        items.append(phrase(phrases.others, locale, count=len(other_criteria), points=other_points))
 
-    return phrase("points", locale, points=enumeration(phrases, locale))
+    return enumeration(items, locale)
+
+
+def _split_top_criteria(criteria: Sequence[LabeledPoints]) -> tuple[Sequence[LabeledPoints], Sequence[LabeledPoints]]:
+    """Return the criteria with the most points, which a list names, and the others, which it adds up.
+
+    Both are sorted by the absolute value of their points, largest first.
+    """
+    largest_first = sorted(criteria, key=lambda criterion: abs(criterion.points), reverse=True)
+    # Naming a single remaining criterion takes no more room than "1 other criterion".
+    if len(largest_first) == _MAX_NAMED_CRITERIA + 1:
+        return largest_first, []
+    return largest_first[:_MAX_NAMED_CRITERIA], largest_first[_MAX_NAMED_CRITERIA:]
 
 
 def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
     """Return the sentence that explains why one dataset ranks above another.
 
-    It names the criteria in which the upper dataset is better and those in which the lower one is, and ends with the
-    change of a single weight that would reverse their order. If both have the same score, or scores that differ only by
-    a rounding error, it only says that.
+    It lists the advantages and the drawbacks of the upper dataset, and ends with the change of a single weight that
+    would reverse the order. If both scores are equal, or differ only by a rounding error, the sentence only says that.
     """
     if math.isclose(facts.above_score, facts.below_score, rel_tol=_ROUNDING_ERROR):
         key = "same_score" if facts.above_score == facts.below_score else "same_score_but_for_rounding"
@@ -266,40 +314,20 @@ def comparison_sentence(facts: ComparisonFacts, locale: str) -> str:
 
     advantages = [criterion for criterion in facts.differences if criterion.points > _ROUNDING_ERROR]
     if advantages:
-        differences = _list_differences(advantages, locale)
+        differences = _list_criteria(advantages, _DIFFERENCE_PHRASES, locale)
         clauses.append(phrase("advantages", locale, differences=differences))
 
     drawbacks = [criterion for criterion in facts.differences if criterion.points < -_ROUNDING_ERROR]
     if drawbacks:
-        differences = _list_differences(drawbacks, locale)
+        differences = _list_criteria(drawbacks, _DIFFERENCE_PHRASES, locale)
         clauses.append(phrase("drawbacks", locale, below=facts.below, differences=differences))
 
     clauses.append(_reversal_clause(facts.reversal, locale))
     return "".join(clauses) + "."
 
 
-def _list_differences(differences: Sequence[LabeledPoints], locale: str) -> str:
-    """List the point difference for each criterion, largest first.
-
-    If there are many criteria, only the first few are named, and the differences in the others are added up.
-    """
-    named_criteria, other_criteria = _split_top_criteria(differences)
-    phrases = []
-    for criterion in named_criteria:
-        label = quoted(criterion.label, locale)
-        points = format_signed(criterion.points, locale)
-        phrases.append(phrase("difference", locale, label=label, points=points))
-
-    if other_criteria:
-        sum_of_others = sum(criterion.points for criterion in other_criteria)
-        other_points = format_signed(sum_of_others, locale)
-        phrases.append(phrase("difference_of_others", locale, count=len(other_criteria), points=other_points))
-
-    return enumeration(phrases, locale)
-
-
 def _reversal_clause(reversal: WeightChange | None, locale: str) -> str:
-    """Return the clause that says which change of a single weight would reverse the order of two datasets.
+    """Return the clause about the change of a single weight that would reverse a pair of datasets.
 
     If there is no such change, the clause says so.
     """
@@ -322,27 +350,29 @@ def _reversal_clause(reversal: WeightChange | None, locale: str) -> str:
 
 
 def stability_sentence(facts: StabilityFacts, locale: str) -> str:
-    """Return the sentence that judges whether a dataset would keep its rank if the weights were slightly different.
+    """Return the sentence about whether a rank is robust against small changes of the weights.
 
-    The verdict, `robust` or `fragile`, comes first, and then the counts and ranks that it rests on. If no more than k
-    datasets are ranked, each of them is always among the first k, and the sentence says that instead of a verdict.
+    It begins with the verdict, robust or fragile, followed by the counts and ranks that support it. If at most k
+    datasets are ranked, each of them is always among the first k, and the sentence says so instead of a verdict.
     """
     if facts.total_count == 1:
         return phrase("only_dataset", locale, name=facts.name)
 
     clauses = [*_share_clauses(facts, locale), _sampled_ranks_clause(facts, locale)]
-    # Those with the same score share a rank, but not all of them may be among the first k.
-    is_shared_at_limit = facts.share < 1 and facts.worst_place is not None and facts.worst_place <= facts.k
-    if is_shared_at_limit:
+
+    # Datasets with the same score share a rank, but not all of them may be among the first k.
+    shares_rank_at_limit = facts.share < 1 and facts.worst_place is not None and facts.worst_place <= facts.k
+    if shares_rank_at_limit:
         key = "alphabet_decides_first" if facts.k == 1 else "alphabet_decides_among_first"
         clauses.append(phrase(key, locale, k=facts.k))
+
     if facts.overtaken_by is not None:
         clauses.append(phrase("overtaken", locale, name=facts.overtaken_by))
     return "".join(clauses) + "."
 
 
 def _share_clauses(facts: StabilityFacts, locale: str) -> list[str]:
-    """Return the clauses that say whether a rank is robust or fragile, and how often a dataset is among the first k."""
+    """Return the clauses about the verdict and about the samples with the dataset among the first k."""
     spread = "±" + format_percentage(facts.spread, locale)
 
     is_always_among_first = facts.total_count <= facts.k
@@ -358,7 +388,7 @@ def _share_clauses(facts: StabilityFacts, locale: str) -> list[str]:
         )
         return [only_clause]
 
-    is_robust = facts.share >= _ROBUST_SHARE
+    is_robust = facts.share >= _MIN_ROBUST_SHARE
     verdict = phrase("robust" if is_robust else "fragile", locale, name=facts.name)
 
     share_key = "share_at_first_rank" if facts.k == 1 else "share_among_first"
@@ -376,11 +406,11 @@ def _share_clauses(facts: StabilityFacts, locale: str) -> list[str]:
 
 
 def _sampled_ranks_clause(facts: StabilityFacts, locale: str) -> str:
-    """Return the clause with the best and the worst rank of a dataset under the sampled weights.
+    """Return the clause about the best and the worst rank of a dataset in the samples.
 
-    Ranks beyond ten times k were not determined; the clause only says that they are beyond.
+    Ranks beyond ten times k were not computed, so the clause only says that they are beyond this limit.
     """
-    last_known_rank = _RANKS_KNOWN_PER_K * facts.k
+    last_known_rank = _KNOWN_RANKS_PER_K * facts.k
     if facts.best_place is None:
         return phrase("ranks_beyond", locale, limit=last_known_rank)
     if facts.worst_place is None:
@@ -391,43 +421,43 @@ def _sampled_ranks_clause(facts: StabilityFacts, locale: str) -> str:
 
 
 def target_rank_sentence(facts: TargetRankFacts, locale: str) -> str:
-    """Return the sentence that says which unknown attributes somebody would have to establish to improve a rank.
+    """Return the sentence about the attributes to verify for reaching the target rank.
 
-    If the dataset has already reached the target rank, or no attributes would bring it there, the sentence says that
-    instead. If it is not ranked, the sentence begins with that.
+    If the dataset has already reached the target rank, or no attributes would bring it there, the sentence says so. If
+    the dataset is not ranked, the sentence begins with this fact.
     """
-    # A dataset outside of the ranking has no rank yet, so each sentence about it is hypothetical.
-    outside = "" if facts.is_ranked else "_outside"
+    # A dataset outside of the ranking has only a hypothetical rank, so it has other phrases.
+    key_suffix = "" if facts.is_ranked else "_outside"
 
     if facts.rank <= facts.target_rank:
-        return phrase(f"target_rank_reached{outside}", locale, name=facts.name, rank=facts.rank)
+        return phrase(f"target_rank_reached{key_suffix}", locale, name=facts.name, rank=facts.rank)
 
-    # Any higher score would put a dataset before those with which it shares the target rank.
+    # A dataset with the same score as the one at the target rank shares this rank, and any higher score would reach it.
     shares_target_rank = facts.place <= facts.target_rank
     if facts.attributes is None:
         key = "target_rank_shared_for_good" if shares_target_rank else "target_rank_out_of_reach"
-        return phrase(key + outside, locale, name=facts.name, rank=facts.place, target=facts.target_rank)
+        return phrase(key + key_suffix, locale, name=facts.name, rank=facts.place, target=facts.target_rank)
 
-    phrases = []
+    attribute_phrases = []
     for attribute in facts.attributes:
         key = "attribute_is_true" if attribute.value else "attribute_is_false"
-        phrases.append(phrase(key, locale, label=in_language(attribute.label, locale)))
+        attribute_phrases.append(phrase(key, locale, label=in_language(attribute.label, locale)))
 
     key = "target_rank_shared" if shares_target_rank else "target_rank_within_reach"
     return phrase(
-        key + outside,
+        key + key_suffix,
         locale,
         name=facts.name,
         rank=facts.place,
         target=facts.reached_rank,
-        attributes=enumeration(phrases, locale),
+        attributes=enumeration(attribute_phrases, locale),
     )
 
 
 def rank_range_sentence(facts: RankRangeFacts, locale: str) -> str:
-    """Return the sentence that gives the best and the worst rank that unknown ethical attributes allow.
+    """Return the sentence about the best and the worst rank that unknown ethical attributes allow.
 
-    If both are the same, the rank is certain, and the sentence says so.
+    If both ranks are the same, the sentence says that the rank is certain.
     """
     if facts.best_rank == facts.worst_rank:
         return phrase("rank_certain", locale, name=facts.name, rank=facts.rank)
@@ -440,15 +470,3 @@ def rank_range_sentence(facts: RankRangeFacts, locale: str) -> str:
         best=facts.best_rank,
         worst=facts.worst_rank,
     )
-
-
-def _split_top_criteria(criteria: Sequence[LabeledPoints]) -> tuple[Sequence[LabeledPoints], Sequence[LabeledPoints]]:
-    """Return the criteria with the most points, which a sentence names, and the others, which it adds up.
-
-    Both are sorted by the size of their points, whatever the sign.
-    """
-    largest_first = sorted(criteria, key=lambda criterion: abs(criterion.points), reverse=True)
-    # A single remaining criterion takes no more room by its name than as "1 other criterion".
-    if len(largest_first) == _MAX_NAMED_CRITERIA + 1:
-        return largest_first, []
-    return largest_first[:_MAX_NAMED_CRITERIA], largest_first[_MAX_NAMED_CRITERIA:]

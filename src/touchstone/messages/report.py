@@ -1,4 +1,7 @@
-"""Sentences of the report on a project, in French and English. Numbers arrive formatted for the language."""
+"""The sentences of the report on a project, in French and English.
+
+Numbers in their placeholders are already formatted for the language.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -279,7 +282,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "nothing_counted": ("inconnu à ce niveau de preuve", "unknown at this level of evidence"),
     "quoted_without_source": ("cité, sans indication de source", "quoted, without a named source"),
-    # What would change the ranking
+    # Changes that would affect the ranking
     "changes": ("Ce qui changerait le classement", "What would change the ranking"),
     "robustness_lead": (
         "Les poids sont une appréciation. Le classement a donc été refait {samples} fois avec des poids tirés au "
@@ -472,4 +475,4 @@ FILTER_LABELS: Final[Mapping[str, Text]] = {
     "technical_score": ("Score technique (%)", "Technical score (%)"),
     "popularity_score": ("Score de popularité (%)", "Popularity score (%)"),
 }
-"""The labels of filters, and of the quantities that they bound, which are not attributes of a dataset."""
+"""The labels of filters and bounded quantities that are not attributes of a dataset."""

@@ -1,7 +1,7 @@
-"""The titles of the points of law that reports go through, in French and English.
+"""The titles of the points of law that reports cover, in French and English.
 
-They summarise article 5 and articles 12 to 22 of Regulation (EU) 2016/679, and article 10(2) of Regulation (EU)
-2024/1689. `services/selection/report/legal_points.py` has the table of the points.
+They summarize article 5 and articles 12 to 22 of Regulation (EU) 2016/679, and article 10(2) of Regulation (EU)
+2024/1689. `services/selection/report/legal_points.py` contains the table of the points.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Sentences about what a report on a project cannot say, in French and English, by `limit_` and their code."""
+"""Sentences about the limitations of a report, by code after `limit_`, in both languages."""
 
 from collections.abc import Mapping
 from typing import Final

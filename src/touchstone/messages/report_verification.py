@@ -1,4 +1,4 @@
-"""Sentences that explain how to verify the digests in a report on a project, in French and English."""
+"""Sentences that explain how to verify the digests in a report, in French and English."""
 
 from collections.abc import Mapping
 from typing import Final

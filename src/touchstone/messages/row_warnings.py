@@ -1,6 +1,6 @@
 """Warnings about a row that a model predicts or explains, in French and English.
 
-Numbers arrive already formatted for the language.
+Numbers in their placeholders are already formatted for the language.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""Sentences about how rows are divided into training and test rows, in French and English.
+"""Sentences about the split of rows into training and test rows, in French and English.
 
-Numbers arrive already formatted for the language.
+Numbers in their placeholders are already formatted for the language.
 """
 
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
-# Why the rows are divided as they are.
+# The reasons for the split.
 SPLIT_REASONS: Final[Mapping[str, Text]] = {
     "requested": (
         "Le découpage a été demandé ainsi.",
@@ -36,7 +36,7 @@ SPLIT_REASONS: Final[Mapping[str, Text]] = {
     ),
 }
 
-# What the score would have been with another split.
+# The effect of another split on the score.
 SPLIT_EFFECTS: Final[Mapping[str, Text]] = {
     "group": (
         "{metric} : {shuffled} avec les lignes mélangées, {kept_apart} avec les groupes de « {name} » entiers.",

@@ -1,6 +1,6 @@
 """Warnings about a training run and its data, in French and English.
 
-Numbers arrive already formatted for the language.
+Numbers in their placeholders are already formatted for the language.
 """
 
 from collections.abc import Mapping
@@ -27,6 +27,12 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "{names:Classe évaluée mais absente|Classes évaluées mais absentes} de l’apprentissage,"
         " que le modèle ne peut pas prédire : {names}.",
         "{names:Class|Classes} evaluated but absent from training, which the model cannot predict: {names}.",
+    ),
+    "classes_without_weight": (
+        "{names:Classe|Classes} dont toutes les lignes ont le poids 0, que le modèle ne peut donc ni apprendre ni"
+        " prédire : {names}.",
+        "{names:Class|Classes} whose rows all have the weight 0, which the model can therefore neither learn nor"
+        " predict: {names}.",
     ),
     "classes_never_evaluated": (
         "{names:Classe apprise mais absente|Classes apprises mais absentes} de l’évaluation, dont le score ne dit"

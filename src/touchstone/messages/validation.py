@@ -1,7 +1,7 @@
-"""Why a value is invalid, by kind of validation error, in French and English.
+"""The reasons why a value is invalid, by type of validation error, in French and English.
 
-Each text completes a sentence that begins with "Invalid value for <field>:", so it states what is accepted.
-Placeholders such as `{minimum}` are filled in with the context of the error.
+Each text completes a sentence that begins with "Invalid value for <field>:", so it says what is accepted. Placeholders
+such as `{minimum}` are filled in with the context of the error.
 """
 
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
-# The sentence for a value that is too short although a single character or item would be enough.
+# The key of the sentence for a value that is too short although one character or item would be enough.
 EMPTY_VALUE: Final = "empty"
-# The sentences for unknown names and values that resemble known ones, by the key of the sentence for all others.
+# The keys of the sentences for unknown names and values that resemble known ones, by error type.
 SUGGESTIONS: Final[Mapping[str, str]] = {
     "unknown_name": "unknown_name_with_suggestion",
     "unknown_value": "unknown_value_with_suggestion",
@@ -31,7 +31,7 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "ne se combine pas avec skip, page ou page_size",
         "cannot be combined with skip, page or page_size",
     ),
-    # Texts
+    # Strings
     "string_type": ("un texte est attendu", "text is expected"),
     "text_expected": ("un texte est attendu", "text is expected"),
     EMPTY_VALUE: ("ne peut pas être vide", "cannot be empty"),
@@ -200,7 +200,7 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "une affirmation « sans objet » n’a pas de valeur ; null est attendu",
         "a claim that is “not applicable” has no value; null is expected",
     ),
-    # The place of an error that concerns no single field
+    # The subject of errors that do not concern a single field
     "whole_body": ("le corps de la requête", "the request body"),
     "whole_query": ("les paramètres de l’adresse", "the query parameters"),
     "whole_path": ("l’adresse", "the path"),

@@ -1,6 +1,7 @@
 """The wording by which a source says that its data are given out only on request, or after signing an agreement."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from touchstone.metadata.comments import remove_comments
@@ -40,27 +41,38 @@ _PREDICATE: Final = re.compile(
 _DATA_SUBJECT: Final = re.compile(
     r"\b(?:data|data ?sets?|data ?bases?|corpus|corpora|access)(?=\W*$|,| and\b| or\b)", re.IGNORECASE
 )
+_WORD_SEPARATOR: Final = re.compile(r"[\W_]+")
 _CLAUSE_BREAK: Final = re.compile(r";|\bbut\b|, (?=(?:and|so|however|whereas|while)\b)", re.IGNORECASE)
 _SENTENCE_SEPARATOR: Final = re.compile(r"\n|\. ")
 # How many characters around a condition are searched for its subject and for a negation.
 _CONTEXT_LENGTH: Final = 300
 
 
-def find_access_restriction(text: str) -> str | None:
-    """Return the first line or sentence that states a condition for access to the data, or None."""
+def find_access_restriction(text: str, names: Iterable[str] = ()) -> str | None:
+    """Return the first line or sentence that states a condition for access to the data, or None.
+
+    Args:
+        text: the text to search.
+        names: the names of the dataset, which may be the subject of the sentence instead of a word such as "data".
+    """
+    name_pattern = _name_pattern(names)
     searched = remove_comments(text[:MAX_SEARCHED_LENGTH])
     for match in _CONDITION.finditer(searched):
         before = searched[max(0, match.start() - _CONTEXT_LENGTH) : match.start()]
         after = searched[match.end() : match.end() + _CONTEXT_LENGTH]
         before_in_sentence = _SENTENCE_SEPARATOR.split(before)[-1]
         after_in_sentence = _SENTENCE_SEPARATOR.split(after, maxsplit=1)[0]
-        if _is_condition_for_data(match, before_in_sentence, after_in_sentence):
+        is_condition = _is_condition(match, before_in_sentence, after_in_sentence)
+        if is_condition and (match["on_request"] is None or _has_data_as_subject(before_in_sentence, name_pattern)):
             return _enclosing_sentence(searched, match)
     return None
 
 
 def _enclosing_sentence(text: str, match: re.Match[str]) -> str:
-    """Return the sentence around a match, delimited by line breaks or full stops, at most 500 characters of it."""
+    """Return the sentence around a match, delimited by line breaks or full stops.
+
+    If the sentence is too long, words are left out at its ends, so that the match stays in the middle.
+    """
     separators = ("\n", ". ")
     text_before = text[: match.start()]
     starts = [text_before.rfind(separator) + len(separator) for separator in separators if separator in text_before]
@@ -68,11 +80,23 @@ def _enclosing_sentence(text: str, match: re.Match[str]) -> str:
 
     start = max(starts, default=0)
     end = min((end for end in ends if end >= 0), default=len(text))
-    return text[start:end].strip()[:MAX_QUOTE_LENGTH]
+
+    if end - start <= MAX_QUOTE_LENGTH:
+        return text[start:end].strip()
+
+    margin = (MAX_QUOTE_LENGTH - len(match[0])) // 2
+    first = min(max(start, match.start() - margin), end - MAX_QUOTE_LENGTH)
+    last = first + MAX_QUOTE_LENGTH
+    # Words that would be cut in two are left out.
+    if first > start:
+        first = text.find(" ", first, match.start()) + 1 or match.start()
+    if last < end:
+        last = max(text.rfind(" ", match.end(), last), match.end())
+    return text[first:last].strip()
 
 
-def _is_condition_for_data(match: re.Match[str], before: str, after: str) -> bool:
-    """Return whether a matched condition is not negated and applies to the data.
+def _is_condition(match: re.Match[str], before: str, after: str) -> bool:
+    """Return whether a matched condition is not negated.
 
     Args:
         match: the words of the condition.
@@ -84,13 +108,31 @@ def _is_condition_for_data(match: re.Match[str], before: str, after: str) -> boo
     is_double = bool(
         negation and negation["without"] and re.search(_NEGATION, before[: negation.start()], re.IGNORECASE)
     )
-    if (negation is not None and not is_double) or _NEGATED_AFTER.search(after):
-        return False
-    return match["on_request"] is None or _has_data_as_subject(before)
+    is_negated = (negation is not None and not is_double) or _NEGATED_AFTER.search(after) is not None
+    return not is_negated
 
 
-def _has_data_as_subject(before: str) -> bool:
-    """Return whether the words before "available on request" name the data, or name no subject at all."""
+def _name_pattern(names: Iterable[str]) -> re.Pattern[str] | None:
+    """Return the pattern of the names of a dataset, or None if there are none.
+
+    Names match whatever separates their words, because identifiers have hyphens or underscores instead of spaces.
+    """
+    words_of_names = [[re.escape(word) for word in _WORD_SEPARATOR.split(name) if word] for name in names]
+    alternatives = [r"[\W_]{1,3}".join(words) for words in words_of_names if words]
+    if not alternatives:
+        return None
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(alternatives)})(?![^\W_])", re.IGNORECASE)
+
+
+def _has_data_as_subject(before: str, name_pattern: re.Pattern[str] | None) -> bool:
+    """Return whether the words before "available on request" name the data, or name no subject at all.
+
+    Args:
+        before: the part of the sentence before these words.
+        name_pattern: the pattern of the names of the dataset, if it has any.
+    """
+    if name_pattern is not None:
+        before = name_pattern.sub("dataset", before)
     clause = _CLAUSE_BREAK.split(before)[-1]
     subject = _PREDICATE.split(clause.strip(), maxsplit=1)[0]
     is_elliptical = not any(character.isalpha() for character in before)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 ClaimValue = bool | int | float | None
 
@@ -16,6 +17,22 @@ class Scope(StrEnum):
 
     SUBJECTS = "subjects"
     ANNOTATORS = "annotators"
+
+
+class DocumentSource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The document that a claim was taken from, as an exported document states it.
+
+    Attributes:
+        kind: the kind of document, for example the key of its metadata standard.
+        name: the name of the document.
+        url: the address of the document.
+        sha256: the SHA-256 digest of its bytes, in hexadecimal.
+    """
+
+    kind: str | None = None
+    name: str | None = None
+    url: str | None = None
+    sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +65,8 @@ class Claim:
         until: when the claim ceases to count, which only exported documents say.
         is_restated: whether the claim comes from a document that another catalog exported. Such a claim only counts as
             declared, even if a curator imports it, because anyone can write such a document.
+        original_source: the document that a restated claim was first taken from, as far as the export says. It is unset
+            in all other claims, so that it does not change the digests of their documents.
     """
 
     attribute: str
@@ -60,6 +79,7 @@ class Claim:
     note: str = ""
     until: datetime | None = None
     is_restated: bool = False
+    original_source: DocumentSource | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import msgspec
 
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.evidence import ClaimValue, EvidenceLevel
-from touchstone.metadata.documents import ImportedDocument, Scope
+from touchstone.metadata.documents import DocumentSource, ImportedDocument, Scope
 
 # The members of `metadata` that the service writes itself. They are exported under separate names.
 IMPORTED: Final = "imported"
@@ -20,13 +20,14 @@ FOREIGN_MEASUREMENT: Final = "/touchstone:measured"
 RECORD_FIELDS: Final = (*(attribute.name for attribute in ATTRIBUTES), "description", "file_path", "file_type")
 
 
-class ClaimSource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The document that a claim was taken from."""
+class ClaimSource(DocumentSource, frozen=True, kw_only=True, omit_defaults=True):
+    """The document that a claim was taken from.
 
-    kind: str | None = None
-    name: str | None = None
-    url: str | None = None
-    sha256: str | None = None
+    Attributes:
+        original: the document that the claim was first taken from, if this document restates it.
+    """
+
+    original: DocumentSource | None = None
 
 
 class ExportedClaim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

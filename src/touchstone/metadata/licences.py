@@ -201,16 +201,18 @@ def licence_filter_words(text: str) -> tuple[str, ...] | None:
 
     The value is an SPDX expression, a family such as `CC-BY-*`, or `unknown`. Any other value selects the licence with
     exactly this wording, because sources also name licences that SPDX does not list, such as "TERMS AND CONDITIONS".
+    A family has no spaces, so that a `*` in a sentence is part of the wording.
     """
     simple = _simplify(text)
     if not simple:
         return None
     if simple in _UNKNOWN:
         return (UNKNOWN_LICENCE,)
-    if "*" in text:
-        return _licence_family(text)
 
     trimmed_text = " ".join(text.split())
+    if "*" in trimmed_text and " " not in trimmed_text:
+        return _licence_family(trimmed_text)
+
     expression = _find_expression(simple, trimmed_text)
     if expression is not None:
         return licence_alternatives(expression) if _has_paired_parentheses(text) else None
@@ -237,14 +239,17 @@ def _has_paired_parentheses(text: str) -> bool:
 
 
 def _licence_family(pattern: str) -> tuple[str, ...] | None:
-    """Return the SPDX licences that match a pattern with a trailing `*`, or None if there are none."""
-    prefix = pattern.strip().casefold()
+    """Return the SPDX licences that match a pattern with a trailing `*`, or None if there are none.
+
+    The pattern itself is one of them, because sources also name a family when they leave the version open.
+    """
+    prefix = pattern.casefold()
     if prefix.count("*") != 1 or not prefix.endswith("*"):
         return None
 
     identifiers = {*_licensing().known_symbols, *_SPELLINGS.values()}
     members = sorted(name for name in identifiers if name.casefold().startswith(prefix[:-1]))
-    return tuple(members) or None
+    return (*members, pattern) if members else None
 
 
 def _simplify(text: str) -> str:

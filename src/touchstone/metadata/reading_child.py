@@ -8,9 +8,10 @@ from pathlib import PurePosixPath
 from typing import Any, BinaryIO, Final
 
 import msgspec
+from msgspec import UnsetType
 
 from touchstone.core.confined_process import ProcessLimits, limit_this_process
-from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument, RejectedPart
+from touchstone.metadata.documents import Claim, DatasetDocument, DocumentSource, ImportedDocument, RejectedPart
 from touchstone.metadata.exact_values import POINTER
 from touchstone.metadata.extraction.proposals import propose_claims
 from touchstone.metadata.readers.source_document import SourceDocument
@@ -158,9 +159,30 @@ def _claims_within_limits(claims: Iterable[Claim]) -> tuple[list[Claim], list[Re
             rejected.append(RejectedPart(place, "quote_too_long", {"limit": MAX_QUOTE_LENGTH}))
             continue
 
-        field = claim.field[:MAX_DETAIL_LENGTH] if claim.field else claim.field
-        accepted.append(replace(claim, place=place, field=field, note=claim.note[:MAX_DETAIL_LENGTH]))
+        accepted.append(
+            replace(
+                claim,
+                place=place,
+                field=_shorten(claim.field),
+                note=claim.note[:MAX_DETAIL_LENGTH],
+                original_source=_shorten_source(claim.original_source),
+            )
+        )
     return accepted, rejected
+
+
+def _shorten(text: str | None) -> str | None:
+    """Return the beginning of a detail of a claim."""
+    return None if text is None else text[:MAX_DETAIL_LENGTH]
+
+
+def _shorten_source(source: DocumentSource | UnsetType) -> DocumentSource | UnsetType:
+    """Return a source with the beginning of each of its details."""
+    if isinstance(source, UnsetType):
+        return source
+    details = (source.kind, source.name, source.url, source.sha256)
+    kind, name, url, sha256 = map(_shorten, details)
+    return DocumentSource(kind=kind, name=name, url=url, sha256=sha256)
 
 
 def _too_large(place: str, size: int) -> RejectedPart:

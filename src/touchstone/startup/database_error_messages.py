@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from touchstone.core.errors import StorageFull, Unavailable
 from touchstone.core.outage_log import first_line_of_driver_error
 from touchstone.core.settings import Settings, SettingsError
-from touchstone.database.sqlite import is_damaged, sqlite_path
+from touchstone.database.sqlite import find_damage, is_damaged, sqlite_path
 
 
 @contextlib.contextmanager
@@ -26,6 +26,23 @@ def startup_errors(settings: Settings) -> Iterator[None]:
         raise SettingsError(f"{variable}: {_describe_unavailable_database(error, settings)}") from error
 
 
+def check_database_file(settings: Settings) -> bool:
+    """Check that an SQLite file is not damaged anywhere, and return whether the database has such a file.
+
+    Raises:
+        SettingsError: the file is damaged.
+    """
+    path = sqlite_path(settings.effective_database_url)
+    if path is None:
+        return False
+
+    damage = find_damage(path)
+    if damage is not None:
+        reason = " ".join(damage.split())
+        raise SettingsError(f"{database_variable(settings)}: {_describe_damage(reason, settings)}")
+    return True
+
+
 def database_variable(settings: Settings) -> str:
     """Return the name of the environment variable that locates the database."""
     return "TOUCHSTONE_DATA_DIR" if settings.database_url is None else "TOUCHSTONE_DATABASE_URL"
@@ -38,6 +55,11 @@ def _describe_unavailable_database(error: Unavailable, settings: Settings) -> st
     if not is_damaged(driver_error):
         return f"the database cannot be opened: {reason}"
 
+    return _describe_damage(reason, settings)
+
+
+def _describe_damage(reason: str, settings: Settings) -> str:
+    """Return that the file of the database is damaged, and how to recover."""
     path = sqlite_path(settings.effective_database_url)
     return (
         f"{path} is damaged ({reason}). Move it and its -wal and -shm files away; then put a backup in "

@@ -1,1 +1,1 @@
-"""The pages under /app/, which speak to the public API only."""
+"""The web pages under /app/, which use only the public API."""

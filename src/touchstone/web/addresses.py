@@ -1,31 +1,46 @@
-"""Addresses within the pages: building them, and accepting them from requests."""
+"""Build addresses of pages, and check addresses that come from requests."""
 
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from starlette.requests import Request
+
 HOME: Final = "/app/"
+# Browsers treat a backslash like a slash and drop the others, so such an address may lead elsewhere.
 _FORBIDDEN_CHARACTERS: Final = frozenset("\\\r\n\t\x00")
 
 
 def build_address(path: str, **query: Any) -> str:
-    """Append a query to a path, omitting parameters that are None and repeating those that are lists."""
+    """Append a query to a path.
+
+    Parameters that are None are omitted, and parameters that are lists are repeated.
+    """
     parameters = {name: value for name, value in query.items() if value is not None}
     return f"{path}?{urlencode(parameters, doseq=True)}" if parameters else path
 
 
 def page_address(path: str, page_number: int) -> str:
-    """Return the address of a page of a list."""
+    """Return the address of one page of a paginated list."""
     return build_address(path, page=page_number)
 
 
 def extend_query(query: str, **parameters: Any) -> str:
-    """Append further parameters to a query, which is empty or begins with `?`."""
+    """Append parameters to a query that is empty or begins with `?`."""
     separator = "&" if query else "?"
     return f"{query}{separator}{urlencode(parameters)}"
 
 
 def local_address(target: str | None) -> str:
-    """Return `target` if it lies within the pages, else the start page, so that no redirect leads to another site."""
+    """Return `target` if it is the address of one of our pages, or the start page otherwise.
+
+    Redirects use it for addresses that come from a request, so that they never lead to another site.
+    """
     if target is None or not target.startswith(HOME) or not _FORBIDDEN_CHARACTERS.isdisjoint(target):
         return HOME
     return target
+
+
+def request_address(request: Request) -> str:
+    """Return the path and the query of a request."""
+    url = request.url
+    return f"{url.path}?{url.query}" if url.query else url.path

@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -36,25 +36,25 @@ from touchstone.web.views.weighted_criteria import criterion_labels
 _JOB_KINDS: Final[tuple[Kind, ...]] = ("train", "explain")
 _RECENT_JOBS: Final = 50
 _RECENT_COMPARISONS: Final = 5
-TARGET_RANK: Final = 10  # the page of a dataset says which attributes would bring it to this rank
-_SIMILAR_DATASETS: Final = 1000  # datasets on one page when the score of a single one is searched for
+TARGET_RANK: Final = 10  # the page of a dataset names the attributes that would bring it to this rank
+_SCORE_PAGE_SIZE: Final = 1000  # ranked datasets per request when the score of a single dataset is searched for
 EMPTY_RANKING: Final = Ranking(datasets=[], total_count=0, effective_weights=[])
 
 
 async def read_rank_state(ctx: PageContext) -> RankState:
-    """Return the state of the ranking in the address, for pages other than the ranking itself.
+    """Return the state of the ranking in the address, for all pages except the rank page.
 
-    The ids of the previous ranking are left out, because only the ranking compares itself with it.
+    The ids of the previous ranking are dropped, because only the rank page shows how datasets have moved since then.
     """
     state = await read_rank_page_state(ctx)
     return state.change(previous_ids=())
 
 
 async def read_rank_page_state(ctx: PageContext) -> RankState:
-    """Return the state of the ranking in the address, with the ids of the previous ranking.
+    """Return the state of the ranking in the address, for the rank page.
 
-    A list of words may be one text with commas, as in the API. Whether a comma belongs to a value instead, only the
-    catalog can tell.
+    As in the API, a list filter may be one string with commas. Because values may contain commas themselves, such a
+    string is only split if it is not a value in the catalog.
     """
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
     if not state.joined_lists:
@@ -66,7 +66,7 @@ async def read_rank_page_state(ctx: PageContext) -> RankState:
 
 
 async def load_reader(ctx: PageContext, evidence: Evidence) -> Reader:
-    """Load the reader's permissions for the claims about a dataset.
+    """Load the permissions of the reader for the claims about a dataset.
 
     Raises:
         Unauthorized: Nobody is signed in.
@@ -74,11 +74,11 @@ async def load_reader(ctx: PageContext, evidence: Evidence) -> Reader:
     user = await ctx.load_user()
     if user is None:
         raise Unauthorized
-    return Reader.of(user, evidence.declared_by)
+    return Reader.from_user(user, evidence.declared_by)
 
 
 async def load_change_describer(ctx: PageContext) -> ChangeDescriber:
-    """Return an object that describes changes of records and projects in the language of the reader."""
+    """Return a describer of changes in the language of the reader, after loading its labels."""
     labels = criterion_labels(await ctx.criteria(), ctx.locale)
     return ChangeDescriber(ctx.localizer, labels)
 
@@ -94,23 +94,22 @@ async def find_dataset(ctx: PageContext, dataset_id: int | str) -> Dataset | Non
 
 
 async def find_datasets(ctx: PageContext, dataset_ids: Collection[int]) -> list[Dataset]:
-    """Return the existing datasets, in the order of `dataset_ids`."""
+    """Return the datasets with the given ids in their order, without datasets that do not exist."""
     datasets = await asyncio.gather(*(find_dataset(ctx, dataset_id) for dataset_id in dataset_ids))
     return [dataset for dataset in datasets if dataset is not None]
 
 
 async def find_chosen_dataset(ctx: PageContext, project: Project) -> Dataset | None:
-    """Return the dataset that a project has chosen, or None if there is none or it no longer exists."""
+    """Return the chosen dataset of a project, or None if there is none or it no longer exists."""
     if project.chosen_dataset_id is None:
         return None
     return await find_dataset(ctx, project.chosen_dataset_id)
 
 
 async def list_recent_jobs(ctx: PageContext, project_id: str | None = None) -> list[Job]:
-    """Return the reader's latest jobs, or those of one project, newest first.
+    """Return the latest jobs of the reader or of one project, newest first.
 
-    Trainings and explanations come from two backends. If one of them is unavailable, only the jobs of the other are
-    returned.
+    Trainings and explanations come from two backends. If one backend is unavailable, its jobs are left out.
     """
     jobs_by_kind = await asyncio.gather(*(_list_jobs_of_kind(ctx, kind, project_id) for kind in _JOB_KINDS))
     jobs = itertools.chain.from_iterable(jobs_by_kind)
@@ -122,7 +121,7 @@ async def _list_jobs_of_kind(ctx: PageContext, kind: Kind, project_id: str | Non
     try:
         page = await ctx.api.page_jobs(kind, project_id=project_id, page_size=_RECENT_JOBS)
     except TouchstoneError as error:
-        # Errors below 422, such as the end of the session, concern the whole page and not only this backend.
+        # A status below 422 concerns the whole page and not only this backend, for example an expired session.
         if error.status < Invalid.status:
             raise
         return []
@@ -130,14 +129,14 @@ async def _list_jobs_of_kind(ctx: PageContext, kind: Kind, project_id: str | Non
 
 
 def dataset_id_of_job(job: Job) -> int | str | None:
-    """Return an id of the dataset that a job has used or will use, or None if that is not known yet."""
+    """Return the id of the dataset that a job uses, or None if it is not known yet."""
     inputs = job.inputs or {}
     dataset_id: int | str | None = inputs.get("dataset_id") or job.request.get("dataset_id")
     return dataset_id
 
 
 async def find_dataset_names(ctx: PageContext, jobs: Collection[Job]) -> dict[UUID, str]:
-    """Return the names of the datasets of jobs by the id of the job, without datasets that no longer exist."""
+    """Return the name of the dataset of each job, by job id, without datasets that no longer exist."""
     dataset_id_by_job = {job.id: dataset_id_of_job(job) for job in jobs}
     dataset_ids = {dataset_id for dataset_id in dataset_id_by_job.values() if dataset_id is not None}
     datasets = await asyncio.gather(*(find_dataset(ctx, dataset_id) for dataset_id in dataset_ids))
@@ -155,7 +154,10 @@ async def find_dataset_names(ctx: PageContext, jobs: Collection[Job]) -> dict[UU
 
 
 async def list_comparisons(ctx: PageContext, project_id: str) -> list[TrainingComparison]:
-    """Return the latest comparisons of a project, newest first; none if the training backend is unavailable."""
+    """Return the latest model comparisons of a project, newest first.
+
+    The list is empty if the training backend is unavailable.
+    """
     try:
         page = await ctx.api.page_training_comparisons(project_id=project_id, page_size=_RECENT_COMPARISONS)
     except TouchstoneError as error:
@@ -166,64 +168,52 @@ async def list_comparisons(ctx: PageContext, project_id: str) -> list[TrainingCo
 
 
 async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
-    """Return the page of the ranking that the state describes, or an empty ranking if all weights are zero.
+    """Return a page of the ranking of a state, or an empty ranking if all weights are zero.
 
     Raises:
-        InvalidFilterValue: A filter or a gate of the state does not accept its value.
+        InvalidFilterValue: A filter or a gate of the state has an invalid value.
         TouchstoneError: The API refuses the request.
     """
     if not state.weights:
         return EMPTY_RANKING
 
-    filters: Any = state.filter_body()
-    gates: Any = state.gate_body()
     return await ctx.api.score_datasets(
-        filters,
-        weights=state.weight_body(),
-        gates=gates,
-        gate=state.gate_mode,
+        **state.ranking_arguments(),
         limit=PAGE_SIZE,
         skip=(state.page - 1) * PAGE_SIZE,
         explain=True,
-        assurance=state.assurance,
     )
 
 
 async def fetch_ranked_dataset(ctx: PageContext, state: RankState, lifts: Lifts) -> ScoredDataset | None:
-    """Return a dataset with its place in the ranking, or None if it does not match the filters.
+    """Return a dataset with its score and place, or None if it does not match the filters.
 
     Args:
         ctx: The request.
-        state: The filters, the gates, the weights and the level of evidence of the ranking; those filters and gates
-            that do not accept their value are left out.
+        state: The state of the ranking. Filters and gates with invalid values are ignored.
         lifts: The lifts of the dataset in the same ranking, which contain its rank.
     """
     if not lifts.matches_filters:
         return None
 
-    valid_state = state.with_valid_requirements()
-    filters: Any = valid_state.filter_body()
-    gates: Any = valid_state.gate_body()
-    ranking = await ctx.api.score_datasets(
-        filters,
-        weights=state.weight_body(),
-        gates=gates,
-        gate=state.gate_mode,
-        limit=1,
-        skip=lifts.rank - 1,
-        explain=True,
-        assurance=state.assurance,
-    )
-    # A write between the two requests may have moved the dataset.
-    return next((dataset for dataset in ranking.datasets if dataset.id == lifts.id), None)
+    arguments = state.with_valid_requirements().ranking_arguments()
+    ranking = await ctx.api.score_datasets(**arguments, limit=1, skip=lifts.rank - 1, explain=True)
+
+    # The ranking may have changed since the lifts were computed, so the rank may belong to another dataset now.
+    return _find_scored_dataset(ranking.datasets, lifts.id)
+
+
+def _find_scored_dataset(datasets: Iterable[ScoredDataset], dataset_id: int) -> ScoredDataset | None:
+    """Return the dataset with the given id, or None if it is not among the datasets."""
+    return next((dataset for dataset in datasets if dataset.id == dataset_id), None)
 
 
 async def load_background(ctx: PageContext, state: RankState, ranking: Ranking | Recommendations) -> RankingBackground:
-    """Load the evidence and the robustness that a page shows beside a ranking.
+    """Load the declarers, the declared ranking and the robustness that a page shows beside a ranking.
 
-    - `declarers`: who has declared each dataset. Recommendations for a project have nothing else.
-    - `declared_ranking`: the ranking that would result if every declaration counted without evidence.
-    - `robustness`: whether the first ranks depend on small changes of the weights, if the state asks for it.
+    The declared ranking counts every declaration without requiring evidence. Robustness means that small changes of the
+    weights would not change the first ranks; it is only loaded if the state asks for it. Recommendations for a project
+    are shown with their declarers only.
     """
     if not ranking.datasets:
         return RankingBackground()
@@ -247,93 +237,76 @@ async def load_background(ctx: PageContext, state: RankState, ranking: Ranking |
 
 async def fetch_stability(ctx: PageContext, state: RankState) -> Stability:
     """Return the robustness of the first ranks, for the filters, gates and weights of a state."""
-    filters: Any = state.filter_body()
-    gates: Any = state.gate_body()
-    return await ctx.api.get_stability(
-        filters,
-        weights=state.weight_body(),
-        gates=gates,
-        gate=state.gate_mode,
-        assurance=state.assurance,
-    )
+    return await ctx.api.get_stability(**state.ranking_arguments())
 
 
 async def fetch_lifts(ctx: PageContext, state: RankState, dataset: Dataset) -> Lifts | None:
-    """Return the lifts of a dataset: how far it would rise if single attributes were established.
+    """Return the lifts of a dataset, or None if all weights are zero.
 
-    Filters and gates that do not accept their value are left out. Returns None if all weights are zero.
+    A lift is the score and rank that the dataset would have if one more of its attributes were verified. Filters and
+    gates with invalid values are ignored.
     """
     if not state.weights:
         return None
 
-    valid_state = state.with_valid_requirements()
-    filters: Any = valid_state.filter_body()
-    gates: Any = valid_state.gate_body()
-    return await ctx.api.get_lifts(
-        dataset.id,
-        filters=filters,
-        weights=state.weight_body(),
-        gates=gates,
-        gate=state.gate_mode,
-        assurance=state.assurance,
-        rank=TARGET_RANK,
-    )
+    arguments = state.with_valid_requirements().ranking_arguments()
+    return await ctx.api.get_lifts(dataset.id, **arguments, rank=TARGET_RANK)
 
 
 async def find_declarers(ctx: PageContext, dataset_ids: Collection[int]) -> dict[int, Person | None]:
-    """Return who has declared each dataset, by its id.
+    """Return the declarer of each dataset by dataset id.
 
-    The rankings of the API do not contain this. While a reader moves a slider, a page shows the same datasets again and
-    again, so the result of the additional request is kept in a cache for a short time.
+    Rankings of the API do not contain the declarers, so every dataset takes a request. While the reader moves a slider,
+    a page shows the same datasets again and again, so the results are cached for a short time.
     """
     cache = ctx.state.declarers
-    declarers = cache.known(dataset_ids)
+    declarers = cache.get_many(dataset_ids)
     missing_ids = [dataset_id for dataset_id in dataset_ids if dataset_id not in declarers]
 
     for dataset in await find_datasets(ctx, missing_ids):
         declarers[dataset.id] = dataset.declared_by
 
-    # A dataset that no longer exists is remembered too, with None.
-    fetched_declarers = {dataset_id: declarers.get(dataset_id) for dataset_id in missing_ids}
-    cache.remember(fetched_declarers)
+    # A dataset that no longer exists is cached as well, with None.
+    cache.store({dataset_id: declarers.get(dataset_id) for dataset_id in missing_ids})
     return declarers
 
 
 async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset, evidence: Evidence) -> ScoredDataset | None:
     """Return the score of one dataset with the reader's weights, or None if all weights are zero.
 
-    The API cannot score a single dataset, only all datasets that pass some filters. This function therefore filters by
-    the attributes of the dataset itself. Few other datasets pass these filters, so the first page of the result usually
-    contains the dataset.
+    The API has no request for the score of a single dataset. This function therefore ranks the datasets with the same
+    attributes. There are usually so few of them that the first page contains the dataset.
     """
     if not state.weights:
         return None
 
-    filters: Any = _filters_matching(dataset, values_at(evidence, state.assurance))
+    filters: Any = _attribute_filters(dataset, values_at(evidence, state.assurance))
     skipped_count = 0
     while True:
         ranking = await ctx.api.score_datasets(
             filters,
             weights=state.weight_body(),
-            limit=_SIMILAR_DATASETS,
+            limit=_SCORE_PAGE_SIZE,
             skip=skipped_count,
             explain=True,
             assurance=state.assurance,
         )
-        for scored_dataset in ranking.datasets:
-            if scored_dataset.id == dataset.id:
-                return scored_dataset
+        scored_dataset = _find_scored_dataset(ranking.datasets, dataset.id)
+        if scored_dataset is not None:
+            return scored_dataset
 
-        skipped_count += _SIMILAR_DATASETS
+        skipped_count += _SCORE_PAGE_SIZE
         if skipped_count >= ranking.total_count:
             return None
 
 
-def _filters_matching(dataset: Dataset, values: Mapping[str, ClaimValue]) -> dict[str, Any]:
-    """Return filters that a dataset passes and few others do: those for its own name, words, numbers and flags.
+def _attribute_filters(dataset: Dataset, values: Mapping[str, ClaimValue]) -> dict[str, Any]:
+    """Return filters for the attributes of a dataset, which few other datasets pass.
 
-    `values` has the numbers and flags that count at the level of evidence that the reader requires. The API takes all
-    others for unknown, so that the dataset would not pass a filter for them.
+    Args:
+        dataset: The dataset.
+        values: Its numbers and flags that count at the required level of evidence. The API treats all others as
+            unknown, so the dataset would not pass a filter for them.
     """
     filters: dict[str, Any] = {"dataset_name": dataset.dataset_name, "visibility": dataset.visibility}
 

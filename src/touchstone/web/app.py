@@ -1,4 +1,4 @@
-"""The pages as an ASGI application."""
+"""The web pages as an ASGI application."""
 
 from typing import Final, Self
 
@@ -47,7 +47,7 @@ from touchstone.web.routes import (
 from touchstone.web.security_headers import SecurityHeadersMiddleware
 from touchstone.web.template_renderer import TemplateRenderer
 
-# Files are uploaded through these pages only.
+# Only these pages accept uploaded files.
 LARGE_BODY_PATHS: Final = frozenset({"/app/datasets/new", "/app/datasets/import"})
 _API_TIMEOUT_SECONDS: Final = 600.0
 _MIN_GZIP_BYTES: Final = 1000  # shorter responses are sent uncompressed
@@ -55,7 +55,7 @@ _GZIP_LEVEL: Final = 4  # higher levels take longer than they save
 
 
 class WebApp:
-    """The pages, together with the client through which they call the API.
+    """The web pages and the API client that they use.
 
     Attributes:
         app: The ASGI application that serves the pages.
@@ -72,7 +72,12 @@ class WebApp:
 
         The client calls `api` within this process, without a network connection. It sends the same requests as any
         other client, so the pages can do nothing that the API does not offer to everybody. The only exception is
-        `public_records`, which lets readers see records without signing in. If it is None, they must sign in.
+        `public_records`, which the pages also show to readers who have not signed in.
+
+        Args:
+            settings: The settings of the service.
+            api: The public API as an ASGI application.
+            public_records: The records that readers may see without signing in; None if they always have to sign in.
         """
         client = AsyncTouchstone("http://touchstone", transport=InProcess(api), timeout=_API_TIMEOUT_SECONDS)
 
@@ -92,12 +97,15 @@ class WebApp:
         return cls(app, client)
 
     def refusal(self, error: ServiceError, scope: Scope) -> ASGIApp:
-        """Return the page about a request that was refused before it reached the pages, such as too large a form."""
+        """Return the error page for a request that was refused before it reached the pages.
+
+        An example is a form that exceeds the size limit.
+        """
         request = Request({**scope, "app": self._starlette})
         return SecurityHeadersMiddleware(render_early_error(error, request))
 
     async def close(self) -> None:
-        """Close the client of the API."""
+        """Close the API client."""
         await self._client.close()
 
 
@@ -107,7 +115,7 @@ def _all_routes() -> list[BaseRoute]:
         Route("/", redirect_to_home),
         Route("/app", redirect_to_home),
         Route("/favicon.ico", favicon),
-        # The chart script has an address among the static files, so it comes before their mount.
+        # The chart script is served below /app/static, so its route must precede the mount.
         *chart_script.ROUTES,
         Mount("/app/static", PackagedFiles(static_files.FOLDER)),
         *ranking.ROUTES,
@@ -136,5 +144,5 @@ async def redirect_to_home(_: Request) -> Response:
 
 
 async def favicon(_: Request) -> Response:
-    """Return the icon for browsers that request it at its traditional address."""
+    """Return the icon for browsers that request `/favicon.ico` without being told to."""
     return FileResponse(static_files.FOLDER / "mark.svg", media_type="image/svg+xml")

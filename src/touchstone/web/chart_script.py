@@ -1,4 +1,4 @@
-"""The script that draws charts in the browser: Vega-Lite, as the package vl-convert carries it."""
+"""The script that draws charts in the browser: Vega-Lite, from the package vl-convert."""
 
 import os
 import tempfile
@@ -14,9 +14,9 @@ from starlette.routing import Route
 
 _VERSION: Final = version("vl-convert-python")
 PATH: Final = "/app/static/vega.js"
-# Browsers cache the script for ever, so its address changes with the package.
+# Browsers cache the script for ever, so its address contains the version of the package.
 ADDRESS: Final = f"{PATH}?v={_VERSION}"
-# The entry point for charts.js; everything else in the bundle stays private.
+# Makes the function that charts.js calls a global; everything else in the bundle stays private.
 _ENTRY_POINT: Final = "window.vegaEmbed = vegaEmbed;"
 
 
@@ -24,7 +24,7 @@ def load_bundle(folder: Path) -> bytes:
     """Return the script that draws charts in browsers, about 0.9 MB of JavaScript.
 
     It contains the same library versions that draw charts on the server. Building it takes seconds, so it is built only
-    once and kept as a file in `folder`.
+    once and cached as a file in `folder`.
     """
     bundle_path = folder / f"vega-{_VERSION}.js"
     if not bundle_path.exists():
@@ -34,9 +34,9 @@ def load_bundle(folder: Path) -> bytes:
 
 
 def _write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name and rename it when it is complete.
+    """Write a file under a temporary name, and rename it when it is complete.
 
-    Another process that reads the file at the same time sees either no file or the whole file.
+    A process that opens the file at the same time finds either no file or the complete one.
     """
     file_descriptor, temporary_name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     with os.fdopen(file_descriptor, "wb") as file:

@@ -1,7 +1,7 @@
-"""The cookies of the pages: session tokens, known device, language, theme and the last ranking.
+"""The cookies of the pages: session tokens, device token, language, theme and last ranking.
 
-Scripts cannot read them (HttpOnly), browsers do not send them with other sites' forms (SameSite=Lax), and over https
-they are only ever sent encrypted (Secure).
+Scripts cannot read them (HttpOnly), browsers do not send them with the forms of other sites (SameSite=Lax), and on a
+site with https, they are never sent over an unencrypted connection (Secure).
 """
 
 import re
@@ -34,7 +34,7 @@ _ACCESS_PATTERN: Final = re.compile(rb"(?:^|; ?)%s=([^; ]+)" % SESSION_ACCESS.en
 
 @dataclass(frozen=True, slots=True)
 class SessionTokens:
-    """The tokens of a signed-in browser. An empty access token must be renewed before it is used."""
+    """The tokens of a signed-in browser; an empty access token must be renewed before use."""
 
     access: str
     refresh: str
@@ -49,22 +49,22 @@ def read_session(request: Request) -> SessionTokens | None:
 
 
 def write_session(response: Response, request: Request, tokens: SessionTokens, *, days: int) -> None:
-    """Store the tokens in the browser for as long as an unused session lives."""
+    """Store the tokens in the browser for `days` days, which is how long an unused session lasts."""
     _set_cookie(response, request, SESSION_ACCESS, tokens.access, seconds=days * _DAY_SECONDS)
     _set_cookie(response, request, SESSION_REFRESH, tokens.refresh, seconds=days * _DAY_SECONDS)
 
 
 def delete_session(response: Response) -> None:
-    """Remove the tokens from the browser."""
+    """Delete the tokens in the browser."""
     for name in (SESSION_ACCESS, SESSION_REFRESH):
         response.delete_cookie(name, path=HOME)
 
 
 def authorization_headers(scope: Scope) -> Headers:
-    """Return an `Authorization` header with the access token from a browser's cookies.
+    """Return the access token in a browser's cookies as an `Authorization` header.
 
-    Clients of the API send this header themselves. With it, code that is written for the API can tell who has
-    requested a page. The list is empty if the browser sent no token.
+    API clients send this header themselves. With it, code that is written for the API can identify the reader of a
+    page. The list is empty if the browser sent no token.
     """
     for name, value in scope["headers"]:
         if name != b"cookie":
@@ -77,7 +77,7 @@ def authorization_headers(scope: Scope) -> Headers:
 
 
 def read_device(request: Request) -> str | None:
-    """Return the token that proves that this browser has signed in before."""
+    """Return the token of a browser that has signed in before, or None if there is no valid token."""
     value = request.cookies.get(DEVICE, "")
     return value if _DEVICE_PATTERN.fullmatch(value) else None
 
@@ -96,7 +96,7 @@ def write_preference(response: Response, request: Request, name: str, value: str
 def write_last_ranking(response: Response, request: Request, query: str) -> None:
     """Store the query of the ranking until the browser is closed.
 
-    If the query is too long for a cookie, the one that was stored before is deleted.
+    If the query is too long for a cookie, the stored query is deleted instead.
     """
     if len(query) > _MAX_RANKING_LENGTH:
         delete_last_ranking(response)
@@ -105,20 +105,20 @@ def write_last_ranking(response: Response, request: Request, query: str) -> None
 
 
 def delete_last_ranking(response: Response) -> None:
-    """Remove the address of the last ranking from the browser."""
+    """Delete the query of the last ranking in the browser."""
     response.delete_cookie(LAST_RANKING, path=HOME)
 
 
 def last_ranking_address(request: Request) -> str:
-    """Return the address of the ranking that the reader saw last."""
+    """Return the address of the last ranking that was shown, or the start page if none is stored."""
     query = request.cookies.get(LAST_RANKING, "")
     return HOME + query if _RANKING_PATTERN.fullmatch(query) else HOME
 
 
 def _set_cookie(response: Response, request: Request, name: str, value: str, *, seconds: int | None) -> None:
-    """Set a cookie that the browser sends with requests for our pages only, and that scripts cannot read.
+    """Set a cookie that is only sent with requests for our pages and that scripts cannot read.
 
-    It expires after `seconds`, or when the browser is closed if that is None.
+    It expires after `seconds`, or when the browser is closed if `seconds` is None.
     """
     response.set_cookie(
         name,

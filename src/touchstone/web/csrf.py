@@ -8,10 +8,10 @@ _SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def is_forged(request: Request) -> bool:
-    """Return whether a request that may change something was not sent by one of our own pages.
+    """Return whether a request that may change data was not sent by one of our own pages.
 
-    Browsers state where a request comes from in the header Sec-Fetch-Site, and older ones in Origin. Scripts of other
-    sites cannot set either header. A request without both of them counts as forged.
+    Browsers state the origin of a request in the header Sec-Fetch-Site, older browsers in Origin. Scripts on other
+    sites cannot set these headers. A request with neither of them counts as forged.
     """
     if request.method in _SAFE_METHODS:
         return False

@@ -1,4 +1,7 @@
-"""A cache of the declarers of recently shown datasets."""
+"""A cache of the declarers of recently shown datasets.
+
+The declarer of a dataset is the person who has created its record.
+"""
 
 import time
 from collections.abc import Collection, Mapping
@@ -6,28 +9,33 @@ from typing import Final
 
 from touchstone.client.evidence_models import Person
 
-_LIFETIME_SECONDS: Final = 60.0  # a changed name appears after at most this time
+_LIFETIME_SECONDS: Final = 60.0  # the longest time until a changed name appears
 _MAX_ENTRIES: Final = 10_000
 
 
 class DeclarerCache:
-    """The declarers of datasets by id, cached for a minute, or None for a record of the service."""
+    """The declarers of datasets by dataset id, cached for a minute; None for a record of the service."""
 
     def __init__(self) -> None:
         self._entries: dict[int, tuple[float, Person | None]] = {}
 
-    def known(self, dataset_ids: Collection[int]) -> dict[int, Person | None]:
-        """Return the declarers of the datasets that are in the cache, by dataset id."""
-        oldest = time.monotonic() - _LIFETIME_SECONDS
+    def get_many(self, dataset_ids: Collection[int]) -> dict[int, Person | None]:
+        """Return the cached declarers of the datasets, without datasets that are not in the cache."""
+        oldest_valid_time = time.monotonic() - _LIFETIME_SECONDS
         declarers = {}
         for dataset_id in dataset_ids:
-            entry = self._entries.get(dataset_id)
-            if entry is not None and entry[0] >= oldest:
-                declarers[dataset_id] = entry[1]
+            if dataset_id not in self._entries:
+                continue
+            stored_at, person = self._entries[dataset_id]
+            if stored_at >= oldest_valid_time:
+                declarers[dataset_id] = person
         return declarers
 
-    def remember(self, declarers: Mapping[int, Person | None]) -> None:
-        """Store the declarers of datasets, and evict all others if the cache would become too large."""
+    def store(self, declarers: Mapping[int, Person | None]) -> None:
+        """Store the declarers of datasets.
+
+        If the cache would become too large, all other entries are evicted first.
+        """
         if len(self._entries) + len(declarers) > _MAX_ENTRIES:
             self._entries.clear()
 

@@ -1,6 +1,6 @@
 """The HTML pages that report an error instead of the requested page.
 
-An error that a page shows beside its form has its wording in `readable_errors.py` instead.
+`readable_errors` words the errors that a page shows beside its form.
 """
 
 from starlette.exceptions import HTTPException
@@ -15,10 +15,10 @@ from touchstone.web.session_expiry import require_sign_in
 
 
 async def render_error(ctx: PageContext, error: TouchstoneError | ServiceError) -> Response:
-    """Return the page about an error that a page handler has raised.
+    """Return the error page for an error that a page handler has raised.
 
-    If the error says that the session has ended, the reader is asked to sign in instead. The head of the page shows the
-    signed-in user. If the API cannot return that user either, the page is shown as if nobody were signed in.
+    If the session has expired, the reader is asked to sign in instead. The head of the page shows the signed-in user.
+    If the API cannot return the user either, the page is shown as if nobody were signed in.
     """
     if isinstance(error, ServiceError):
         error = _as_client_error(error, ctx.locale)
@@ -36,16 +36,19 @@ async def render_error(ctx: PageContext, error: TouchstoneError | ServiceError) 
 
 
 def render_early_error(error: ServiceError, request: Request) -> Response:
-    """Return the page about a request that was refused before any handler was called, such as too large a form."""
+    """Return the error page for a request that was refused before a handler was called.
+
+    An example is a form that exceeds the size limit.
+    """
     path = request.url.path
-    # The forms of the account page have addresses without a page of their own.
+    # The addresses below the account page only receive its forms, so the reader returns to the account page.
     page_address = "/app/account" if path.startswith("/app/account/") else path
     ctx = PageContext(request, page_address=page_address)
     return ctx.render_template("error.html", error=_as_client_error(error, ctx.locale), user=None)
 
 
 async def handle_http_exception(request: Request, exception: Exception) -> Response:
-    """Return the page about an address that does not exist, or that does not accept the request's method."""
+    """Return the error page for an unknown address, or for a method that the address does not accept."""
     assert isinstance(exception, HTTPException)
     ctx = PageContext(request)
     is_unknown_address = exception.status_code == NotFound.status
@@ -55,19 +58,19 @@ async def handle_http_exception(request: Request, exception: Exception) -> Respo
 
 
 async def handle_service_error(request: Request, exception: Exception) -> Response:
-    """Return the page about a refusal that did not come from the API, such as a static file that does not exist."""
+    """Return the error page for an error outside of the API, such as a missing static file."""
     assert isinstance(exception, ServiceError)
     ctx = PageContext(request)
     return ctx.write_cookies(await render_error(ctx, _as_client_error(exception, ctx.locale)))
 
 
 async def handle_unexpected_error(request: Request, _: Exception) -> Response:
-    """Return the page for an unexpected exception, which the server logs."""
+    """Return the error page for an unexpected exception; the server logs it."""
     ctx = PageContext(request)
     error = _as_client_error(InternalError(), ctx.locale)
     return ctx.write_cookies(ctx.render_template("error.html", error=error, user=None))
 
 
 def _as_client_error(error: ServiceError, locale: str) -> TouchstoneError:
-    """Return an error of our own as if the API had reported it, with its message in a language."""
+    """Convert an error of the service to a localized client error, as if it came from the API."""
     return TouchstoneError(error.status, error.code, render_detail(error, locale))

@@ -1,7 +1,7 @@
-"""Flash messages: one sentence about the action that has just led to a page.
+"""Flash messages: one sentence that confirms the action that the reader has just taken.
 
-The redirect after a form carries the message's key in its query (`?done=created`), so the server keeps no state. The
-page's template decides which keys it shows; the sentences are in `messages` under `done_<key>`.
+The redirect after a form has the key of the message in its query (`?done=created`), so the server stores nothing. The
+template of the page decides which keys it shows. The sentences are in `messages` under `done_<key>`.
 """
 
 from enum import StrEnum
@@ -45,7 +45,7 @@ class FlashMessage(StrEnum):
 
 
 def flash_message(request: Request) -> FlashMessage | None:
-    """Return the message in a request's query, or None if there is none or it is unknown."""
+    """Return the flash message in the query of a request, or None if it is missing or unknown."""
     try:
         return FlashMessage(request.query_params.get(PARAMETER, ""))
     except ValueError:

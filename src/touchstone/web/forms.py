@@ -1,4 +1,4 @@
-"""Parse form fields: strings, lists, numbers and files as people enter them."""
+"""Parse the strings, lists, numbers and files in form fields, as people enter them."""
 
 import math
 from collections.abc import Iterable
@@ -9,36 +9,36 @@ from starlette.datastructures import FormData, UploadFile
 from touchstone.client import TouchstoneError
 from touchstone.core.errors import Invalid
 
-PAGE_ERROR: Final = "page_error"  # the type of an error whose message is already worded for the page
+PAGE_ERROR: Final = "page_error"  # the type of an error with a message that is already worded for the page
 _MAX_INTEGER_DIGITS: Final = 15
 _MAX_ID_DIGITS: Final = 9
 _LARGEST_EXACT_INTEGER: Final = 2**53
 
 
 def text_field(form: FormData, name: str) -> str:
-    """Return the value of a field without surrounding blanks, or an empty string if it was not sent."""
+    """Return the value of a field without surrounding blanks, or an empty string if it is missing."""
     value = form.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
 def password_field(form: FormData, name: str) -> str:
-    """Return the text of a password field exactly as it was typed."""
+    """Return the value of a password field exactly as typed, or an empty string if it is missing."""
     value = form.get(name)
     return value if isinstance(value, str) else ""
 
 
 def list_field(form: FormData, name: str) -> list[str]:
-    """Return all values of a field that may be sent more than once, without empty ones."""
+    """Return all non-empty values of a field that may occur more than once."""
     return [value for value in form.getlist(name) if isinstance(value, str) and value]
 
 
 def integer_field(form: FormData, name: str, message: str) -> int | None:
-    """Return the integer in a field, or None if the field is empty.
+    """Return the non-negative integer in a field, or None if the field is empty.
 
-    Readers may write blanks between thousands.
+    The number may have blanks between thousands.
 
     Raises:
-        TouchstoneError: The field holds something else. The error shows `message` beside the field.
+        TouchstoneError: The field holds anything else. The error shows `message` beside the field.
     """
     text = text_field(form, name)
     digits = "".join(text.split())
@@ -58,18 +58,14 @@ def file_field(form: FormData, name: str) -> UploadFile | None:
     return None
 
 
-def names_file(form: FormData, name: str) -> bool:
-    """Return whether a file had been chosen in a field, which no page can fill in again.
+def has_chosen_file(form: FormData, name: str) -> bool:
+    """Return whether the reader had chosen a file in a field.
 
-    A form that has returned after signing in holds only the name of the file.
+    A page that shows the form again cannot put the file into it. A form that was restored after signing in contains
+    only the name of the file.
     """
     values = form.getlist(name)
     return any(value.filename if isinstance(value, UploadFile) else value for value in values)
-
-
-def split_at_commas(text: str) -> list[str]:
-    """Split a string at its commas, without surrounding blanks and empty parts."""
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def is_integer(text: str, *, max_digits: int = _MAX_ID_DIGITS) -> bool:
@@ -78,10 +74,10 @@ def is_integer(text: str, *, max_digits: int = _MAX_ID_DIGITS) -> bool:
 
 
 def parse_integers(texts: Iterable[str], message: str, field: str | None = None) -> list[int]:
-    """Convert the strings to integers of at most nine digits.
+    """Convert strings to integers of at most nine digits.
 
     Raises:
-        TouchstoneError: One of them is not such an integer. The error shows `message` beside the field.
+        TouchstoneError: A string is not such an integer. The error shows `message` beside the field.
     """
     integers = []
     for text in texts:
@@ -92,10 +88,10 @@ def parse_integers(texts: Iterable[str], message: str, field: str | None = None)
 
 
 def id_field(form: FormData, name: str, message: str) -> int:
-    """Return the id in a field, such as the id of the dataset that the reader has chosen.
+    """Return the id in a field, such as the id of the chosen dataset.
 
     Raises:
-        TouchstoneError: The field is empty or holds something else. The error shows `message` beside the field.
+        TouchstoneError: The field does not hold an id. The error shows `message` beside the field.
     """
     text = text_field(form, name)
     if not is_integer(text):
@@ -104,12 +100,12 @@ def id_field(form: FormData, name: str, message: str) -> int:
 
 
 def parse_number(text: str) -> int | float:
-    """Return the number that a reader has entered.
+    """Convert a number as readers write it.
 
-    The text may have blanks between thousands, a decimal comma as in French, and a typographic minus sign.
+    It may have blanks between thousands, a decimal comma as in French, and a typographic minus sign.
 
     Raises:
-        ValueError: The text is not a finite number.
+        ValueError: The string is not a finite number.
     """
     without_blanks = "".join(text.split())
     python_text = without_blanks.replace(",", ".").replace("\N{MINUS SIGN}", "-")
@@ -122,10 +118,10 @@ def parse_number(text: str) -> int | float:
 
 
 def invalid_field(message: str, field: str | None = None) -> TouchstoneError:
-    """Return the error for a form that the page itself refuses, before it asks the API.
+    """Return an error for a form that the page refuses without asking the API.
 
-    It has the format of the API's own errors, so that every form shows both in the same way. With `field`, the message
-    is shown beside that field.
+    It has the format of API errors, so that forms show both in the same way. With `field`, the message is shown beside
+    that field.
     """
     errors = []
     if field:

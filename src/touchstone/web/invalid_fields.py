@@ -1,11 +1,12 @@
-"""Marking the invalid fields of a form, with the message about each of them beside it."""
+"""Mark the invalid fields of a form in a rendered page, and show the error messages beside them."""
 
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final
 
-FORM_NAME: Final = "form"  # hidden field that tells apart several forms of one page with the same address
+FORM_NAME: Final = "form"  # the hidden field that distinguishes forms of a page that are sent to the same address
+# Patterns for `str.format`: a form that is sent to an address, and the tag of a visible field with a name.
 _FORM: Final = r'<form\b(?=[^>]* method="post")(?=[^>]* action="{}(?:\?[^"]*)?")[^>]*>.*?</form>'
 _CONTROL: Final = r'<(?:input|select|textarea)\b(?![^>]*type="hidden")(?=[^>]* name="{}")[^>]*>'
 _DESCRIBED_BY: Final = re.compile(r' aria-describedby="([^"]*)"')
@@ -14,21 +15,25 @@ _TAG_AFTER_CONTROL: Final = re.compile(r"</label>|<(?:input|select|textarea|labe
 
 
 def mark_invalid_fields(html: str, path: str, messages: Mapping[str, str], form_name: str = "") -> str:
-    """Return a page on which each invalid field of a form is marked and described by a message beside it.
+    """Mark the invalid fields of a form in a page, and insert the messages beside them.
 
-    The marks are `aria-invalid` and `aria-describedby`, which screen readers announce. They are added to the finished
-    page, and not by each template, so that no field of any form can be forgotten.
+    Screen readers announce the attributes `aria-invalid` and `aria-describedby` of the fields. They are added to the
+    finished page instead of in each template, so that no field of any form can be missed.
 
     Args:
         html: The page.
-        path: The address that the form was sent to; forms with another address are left alone.
-        messages: What is wrong, by field name.
-        form_name: The value of the form's field `form`, if several forms of the page have the same address.
+        path: The address that the form was sent to; forms with another address stay unchanged.
+        messages: The error message of each invalid field, by field name.
+        form_name: The value of the hidden field `form`, if several forms of the page have the same address.
+
+    Returns:
+        The page with the marks and the messages.
     """
     form_start, form_end = _find_form(html, path, form_name)
     form = html[form_start:form_end]
     visible_fields = [name for name in messages if _find_field(form, name)]
 
+    # Fields with the same message share one paragraph.
     for message in dict.fromkeys(messages.values()):
         field_names = [name for name in visible_fields if messages[name] == message]
         if field_names:
@@ -38,7 +43,7 @@ def mark_invalid_fields(html: str, path: str, messages: Mapping[str, str], form_
 
 
 def _show_message(form: str, field_names: Sequence[str], message: str) -> str:
-    """Return the form with a message after the last of the fields that it is about, and with all of them marked."""
+    """Mark fields of a form as invalid, and insert their common message after the last of them."""
     last_field = field_names[-1]
     message_id = f"problem-{escape(last_field)}"
 
@@ -54,7 +59,7 @@ def _find_form(html: str, path: str, form_name: str) -> tuple[int, int]:
 
     Args:
         html: The page.
-        path: The address to which the form was sent.
+        path: The address that the form was sent to.
         form_name: The value of its hidden field `form`; empty if it has no such field.
     """
     escaped_path = re.escape(escape(path))
@@ -73,16 +78,16 @@ def _find_form(html: str, path: str, form_name: str) -> tuple[int, int]:
 
 
 def _find_field(form: str, field_name: str) -> re.Match[str] | None:
-    """Return the tag of the first visible field with a name."""
+    """Return the tag of the first visible field with this name, or None if there is none."""
     escaped_name = re.escape(escape(field_name))
     return re.search(_CONTROL.format(escaped_name), form)
 
 
 def _mark_field(form: str, field_name: str, message_id: str) -> str:
-    """Return the form with a field marked as invalid and described by the message with the id `message_id`.
+    """Mark a field of a form as invalid, with the message `message_id` as its description.
 
-    In `<input name="year">`, it inserts `aria-invalid="true" aria-describedby="problem-year"` after `<input`.
-    If a hint describes the field already, screen readers announce the message first and then the hint.
+    For example, `aria-invalid="true" aria-describedby="problem-year"` is inserted into `<input name="year">`. If a hint
+    already describes the field, screen readers announce the message before the hint.
     """
     field = _find_field(form, field_name)
     if field is None:
@@ -99,17 +104,17 @@ def _mark_field(form: str, field_name: str, message_id: str) -> str:
 
 
 def _insert_attributes(tag: str, attributes: str) -> str:
-    """Return a tag with attributes inserted directly after its name."""
+    """Insert attributes into a tag, directly after its name."""
     name = _TAG_NAME.match(tag)
     assert name is not None
     return tag[: name.end()] + attributes + tag[name.end() :]
 
 
 def _insert_message(form: str, field_name: str, message_id: str, message: str) -> str:
-    """Return the form with a message after a field.
+    """Insert a message into a form after a field.
 
-    A message for a field inside a label is inserted after that label, because screen readers would otherwise read it as
-    part of the field's name.
+    If the field is inside a label, the message is inserted after the label. Inside it, screen readers would announce
+    the message as part of the field's name.
     """
     field = _find_field(form, field_name)
     if field is None:

@@ -1,4 +1,4 @@
-"""The context of one request to a page: the form, the API on behalf of the reader, and the ways to respond."""
+"""The context of a request to a page, with the API client of the reader and response helpers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from touchstone.core.settings import Settings
 from touchstone.http.request_tracking import REQUEST_ID
 from touchstone.learning.charts.svg_converter import SvgConverter
 from touchstone.web import cookies
-from touchstone.web.addresses import build_address
+from touchstone.web.addresses import build_address, request_address
 from touchstone.web.declarer_cache import DeclarerCache
 from touchstone.web.flash_messages import flash_message
 from touchstone.web.forms import text_field
@@ -29,8 +29,8 @@ from touchstone.web.unsent_forms import RETURNED, is_password_field
 
 _OK: Final = 200
 _SEE_OTHER: Final = 303
-# The code of the error that makes a page show a form again that has returned after signing in. Nothing has gone wrong,
-# so the page has the status 200.
+# The error code that makes a page show a form again after the reader had to sign in. The page has the status 200,
+# because nothing has gone wrong.
 _RETURNED_FORM: Final = "returned_form"
 _MAX_USER_AGENT_LENGTH: Final = 500
 
@@ -44,10 +44,10 @@ class PagesState:
         templates: The templates in all languages.
         client: The client of the API; each request uses a copy with its own tokens.
         public_records: The records that everybody may read; None if readers always have to sign in.
-        svg_converter: Converts pictures in child processes.
-        declarers: Who has declared the datasets that were shown recently.
-        criteria: The criteria and profiles as the API describes them; None until a page has requested them.
-        weight_profiles: The profiles of weights in that description; None until a page has requested them.
+        svg_converter: Converts SVG pictures in child processes.
+        declarers: A cache of the declarers of recently shown datasets.
+        criteria: The criteria and profiles as the API describes them; None until a page needs them.
+        weight_profiles: The weight profiles in `criteria`; None until a page needs them.
     """
 
     settings: Settings
@@ -61,43 +61,43 @@ class PagesState:
 
 
 class PageContext:
-    """One request to a page: the submitted form, the API on behalf of the reader, and the ways to respond.
+    """One request to a page, with the API client of the reader and the response helpers.
 
     Attributes:
         request: The request.
         state: The objects that all requests share.
         session: The tokens that the browser sent; None if nobody is signed in.
-        api: The client of the API, with the reader's tokens and language.
+        api: The API client, with the reader's tokens and language.
         locale: The language of the response.
-        page_address: The address to which the switches of language and theme lead back.
+        page_address: The page to show again after the reader has switched the language or the theme.
     """
 
     def __init__(self, request: Request, *, page_address: str | None = None) -> None:
-        """Read the session and the language from the request, and create a client that calls the API for the reader.
+        """Read the session and the language from the request, and create the API client of the reader.
 
         Args:
             request: The request.
-            page_address: The page to return to when the reader switches the language or the theme. By default, it is
-                the address of the request; a handler that only receives a form needs another one.
+            page_address: The page to show again after the reader has switched the language or the theme. The default
+                is the address of the request, which is wrong for handlers that only receive a form.
         """
         self.request = request
         self.state: PagesState = request.app.state.pages
         self.session = cookies.read_session(request)
         self.locale = response_language(request)
-        self.page_address = page_address or _address_of(request)
+        self.page_address = page_address or request_address(request)
         self.api = self._create_client()
 
-        # These change while the request is handled, and decide which cookies the response sets.
+        # These change while the request is handled, and determine the cookies of the response.
         self._user: User | None = None
         self._is_signed_out = False
         self._renewed_session: cookies.SessionTokens | None = None
         self._account_language: str | None = None
 
     def _create_client(self) -> AsyncTouchstone:
-        """Return a client that calls the API on behalf of this reader.
+        """Return an API client that acts on behalf of the reader.
 
-        It passes on the reader's network address and browser, so that the API limits and lists the reader's sessions as
-        if the browser had called it directly.
+        It forwards the reader's network address and browser, so that the API applies its rate limits to the reader and
+        lists the right browser among the reader's sessions.
         """
         request = self.request
         user_agent = request.headers.get("user-agent", "")[:_MAX_USER_AGENT_LENGTH]
@@ -111,7 +111,7 @@ class PageContext:
             address=network_address,
             user_agent=user_agent or None,
             device=cookies.read_device(request),
-            on_tokens=self._keep_tokens,
+            on_tokens=self._store_renewed_tokens,
         )
         if self.session is not None:
             identity.token = self.session.access or None
@@ -119,8 +119,8 @@ class PageContext:
 
         return self.state.client.with_identity(identity)
 
-    def _keep_tokens(self, tokens: Tokens) -> None:
-        """Remember renewed tokens until the cookies of the response are written."""
+    def _store_renewed_tokens(self, tokens: Tokens) -> None:
+        """Store renewed tokens until the cookies of the response are written."""
         self._renewed_session = cookies.SessionTokens(tokens.access_token, tokens.refresh_token or "")
 
     @property
@@ -130,35 +130,35 @@ class PageContext:
 
     @property
     def localizer(self) -> Localizer:
-        """Return the localizer of the response's language."""
+        """Return the localizer for the language of the response."""
         return self.state.templates.localizer(self.locale)
 
     @property
     def path_params(self) -> dict[str, Any]:
-        """Return the parameters in the path."""
+        """Return the path parameters."""
         return self.request.path_params
 
     @property
     def query_pairs(self) -> list[tuple[str, str]]:
-        """Return the parameters of the query in their order."""
+        """Return the query parameters in their order, as pairs of name and value."""
         return self.request.query_params.multi_items()
 
-    def text(self, key: str, **facts: Any) -> str:
-        """Return a sentence in the language of the response."""
-        return self.localizer.text(key, **facts)
+    def text(self, key: str, **placeholders: Any) -> str:
+        """Return the message with this key in the language of the response."""
+        return self.localizer.text(key, **placeholders)
 
     async def form(self) -> FormData:
-        """Return the submitted form, or an empty one if the request submits none."""
+        """Return the submitted form, or an empty form if the request has none."""
         return await self.request.form()
 
     async def require_new_form(self) -> None:
-        """Check that the reader has just submitted the form.
+        """Raise an error if the form was not just submitted by the reader, but restored after signing in.
 
-        A form that was interrupted by the end of the session returns to its page after signing in. It must not be
+        If the session expires before a form is submitted, the form is posted again after signing in. It must not be
         executed then, because the reader has not confirmed it.
 
         Raises:
-            TouchstoneError: The form has returned. Its page shows it again, with this error as an explanation.
+            TouchstoneError: The form was restored. Its page shows it again, with this error as an explanation.
         """
         if text_field(await self.form(), RETURNED):
             raise TouchstoneError(Invalid.status, _RETURNED_FORM, self.text("form_returned"))
@@ -166,22 +166,22 @@ class PageContext:
     async def criteria(self) -> Mapping[str, Any]:
         """Return the criteria and profiles as the API describes them.
 
-        They are requested only once, because they never change while the service runs.
+        They are requested from the API only once, because they never change while the service runs.
         """
         if self.state.criteria is None:
             self.state.criteria = await self.api.get_criteria()
         return self.state.criteria
 
     async def weight_profiles(self) -> WeightProfiles:
-        """Return the criteria and the weights of the named profiles."""
+        """Return the named weight profiles, with the criteria that they weight."""
         if self.state.weight_profiles is None:
             self.state.weight_profiles = WeightProfiles.from_description(await self.criteria())
         return self.state.weight_profiles
 
     async def load_user(self) -> User | None:
-        """Return the signed-in user and adopt the language of the account, or None if nobody is signed in.
+        """Return the signed-in user, or None if nobody is signed in.
 
-        The user is requested at most once for each request to a page.
+        The response then uses the language of the account. The user is requested from the API at most once.
         """
         if self.session is None or self._is_signed_out:
             return self._user
@@ -191,16 +191,16 @@ class PageContext:
         return self._user
 
     def adopt_language(self, user: User) -> None:
-        """Respond in the language of the account, unless another one was selected in this browser.
+        """Respond in the language of the user's account, unless a language was selected in this browser.
 
-        An account without a selected language reports the one in which it was requested, which is `locale` already.
+        For an account without a selected language, the API returns the language of the request, which is `locale`.
         """
         if selected_language(self.request) is None and user.locale != self.locale:
             self.locale = user.locale
             self._account_language = user.locale
 
     async def render(self, template: str, /, **context: Any) -> Response:
-        """Return a page for the signed-in user; `render_template` describes the arguments."""
+        """Return a page for the signed-in user. The arguments are the same as for `render_template`."""
         user = await self.load_user()
         return self.render_template(template, user=user, **context)
 
@@ -218,10 +218,10 @@ class PageContext:
 
         Args:
             template: The name of the template.
-            error: An error to show, as the template's variable `problem`; its fields are marked in the form.
-            status: The HTTP status, by default that of the error, or 200.
-            field_problems: What is wrong with each field of the form, if there is no error.
-            context: The variables of the template. The form that was sent is called `form`.
+            error: An error to show, as the template variable `problem`. Its fields are marked in the form.
+            status: The HTTP status. The default is the status of the error, or 200 without an error.
+            field_problems: The messages about invalid fields by field name; ignored if there is an error.
+            context: The template variables. The submitted form is called `form`.
         """
         messages = field_problems or {}
         problem: TouchstoneError | None = None
@@ -232,13 +232,14 @@ class PageContext:
 
         form: FormData = context.get("form") or FormData()
         variables = {
-            "is_unsaved": problem is not None and _holds_input(form),
+            "is_unsaved": problem is not None and _contains_input(form),
             "here": self.page_address,
             "path": self.request.url.path,
             "theme": cookies.read_theme(self.request),
             "ranking_address": cookies.last_ranking_address(self.request),
             "done": flash_message(self.request),
             "problem": problem,
+            "address_notes": (),
             "request_id": self.request.headers.get(REQUEST_ID.decode(), ""),
             **context,
         }
@@ -252,25 +253,28 @@ class PageContext:
         return response
 
     def redirect(self, path: str, **query: Any) -> Response:
-        """Redirect the browser to another page, which shows the flash message `done` if one is given."""
+        """Redirect the browser to another page.
+
+        The page shows the flash message with the key in the parameter `done`, if there is one.
+        """
         return RedirectResponse(build_address(path, **query), status_code=_SEE_OTHER)
 
     def sign_out(self) -> None:
-        """Drop the session, so that `write_cookies` deletes its tokens from the browser."""
+        """Drop the session, so that `write_cookies` deletes its tokens in the browser."""
         self._is_signed_out = True
         self._user = None
         self._renewed_session = None
 
     @property
     def is_signed_out(self) -> bool:
-        """Return whether the session has ended during this request."""
+        """Return whether the session ended during this request."""
         return self._is_signed_out
 
     def write_cookies(self, response: Response) -> Response:
-        """Set the cookies that have changed during the request on the response, and return the response.
+        """Add the cookies that changed during the request to the response, and return the response.
 
-        These are the session's tokens after they were renewed or deleted, the token by which the API recognizes this
-        browser, and the language of the account. The browser is also told not to store the page.
+        They hold the tokens of the session, the token that identifies this browser to the API, and the language of the
+        account. The browser is also told not to store the page.
         """
         if self._renewed_session is not None:
             lifetime_days = self.state.settings.refresh_token_days
@@ -285,24 +289,18 @@ class PageContext:
         if self._account_language is not None:
             cookies.write_preference(response, self.request, cookies.LANGUAGE, self._account_language)
 
-        # Otherwise somebody else at this computer could read stored pages after the reader has signed out.
+        # Without this header, somebody else at this computer could read the page after the reader has signed out.
         response.headers.setdefault("cache-control", "no-store")
         return response
 
 
 def _error_page_status(error: TouchstoneError, status: int | None) -> int:
-    """Return the HTTP status of a page that shows an error: the one that the handler wants, else that of the error."""
+    """Return the HTTP status of a page with an error, which is the given status or else its own."""
     if error.code == _RETURNED_FORM:
         return _OK
     return status or error.status
 
 
-def _holds_input(form: FormData) -> bool:
-    """Return whether a redisplayed form contains what the reader has entered. Passwords are never redisplayed."""
+def _contains_input(form: FormData) -> bool:
+    """Return whether a redisplayed form contains input of the reader; passwords are never redisplayed."""
     return bool(form) and not any(map(is_password_field, form))
-
-
-def _address_of(request: Request) -> str:
-    """Return the path and the query of a request."""
-    url = request.url
-    return f"{url.path}?{url.query}" if url.query else url.path

@@ -1,4 +1,7 @@
-"""The endpoint around every page handler: CSRF check, sign-in, errors and cookies."""
+"""The endpoint around every page handler.
+
+It refuses forged requests, and handles sign-in, errors and cookies.
+"""
 
 from collections.abc import Awaitable, Callable
 
@@ -17,16 +20,16 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def page_endpoint(handler: PageHandler, *, is_public: bool = False, form_page: str | None = None) -> Endpoint:
-    """Wrap a page handler into the endpoint that Starlette routes call.
+    """Wrap a page handler in an endpoint for a Starlette route.
 
-    The endpoint does what all pages have in common: it refuses forged requests, asks readers to sign in, shows errors
-    as pages, and writes the cookies that have changed. A handler only responds to a valid request.
+    The endpoint refuses forged requests, asks readers to sign in, shows errors as pages, and writes changed cookies.
+    The handler therefore only has to respond to valid requests.
 
     Args:
         handler: The function that responds to the request.
         is_public: Whether the page may be requested without signing in.
         form_page: The address of the page that shows the form, for handlers that only receive a submitted form. It may
-            contain the path parameters of the handler. Switching the language leads back to it.
+            contain path parameters of the handler. Readers return to it after switching the language.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -42,7 +45,11 @@ def page_endpoint(handler: PageHandler, *, is_public: bool = False, form_page: s
 
 
 async def _respond(ctx: PageContext, handler: PageHandler, *, is_public: bool) -> Response:
-    """Call the handler, unless the request is forged or the reader must sign in first."""
+    """Call the handler, or return the sign-in page if the reader must sign in first.
+
+    Raises:
+        TouchstoneError: The request is forged.
+    """
     if is_forged(ctx.request):
         raise TouchstoneError(Forbidden.status, Forbidden.code, ctx.text("page_other_site"))
 

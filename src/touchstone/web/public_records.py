@@ -12,17 +12,17 @@ _OK: Final = 200
 
 
 class PublicRecords:
-    """The records of the catalog that everybody may read."""
+    """The public records of the catalog, requested without a signed-in user."""
 
     def __init__(self, selection: InternalClient) -> None:
         self._selection = selection
 
     async def read(self, dataset_id: int) -> Dataset | None:
-        """Return a public record, or None if there is none with this id."""
+        """Return the public record with this id, or None if there is none."""
         response = await self._selection.get(f"/datasets/{dataset_id}", caller=None)
         return msgspec.convert(response.value, Dataset) if response.status == _OK else None
 
     async def describe(self, dataset_id: int) -> Mapping[str, Any]:
-        """Return the schema.org description of a public record, which is empty if the record is gone."""
+        """Return the schema.org description of a public record, or an empty mapping if it is gone."""
         response = await self._selection.get(f"/datasets/{dataset_id}/export", caller=None, query="format=jsonld")
         return response.value if response.status == _OK else {}

@@ -1,4 +1,4 @@
-"""The filters of the rank page: their names, kinds and permitted values, and how the entered strings are parsed."""
+"""The filters of the rank page, and the parsing of their entered values."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
@@ -6,11 +6,12 @@ from enum import StrEnum
 from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, Kind
+from touchstone.core.comma_lists import split_at_commas
 
 SEARCH: Final = "q"
-"""The filter by words in any order, which has a field of its own above the ranking."""
-LABELS: Final = ("language", "license", "source")
-"""The filters on the language, licence and source in the metadata of a record."""
+"""The filter for a search by words, which has a separate field above the ranking."""
+METADATA_FIELDS: Final = ("language", "license", "source")
+"""The fields in the metadata of a record that have a filter and a gate."""
 COMPOSITES: Final = ("ethical_score", "technical_score", "popularity_score")
 _LARGEST_NUMBER: Final = 10**15
 
@@ -27,10 +28,10 @@ class FilterInput(StrEnum):
 
 
 def _list_filters() -> dict[str, FilterInput]:
-    """Return all filters of the API, in the order of the form, each with its kind of input.
+    """Return all filters of the API with their inputs, in the order of the form.
 
-    Most filters belong to an attribute of the datasets. A numeric attribute has two, for its lower and its upper bound;
-    any other attribute has one, which is named like it. A composite score only has a lower bound.
+    Most filters belong to a dataset attribute. A numeric attribute has two filters, for a lower and an upper bound. Any
+    other attribute has one filter with the same name. A composite score has only a lower bound.
     """
     filters: dict[str, FilterInput] = {SEARCH: FilterInput.TEXT}
 
@@ -39,11 +40,11 @@ def _list_filters() -> dict[str, FilterInput]:
             filters[f"{attribute.name}_min"] = FilterInput.NUMBER
             filters[f"{attribute.name}_max"] = FilterInput.NUMBER
         else:
-            # The kinds of the other attributes have the same names as the ways to enter them.
+            # The kinds of the other attributes have the same names as their inputs.
             filters[attribute.name] = FilterInput(attribute.kind)
 
-    for label in LABELS:
-        filters[label] = FilterInput.WORDS
+    for name in METADATA_FIELDS:
+        filters[name] = FilterInput.WORDS
     filters["trainable"] = FilterInput.FLAG
     filters["file_type"] = FilterInput.WORDS
     filters["visibility"] = FilterInput.TEXT
@@ -58,7 +59,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     **{name: ("true", "false") for name, filter_input in FILTERS.items() if filter_input is FilterInput.FLAG},
     "visibility": ("public", "private"),
 }
-# Alternative names of filters in the API, which stored projects may contain (interface, section 4.2).
+# Alternative names of filters that the API accepts (interface, section 4.2), and that stored projects may contain.
 _ALIASES: Final[Mapping[str, str]] = {
     "instances_min": "instances_number_min",
     "instances_max": "instances_number_max",
@@ -69,57 +70,61 @@ _ALIASES: Final[Mapping[str, str]] = {
 }
 
 
-def filter_name(name: str) -> str:
-    """Return the form's name for a filter, resolving the alternative names that the API accepts."""
+def canonical_filter_name(name: str) -> str:
+    """Replace an alternative name of a filter by the name that the form uses."""
     return _ALIASES.get(name, name)
 
 
 class InvalidFilterValue(Exception):
-    """A filter has a value that it does not accept. The argument is the name of the filter."""
+    """A filter or a gate has an invalid value; the argument is its name."""
 
 
-def parse_filter(name: str, texts: Sequence[str]) -> FilterValue:
-    """Return the value of a filter as the API expects it.
+def parse_filter(name: str, entered_values: Sequence[str]) -> FilterValue:
+    """Convert the entered values of a filter to the value that the API expects.
 
     Args:
         name: The name of the filter.
-        texts: The strings that the reader has entered; only a list of words may have more than one.
+        entered_values: The strings that the reader has entered; only a list filter may have more than one.
 
     Raises:
-        InvalidFilterValue: The filter does not accept the strings.
+        InvalidFilterValue: The filter does not accept the entered values.
     """
     filter_input = FILTERS[name]
     if filter_input is FilterInput.WORDS:
-        return list(texts)
+        return list(entered_values)
 
-    text = texts[0]
+    value = entered_values[0]
     choices = CHOICES.get(name)
-    if choices is not None and text not in choices:
+    if choices is not None and value not in choices:
         raise InvalidFilterValue(name)
 
     if filter_input is FilterInput.FLAG:
-        return text == "true"
+        return value == "true"
     if filter_input is FilterInput.NUMBER:
-        return parse_bound(name, text)
-    return text
+        return parse_bound(name, value)
+    return value
 
 
-def is_valid_filter(name: str, texts: Sequence[str]) -> bool:
-    """Return whether a filter accepts the entered strings."""
+def is_valid_filter(name: str, entered_values: Sequence[str]) -> bool:
+    """Return whether a filter accepts the entered values."""
     try:
-        parse_filter(name, texts)
+        parse_filter(name, entered_values)
     except InvalidFilterValue:
         return False
     return True
 
 
 def parse_bound(name: str, text: str) -> int | float:
-    """Return a lower or upper bound as a number.
+    """Convert an entered lower or upper bound to a number.
 
-    Readers may write blanks between thousands and, as in French, a decimal comma.
+    It may have blanks between thousands and, as in French, a decimal comma.
+
+    Args:
+        name: The name of the filter or the gate, for the exception.
+        text: The bound that the reader has entered.
 
     Raises:
-        InvalidFilterValue: The text is not a number, or is too large.
+        InvalidFilterValue: The string is not a number, or the number is too large.
     """
     without_blanks = "".join(text.split())
     try:
@@ -134,28 +139,31 @@ def parse_bound(name: str, text: str) -> int | float:
     return int(number) if is_whole else float(number)
 
 
-def filters_of_criteria(criteria: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the stored filters of a project as strings in the order of the form, without unknown filters."""
-    texts_by_name: dict[str, tuple[str, ...]] = {}
+def filters_from_criteria(criteria: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Convert the stored filters of a project to entered values by name, in the order of the form.
+
+    Unknown filters and filters without a value are left out.
+    """
+    entered_values_by_name: dict[str, tuple[str, ...]] = {}
     for stored_name, value in criteria.items():
-        name = filter_name(stored_name)
+        name = canonical_filter_name(stored_name)
         if name in FILTERS:
-            texts_by_name[name] = _filter_texts(name, value)
+            entered_values_by_name[name] = _to_entered_values(name, value)
 
-    return {name: texts_by_name[name] for name in FILTERS if texts_by_name.get(name)}
+    return {name: entered_values_by_name[name] for name in FILTERS if entered_values_by_name.get(name)}
 
 
-def _filter_texts(name: str, value: Any) -> tuple[str, ...]:
-    """Return the stored value of a filter as a reader would enter it, or an empty tuple if there is none."""
+def _to_entered_values(name: str, value: Any) -> tuple[str, ...]:
+    """Convert the stored value of a filter to the strings that a reader would enter."""
     if value is None or value == "":
         return ()
     if isinstance(value, bool):
         return ("true" if value else "false",)
     if isinstance(value, str):
-        # Only a list of words is split at its commas; a name or an objective may contain some.
+        # Only a list is split at its commas, because a name or an objective may contain commas.
         is_list = FILTERS[name] is FilterInput.WORDS
-        return tuple(value.split(",")) if is_list else (value,)
+        return tuple(split_at_commas(value)) if is_list else (value,)
     if isinstance(value, list):
         return tuple(str(entry) for entry in value)
-    # Fifteen digits are as many as a float holds exactly; integers get no decimal point.
+    # Fifteen significant digits survive in every float, and integers have no decimal point in this format.
     return (f"{value:.15g}",)

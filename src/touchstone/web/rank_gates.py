@@ -1,6 +1,7 @@
-"""The gates of the rank page: requirements that are reported for each dataset, and how their values are entered.
+"""The gates of the rank page, and the parsing of their entered values.
 
-A gate does not change the scores of datasets, as weights do, and only hides datasets if the reader asks for that.
+A gate is a requirement, such as an accepted licence. The ranking shows for each dataset whether it passes the gate. Its
+score does not change, and datasets that fail are only hidden if the reader asks for that.
 """
 
 from collections.abc import Mapping
@@ -8,12 +9,13 @@ from enum import StrEnum
 from typing import Any, Final
 
 from touchstone.core.attributes import FLAGS
+from touchstone.core.comma_lists import join_with_commas, split_at_commas
 from touchstone.core.evidence import Assurance
-from touchstone.web.rank_filters import LABELS, InvalidFilterValue, parse_bound
+from touchstone.web.rank_filters import METADATA_FIELDS, InvalidFilterValue, parse_bound
 
 GATE_PREFIX: Final = "gate."
-"""The beginning of the parameters of gates in addresses, because filters have the same names."""
-WORD_GATES: Final = (*LABELS, "domain", "task")
+"""The prefix of gates in addresses, which distinguishes them from filters with the same names."""
+WORD_GATES: Final = (*METADATA_FIELDS, "domain", "task")
 RANGE_GATES: Final[Mapping[str, str]] = {
     "year": "year",
     "instances": "instances_number",
@@ -21,8 +23,7 @@ RANGE_GATES: Final[Mapping[str, str]] = {
     "citations": "citations",
     "missing_values_percentage": "missing_values_percentage",
 }
-"""The ranges that have a gate for each bound, with the attribute that the bound is about."""
-WORD_SEPARATOR: Final = ","
+"""The ranges with one gate for each bound, and the attributes that the bounds apply to."""
 
 GateValue = str | list[str] | bool | int | float
 
@@ -33,13 +34,13 @@ class GateInput(StrEnum):
     LEVEL = "level"
     """The level of evidence at which an attribute must be true."""
     WORDS = "words"
-    """Words separated by commas, at least one of them being required."""
+    """Words separated by commas; a dataset needs at least one of them."""
     FLAG = "flag"
     NUMBER = "number"
 
 
 def _list_gates() -> dict[str, GateInput]:
-    """Return the kind of input of each gate of the API, by name, in the order of the form."""
+    """Return all gates of the API with their inputs, in the order of the form."""
     gates = dict.fromkeys(FLAGS, GateInput.LEVEL)
     gates["trainable"] = GateInput.FLAG
     gates |= dict.fromkeys(WORD_GATES, GateInput.WORDS)
@@ -49,7 +50,7 @@ def _list_gates() -> dict[str, GateInput]:
 
 
 def _list_aliases() -> dict[str, str]:
-    """Return the names of gates by the alternative names that the API also accepts, and projects may have stored."""
+    """Return the names of gates in the form, by the alternative names that the API accepts."""
     aliases = {"split": "is_split", "is_anonymized": "anonymization_applied"}
     for name, attribute in RANGE_GATES.items():
         aliases |= {f"{attribute}_{bound}": f"{name}_{bound}" for bound in ("min", "max")}
@@ -60,67 +61,61 @@ GATES: Final[Mapping[str, GateInput]] = _list_gates()
 _ALIASES: Final[Mapping[str, str]] = _list_aliases()
 
 
-def gate_name(name: str) -> str:
-    """Return the form's name for a gate, resolving the alternative names that the API accepts."""
+def canonical_gate_name(name: str) -> str:
+    """Replace an alternative name of a gate by the name that the form uses."""
     return _ALIASES.get(name, name)
 
 
-def parse_gate(name: str, text: str) -> GateValue:
-    """Return the value of a gate as the API expects it, from the text that a reader has entered.
+def parse_gate(name: str, entered_value: str) -> GateValue:
+    """Convert the entered value of a gate to the value that the API expects.
 
     Raises:
-        InvalidFilterValue: The gate does not accept the string.
+        InvalidFilterValue: The gate does not accept the entered value.
     """
     gate_input = GATES[name]
     if gate_input is GateInput.NUMBER:
-        return parse_bound(name, text)
+        return parse_bound(name, entered_value)
     if gate_input is GateInput.WORDS:
-        return split_words(text)
-    if gate_input is GateInput.FLAG and text in ("true", "false"):
-        return text == "true"
-    if gate_input is GateInput.LEVEL and text in list(Assurance):
-        return text
+        return split_at_commas(entered_value)
+    if gate_input is GateInput.FLAG and entered_value in ("true", "false"):
+        return entered_value == "true"
+    if gate_input is GateInput.LEVEL and entered_value in list(Assurance):
+        return entered_value
     raise InvalidFilterValue(name)
 
 
-def is_valid_gate(name: str, text: str) -> bool:
-    """Return whether a gate accepts the entered string."""
+def is_valid_gate(name: str, entered_value: str) -> bool:
+    """Return whether a gate accepts the entered value."""
     try:
-        parse_gate(name, text)
+        parse_gate(name, entered_value)
     except InvalidFilterValue:
         return False
     return True
 
 
-def split_words(text: str) -> list[str]:
-    """Split a comma-separated string into words."""
-    words = (word.strip() for word in text.split(WORD_SEPARATOR))
-    return [word for word in words if word]
+def gates_from_project(stored_gates: Mapping[str, Any]) -> dict[str, str]:
+    """Convert the stored gates of a project to entered values by name, in the order of the form.
 
-
-def gates_of_project(stored_gates: Mapping[str, Any]) -> dict[str, str]:
-    """Return the stored gates of a project as a reader would enter them, by name, in the order of the form.
-
-    Gates that the form does not have, and gates without a value, are left out.
+    Unknown gates and gates without a value are left out.
     """
-    texts_by_name = {}
+    entered_value_by_name = {}
     for stored_name, value in stored_gates.items():
-        name = gate_name(stored_name)
-        text = _gate_text(value)
-        if name in GATES and text:
-            texts_by_name[name] = text
+        name = canonical_gate_name(stored_name)
+        entered_value = _to_entered_value(value)
+        if name in GATES and entered_value:
+            entered_value_by_name[name] = entered_value
 
-    return {name: texts_by_name[name] for name in GATES if name in texts_by_name}
+    return {name: entered_value_by_name[name] for name in GATES if name in entered_value_by_name}
 
 
-def _gate_text(value: Any) -> str:
-    """Return the stored value of a gate as a reader would enter it, or an empty string if there is none."""
+def _to_entered_value(value: Any) -> str:
+    """Convert the stored value of a gate to the string that a reader would enter."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return f"{WORD_SEPARATOR} ".join(str(word) for word in value)
+        return join_with_commas(str(word) for word in value)
     if isinstance(value, str):
         return value
     # Fifteen significant digits survive in every float, and whole numbers have no decimal point in this format.

@@ -1,6 +1,6 @@
-"""The complete state of the rank page as the query of an address, and back.
+"""The complete state of the rank page, and its conversion from and to the query of an address.
 
-It consists of filters, gates, weights, the level of evidence that is required, the view, the page and the pins.
+It consists of filters, gates, weights, the required level of evidence, the view, the page and the pinned datasets.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,65 +9,71 @@ from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from touchstone.client import Project
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
 from touchstone.web.forms import is_integer
 from touchstone.web.rank_filters import (
     FILTERS,
     FilterInput,
-    filter_name,
-    filters_of_criteria,
+    canonical_filter_name,
+    filters_from_criteria,
     is_valid_filter,
     parse_filter,
 )
 from touchstone.web.rank_gates import (
     GATE_PREFIX,
     GATES,
-    WORD_SEPARATOR,
-    gate_name,
-    gates_of_project,
+    canonical_gate_name,
+    gates_from_project,
     is_valid_gate,
     parse_gate,
-    split_words,
 )
-from touchstone.web.slider_positions import WeightProfiles, is_position, read_position, slider_positions, weight_of
+from touchstone.web.slider_positions import (
+    WeightProfiles,
+    is_position,
+    parse_position,
+    position_to_weight,
+    slider_positions,
+)
 
 VIEWS: Final = ("heat", "bars", "table")
 _DEFAULT_VIEW: Final = "heat"
-# Unlike the API, the pages count only what is documented unless the reader asks for less.
+# Unlike the API, the pages ignore undocumented declarations unless the reader asks for them.
 DEFAULT_ASSURANCE: Final = Assurance.DOCUMENTED
 PAGE_SIZE: Final = 20
 MAX_PINS: Final = 5
 _MAX_PAGE: Final = 50_000
 WEIGHT_PREFIX: Final = "w."
-_TRACKING_PREFIX: Final = "utm_"
+TRACKING_PREFIX: Final = "utm_"  # of the parameters that other sites add to links in order to count visits
 _PREVIOUS_IDS: Final = "previous_ids"  # the parameter with the ids that the previous ranking showed
-_NO_PROFILE: Final = "none"
+_NO_PROFILE: Final = "none"  # the profile in the address if all weights are zero
+# The parameters that set a flag of the state, with the value that sets it.
 _ONLY_PASSING: Final = ("gate", "pass")
 _ROBUSTNESS: Final = ("robustness", "yes")
 
-Pairs = Iterable[tuple[str, str]]
-Parameters = Mapping[str, list[str]]
+Pairs = Iterable[tuple[str, str]]  # the names and values of query parameters
+Parameters = Mapping[str, list[str]]  # the values of each query parameter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankState:
     """The complete state of the rank page.
 
-    It is immutable, and has exactly one canonical query, so that equal states have equal addresses.
+    It is immutable and has exactly one canonical query, so that equal states have equal addresses.
 
     Attributes:
         weight_profiles: The criteria and profiles to choose from.
-        filters: The texts of the filters that are set, by name.
-        gates: The text of each gate that is set, by name.
+        filters: The entered values of each active filter, by filter name.
+        gates: The entered value of each active gate, by gate name.
         passing_only: Whether the ranking leaves out the datasets that do not pass every gate.
         weights: The slider positions in 0-100, by criterion; zeros are left out.
-        assurance: The level of evidence that is required; values below it count as unknown.
-        view: The way in which the ranking is shown.
+        assurance: The required level of evidence; values with weaker evidence count as unknown.
+        view: How the ranking is shown: `heat`, `bars` or `table`.
         page: The page of the ranking, from 1.
         pins: The ids of the datasets to compare.
         with_robustness: Whether the page shows how robust the first ranks are.
-        previous_ids: The ids that the previous ranking showed, in order, to compare the ranks with.
+        previous_ids: The ids of the datasets in the previous ranking in order, to show how they have moved.
     """
 
     weight_profiles: WeightProfiles
@@ -84,12 +90,12 @@ class RankState:
 
     @classmethod
     def from_pairs(cls, pairs: Pairs, weight_profiles: WeightProfiles) -> "RankState":
-        """Return the state that the parameters of an address or a form describe.
+        """Create a state from the parameters of an address or a form.
 
         Readers edit addresses by hand, so this never fails. Unknown parameters are ignored (`unknown_parameters` lists
-        them), and invalid values are replaced by the default or the nearest one (`invalid_settings` lists them). Only
-        filters and gates keep an invalid value, so that the page can say what is wrong with it, and they may have any
-        name that the API accepts.
+        them), and invalid values are replaced by the default or the nearest valid value (`invalid_settings` lists
+        them). Only filters and gates keep an invalid value, because the page says what is wrong with it. They may have
+        any name that the API accepts.
         """
         parameters = _group_parameters(pairs)
         view = _first_value(parameters, "view")
@@ -111,15 +117,17 @@ class RankState:
         )
 
     @classmethod
-    def of_project(cls, project: Project, weight_profiles: WeightProfiles) -> "RankState":
-        """Return the state that ranks datasets by the filters, gates, weights and level of evidence of a project.
+    def from_project(cls, project: Project, weight_profiles: WeightProfiles) -> "RankState":
+        """Create the state that ranks datasets by the need of a project.
 
-        If the project has no weights, those of the default profile apply. The API ranks for a project without a level
-        of evidence at `declared`.
+        The need consists of filters, gates, weights and a level of evidence.
+
+        A project without weights uses the default profile. A project without a level of evidence uses `declared`, as
+        in the API.
 
         Args:
             project: The project.
-            weight_profiles: The named profiles of weights.
+            weight_profiles: The criteria and the named weight profiles.
         """
         weights = {weight.criterion_name: weight.weight for weight in project.weights}
         positions = slider_positions(weights)
@@ -128,15 +136,15 @@ class RankState:
 
         return cls(
             weight_profiles=weight_profiles,
-            filters=filters_of_criteria(project.criteria),
-            gates=gates_of_project(project.gates),
+            filters=filters_from_criteria(project.criteria),
+            gates=gates_from_project(project.gates),
             weights=positions,
             assurance=project.assurance or Assurance.DECLARED,
         )
 
     @property
     def profile(self) -> str | None:
-        """Return the name of the profile with exactly these weights, if there is one."""
+        """Return the name of the profile with exactly these weights, or None if there is none."""
         for name, positions in self.weight_profiles.profiles.items():
             if positions == self.weights:
                 return name
@@ -144,7 +152,10 @@ class RankState:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Return each criterion's share of the score; the shares add up to 1. Empty if all weights are zero."""
+        """Return the share of each criterion in the score, or {} if all weights are zero.
+
+        The shares add up to 1.
+        """
         total_weight = sum(self.weights.values())
         if not total_weight:
             return {}
@@ -156,65 +167,69 @@ class RankState:
 
     def without_filter_value(self, name: str, value: str) -> "RankState":
         """Return the state without one value of a filter, on the first page."""
-        remaining_texts = tuple(text for text in self.filters[name] if text != value)
-        filters = {**self.filters, name: remaining_texts}
-        if not remaining_texts:
+        remaining_values = tuple(other_value for other_value in self.filters[name] if other_value != value)
+        filters = {**self.filters, name: remaining_values}
+        if not remaining_values:
             del filters[name]
         return replace(self, filters=filters, page=1, previous_ids=())
 
     def without_gate(self, name: str) -> "RankState":
         """Return the state without a gate, on the first page."""
-        gates = {other_name: text for other_name, text in self.gates.items() if other_name != name}
+        gates = {other_name: value for other_name, value in self.gates.items() if other_name != name}
         return replace(self, gates=gates, page=1, previous_ids=())
 
     def with_position(self, criterion: str, position: float) -> "RankState":
         """Return the state with one slider moved to another position, on the first page."""
         positions = {**self.weights, criterion: position}
-        # Equal states have equal weights: in the order of the criteria, and without zeros.
+        # Equal states need equal weights, so they are in the order of the criteria, without zeros.
         weights = {name: positions[name] for name in self.weight_profiles.criteria if positions.get(name, 0.0) > 0}
         return replace(self, weights=weights, page=1, previous_ids=())
 
     @property
     def joined_lists(self) -> tuple[str, ...]:
-        """Return the names of the lists with a single string that contains a comma, and so may hold several values."""
+        """Return the names of the list filters with a single value that contains a comma.
+
+        Such a value may be several values joined by commas.
+        """
         return tuple(
             name
-            for name, texts in self.filters.items()
-            if FILTERS[name] is FilterInput.WORDS and len(texts) == 1 and WORD_SEPARATOR in texts[0]
+            for name, values in self.filters.items()
+            if FILTERS[name] is FilterInput.WORDS and len(values) == 1 and "," in values[0]
         )
 
     def with_separate_words(self, known_values: Mapping[str, Iterable[str]]) -> "RankState":
-        """Return the state with comma-separated lists split into their values, as in the API.
+        """Return the state with comma-separated list filters split into their values, as in the API.
 
         Args:
-            known_values: The values of each list in the catalog. They are never split.
+            known_values: The values in the catalog, by filter name. They are never split.
         """
         filters = dict(self.filters)
         for name in self.joined_lists:
-            [text] = filters[name]
-            folded_values = {fold(value) for value in known_values.get(name, ())}
-            words = split_words(text)
-            if fold(text) not in folded_values and words:
+            [joined_value] = filters[name]
+            folded_known_values = {fold(value) for value in known_values.get(name, ())}
+            words = split_at_commas(joined_value)
+            if words and fold(joined_value) not in folded_known_values:
                 filters[name] = tuple(dict.fromkeys(words))
         return replace(self, filters=filters)
 
     def with_filters_only(self, names: Iterable[str]) -> "RankState":
-        """Return the state with no other filters than the named ones."""
+        """Return the state without all filters except the named ones."""
         kept_names = frozenset(names)
-        filters = {name: texts for name, texts in self.filters.items() if name in kept_names}
+        filters = {name: values for name, values in self.filters.items() if name in kept_names}
         return replace(self, filters=filters)
 
     def with_valid_requirements(self) -> "RankState":
-        """Return the state without the filters and gates that do not accept their value."""
-        invalid_filters, invalid_gates = self.invalid_filters, self.invalid_gates
-        filters = {name: texts for name, texts in self.filters.items() if name not in invalid_filters}
-        gates = {name: text for name, text in self.gates.items() if name not in invalid_gates}
+        """Return the state without the filters and gates that have an invalid value."""
+        invalid_filters = self.invalid_filters
+        invalid_gates = self.invalid_gates
+        filters = {name: values for name, values in self.filters.items() if name not in invalid_filters}
+        gates = {name: value for name, value in self.gates.items() if name not in invalid_gates}
         return replace(self, filters=filters, gates=gates)
 
     def query(self, **changes: Any) -> str:
-        """Return the canonical query of the state (`?...` or empty).
+        """Return the canonical query of the state, which begins with `?` or is empty.
 
-        With keyword arguments, it is the query of the state in which the named attributes have other values.
+        Keyword arguments replace attributes of the state, as in `change`.
         """
         state = replace(self, **changes) if changes else self
         pairs = state.pairs
@@ -222,9 +237,9 @@ class RankState:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the state as the names and values of query parameters.
+        """Return the names and values of the query parameters that describe the state.
 
-        Their order is fixed and defaults are left out, so that equal states have equal addresses.
+        They have a fixed order and defaults are left out, so that equal states have equal addresses.
         """
         pairs = self._filter_pairs() + self._gate_pairs() + self._weight_pairs()
 
@@ -246,15 +261,11 @@ class RankState:
         return pairs
 
     def _filter_pairs(self) -> list[tuple[str, str]]:
-        """Return one parameter for each text of each filter, in the order of the form."""
-        pairs: list[tuple[str, str]] = []
-        for name in FILTERS:
-            texts = self.filters.get(name, ())
-            pairs.extend((name, text) for text in texts)
-        return pairs
+        """Return one parameter for each value of each filter, in the order of the form."""
+        return [(name, value) for name in FILTERS for value in self.filters.get(name, ())]
 
     def _gate_pairs(self) -> list[tuple[str, str]]:
-        """Return one parameter for each gate, and one more if only datasets that pass all of them are shown."""
+        """Return the parameters for the gates, and for showing only datasets that pass all of them."""
         pairs = [(GATE_PREFIX + name, self.gates[name]) for name in GATES if name in self.gates]
         if self.passing_only:
             pairs.append(_ONLY_PASSING)
@@ -263,8 +274,8 @@ class RankState:
     def _weight_pairs(self) -> list[tuple[str, str]]:
         """Return the parameters for the weights.
 
-        If a profile has exactly these weights, its name is enough, and the default profile needs no parameter at all.
-        Otherwise there is one parameter for each weight.
+        If a profile has exactly these weights, its name is the only parameter. The default profile needs no parameter.
+        Other weights have one parameter each.
         """
         profile = self.profile
         if profile == self.weight_profiles.default:
@@ -279,38 +290,55 @@ class RankState:
 
     @property
     def invalid_filters(self) -> tuple[str, ...]:
-        """Return the names of the filters that do not accept their value."""
-        return tuple(name for name, texts in self.filters.items() if not is_valid_filter(name, texts))
+        """Return the names of the filters with invalid values."""
+        return tuple(name for name, values in self.filters.items() if not is_valid_filter(name, values))
 
     @property
     def invalid_gates(self) -> tuple[str, ...]:
-        """Return the names of the gates that do not accept their value."""
-        return tuple(name for name, text in self.gates.items() if not is_valid_gate(name, text))
+        """Return the names of the gates with invalid values."""
+        return tuple(name for name, value in self.gates.items() if not is_valid_gate(name, value))
+
+    def ranking_arguments(self) -> dict[str, Any]:
+        """Return the arguments of the client's methods that rank datasets as this state describes.
+
+        Raises:
+            InvalidFilterValue: A filter or a gate has an invalid value.
+        """
+        return {
+            "filters": self.filter_body(),
+            "weights": self.weight_body(),
+            "gates": self.gate_body(),
+            "gate": self.gate_mode,
+            "assurance": self.assurance,
+        }
 
     def filter_body(self) -> dict[str, Any]:
         """Return the filters as the API expects them.
 
         Raises:
-            InvalidFilterValue: A filter does not accept its value.
+            InvalidFilterValue: A filter has an invalid value.
         """
-        return {name: parse_filter(name, texts) for name, texts in self.filters.items()}
+        return {name: parse_filter(name, values) for name, values in self.filters.items()}
 
     def gate_body(self) -> dict[str, Any]:
         """Return the gates as the API expects them.
 
         Raises:
-            InvalidFilterValue: A gate does not accept its value.
+            InvalidFilterValue: A gate has an invalid value.
         """
-        return {name: parse_gate(name, text) for name, text in self.gates.items()}
+        return {name: parse_gate(name, value) for name, value in self.gates.items()}
 
     @property
     def gate_mode(self) -> Literal["pass", "all"]:
-        """Return the gate mode for the API, which ranks either all datasets or only those that pass all gates."""
+        """Return the gate mode of the API.
+
+        `pass` ranks only the datasets that pass every gate, and `all` ranks all datasets.
+        """
         return "pass" if self.passing_only else "all"
 
     def weight_body(self) -> dict[str, float]:
-        """Return the weights as the API expects them: in 0-1, by criterion."""
-        return {name: weight_of(position) for name, position in self.weights.items()}
+        """Return the weight of each criterion in 0-1, as the API expects them."""
+        return {name: position_to_weight(position) for name, position in self.weights.items()}
 
 
 def known_parameters(weight_profiles: WeightProfiles) -> tuple[str, ...]:
@@ -322,21 +350,21 @@ def known_parameters(weight_profiles: WeightProfiles) -> tuple[str, ...]:
 
 
 def unknown_parameters(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[str, ...]:
-    """Return the names of the parameters that have a value but no meaning for a state, such as misspelt filters.
+    """Return the names of parameters that a state does not have, such as misspelt filters.
 
-    Those that other sites add to links in order to count visits are left out, because no reader has written them.
+    Tracking parameters are left out, because other sites add them to links.
     """
     known_names = frozenset(known_parameters(weight_profiles))
-    names = (name for name in _group_parameters(pairs) if not name.startswith(_TRACKING_PREFIX))
+    names = (name for name in _group_parameters(pairs) if not name.startswith(TRACKING_PREFIX))
     return tuple(name for name in names if name not in known_names)
 
 
 class InvalidSetting(NamedTuple):
-    """A parameter of an address with a value that it cannot have, so that the state has another one.
+    """A parameter of an address with an invalid value, which the state replaces by another value.
 
     Attributes:
-        name, value: The parameter, and the value in the address.
-        accepted: The values that it can have; empty for a number.
+        name, value: The parameter, and its value in the address.
+        accepted: The values that it accepts; empty for a number.
     """
 
     name: str
@@ -345,7 +373,10 @@ class InvalidSetting(NamedTuple):
 
 
 def invalid_settings(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[InvalidSetting, ...]:
-    """Return the parameters with a value that a state replaces; filters and gates keep even an invalid value."""
+    """Return the parameters with values that a state replaces because they are invalid.
+
+    Filters and gates are not among them, because the state keeps their invalid values.
+    """
     choices = {
         "profile": (*weight_profiles.profiles, _NO_PROFILE),
         "assurance": tuple(level.value for level in Assurance),
@@ -353,47 +384,52 @@ def invalid_settings(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[Inv
         _ONLY_PASSING[0]: (_ONLY_PASSING[1], "all"),
         _ROBUSTNESS[0]: (_ROBUSTNESS[1], "no"),
     }
-    positions = frozenset(WEIGHT_PREFIX + name for name in weight_profiles.criteria)
+    slider_parameters = frozenset(WEIGHT_PREFIX + name for name in weight_profiles.criteria)
+
+    def is_valid(name: str, value: str) -> bool:
+        if name in choices:
+            return value in choices[name]
+        if name in slider_parameters:
+            return is_position(value)
+        if name in ("page", "pin"):
+            return bool(parse_small_integer(value))
+        return True
 
     settings = []
-    for name, texts in _group_parameters(pairs).items():
-        for text in texts:
-            is_number_valid = (name not in positions or is_position(text)) and (
-                name not in ("page", "pin") or bool(parse_small_integer(text))
-            )
-            accepted = choices.get(name, ())
-            if not is_number_valid or (accepted and text not in accepted):
-                settings.append(InvalidSetting(name, text, accepted))
+    for name, values in _group_parameters(pairs).items():
+        accepted = choices.get(name, ())
+        settings += [InvalidSetting(name, value, accepted) for value in values if not is_valid(name, value)]
     return tuple(settings)
 
 
 def parse_small_integer(text: str) -> int | None:
-    """Convert a string of at most nine digits to a number, or return None for any other string."""
+    """Convert a string of at most nine digits to an integer, or return None for any other string."""
     return int(text) if is_integer(text) else None
 
 
 def _group_parameters(pairs: Pairs) -> dict[str, list[str]]:
-    """Return the non-empty values of each parameter, without surrounding blanks.
+    """Return the non-empty values of each parameter by name, without surrounding blanks.
 
-    Filters and gates have the names that the form uses, whichever of their names they were given by.
+    Alternative names of filters and gates are replaced by the names that the form uses.
     """
     parameters: dict[str, list[str]] = {}
     for name, value in pairs:
-        text = value.strip()
-        if text:
-            parameters.setdefault(_form_name(name), []).append(text)
+        stripped_value = value.strip()
+        if stripped_value:
+            parameters.setdefault(_canonical_parameter_name(name), []).append(stripped_value)
     return parameters
 
 
-def _form_name(name: str) -> str:
-    """Return the name that the form uses for a parameter, which may have another name in the API."""
+def _canonical_parameter_name(name: str) -> str:
+    """Replace an alternative name of a filter or a gate by the name that the form uses."""
     if name.startswith(GATE_PREFIX):
-        return GATE_PREFIX + gate_name(name.removeprefix(GATE_PREFIX))
-    return filter_name(name)
+        gate_name = name.removeprefix(GATE_PREFIX)
+        return GATE_PREFIX + canonical_gate_name(gate_name)
+    return canonical_filter_name(name)
 
 
 def _read_filters(parameters: Parameters) -> dict[str, tuple[str, ...]]:
-    """Return the values of the filters that are set, without repetitions, in the order of the form."""
+    """Return the distinct values of each active filter, in the order of the form."""
     filters = {}
     for name in FILTERS:
         if name in parameters:
@@ -402,12 +438,12 @@ def _read_filters(parameters: Parameters) -> dict[str, tuple[str, ...]]:
 
 
 def _read_gates(parameters: Parameters) -> dict[str, str]:
-    """Return the values of the gates that are set, in the order of the form."""
+    """Return the value of each active gate, in the order of the form."""
     return {name: parameters[GATE_PREFIX + name][0] for name in GATES if GATE_PREFIX + name in parameters}
 
 
 def _has_flag(parameters: Parameters, flag: tuple[str, str]) -> bool:
-    """Return whether a flag, given as a parameter and the value that sets it, is set."""
+    """Return whether a flag is set, given its parameter and the value that sets it."""
     name, value = flag
     return _first_value(parameters, name) == value
 
@@ -415,8 +451,8 @@ def _has_flag(parameters: Parameters, flag: tuple[str, str]) -> bool:
 def _read_weights(parameters: Parameters, weight_profiles: WeightProfiles) -> dict[str, float]:
     """Return the slider positions in the parameters, without zeros.
 
-    A named profile takes precedence over the sliders, because the button of a profile submits all sliders too. If there
-    is neither a profile nor a slider among the parameters, the default profile applies.
+    A named profile takes precedence over sliders, because the button that selects a profile submits all sliders as
+    well. Without a profile and sliders, the default profile applies.
     """
     profile = _first_value(parameters, "profile")
     if profile == _NO_PROFILE:
@@ -428,14 +464,14 @@ def _read_weights(parameters: Parameters, weight_profiles: WeightProfiles) -> di
 
     positions = {}
     for name in slider_names:
-        position = read_position(_first_value(parameters, WEIGHT_PREFIX + name))
+        position = parse_position(_first_value(parameters, WEIGHT_PREFIX + name))
         if position > 0:
             positions[name] = position
     return positions
 
 
 def _read_assurance(text: str) -> Assurance:
-    """Return the level of evidence with this name, or the default if there is none."""
+    """Return the level of evidence with this name, or the default for an unknown name."""
     try:
         return Assurance(text)
     except ValueError:
@@ -447,11 +483,11 @@ def _first_value(parameters: Parameters, name: str) -> str:
     return parameters.get(name, [""])[0]
 
 
-def _read_ids(texts: Iterable[str], *, limit: int) -> tuple[int, ...]:
+def _read_ids(values: Iterable[str], *, limit: int) -> tuple[int, ...]:
     """Return the first `limit` distinct positive ids among the strings, in their order."""
     ids = []
-    for text in texts:
-        dataset_id = parse_small_integer(text)
+    for value in values:
+        dataset_id = parse_small_integer(value)
         if dataset_id:
             ids.append(dataset_id)
     return tuple(dict.fromkeys(ids))[:limit]

@@ -1,6 +1,7 @@
-"""Errors of the API in words that readers understand, to show beside a form: fields by their labels, sizes in MB.
+"""Reword errors of the API for readers, to show them beside a form.
 
-An error that takes the place of the whole page is rendered in `error_pages.py` instead.
+Fields are named by their labels, and sizes are given in kB or MB. `error_pages` renders the errors that replace a whole
+page.
 """
 
 import re
@@ -13,8 +14,8 @@ from touchstone.core.errors import DataFileUnreadable, Invalid, InvalidValue, Pr
 from touchstone.web.forms import PAGE_ERROR
 from touchstone.web.localizer import Localizer
 
-# The text keys of the labels of fields that are not dataset attributes.
-_LABELS: Final[Mapping[str, str]] = {
+# The message keys of the labels of fields that are not dataset attributes.
+_LABEL_KEYS: Final[Mapping[str, str]] = {
     "name": "field_name",
     "description": "description",
     "choice_reason": "reason",
@@ -34,6 +35,9 @@ _LABELS: Final[Mapping[str, str]] = {
     "max_trials": "trials",
     "seed": "seed",
     "time_column": "time_column",
+    "group_column": "group_column",
+    "positive_class": "positive_class",
+    "sample_weight": "sample_weight",
     "strategy": "split",
     "rows": "rows",
     "instances": "rows",
@@ -49,8 +53,8 @@ _LABELS: Final[Mapping[str, str]] = {
     "language": "rank_language",
     "file_type": "rank_file_type",
 }
-# The names of form fields that differ from the API's names.
-_FORM_FIELDS: Final[Mapping[str, str]] = {
+# The names of form fields, where they differ from the names in the API.
+_FORM_NAME_BY_API_NAME: Final[Mapping[str, str]] = {
     "dataset_name": "name",
     "chosen_dataset_id": "dataset",
     "choice_reason": "reason",
@@ -62,8 +66,8 @@ _FORM_FIELDS: Final[Mapping[str, str]] = {
     "file_path": "file",
     "file_type": "file",
 }
-# The form fields that an error is about when it does not name any.
-_FIELDS_OF_CODES: Final[Mapping[str, tuple[str, ...]]] = {
+# The form fields that an error is about if it names none, by error code.
+_FIELDS_BY_CODE: Final[Mapping[str, tuple[str, ...]]] = {
     "email_taken": ("email",),
     "invalid_credentials": ("email", "password"),
     "wrong_password": ("current_password",),
@@ -72,28 +76,28 @@ _FIELDS_OF_CODES: Final[Mapping[str, tuple[str, ...]]] = {
     "invalid_picture": ("picture",),
     "chosen_dataset_not_found": ("dataset",),
 }
-# The text keys of messages that the API always writes in French, as its interface demands.
-_TEXTS_OF_CODES: Final[Mapping[str, str]] = {ProjectNotFound.code: "no_such_project"}
-_BYTES: Final = re.compile(r"\b(\d{4,}) (?:octets|bytes)\b")
+# The message keys for errors that the API always reports in French, as its interface requires.
+_MESSAGE_KEY_BY_CODE: Final[Mapping[str, str]] = {ProjectNotFound.code: "no_such_project"}
+_BYTE_COUNT: Final = re.compile(r"\b(\d{4,}) (?:octets|bytes)\b")
 _DOTTED_NAME: Final = re.compile(r"\b(?:split|features|instances|budget)\.[a-z_]+")
 _LONG_NUMBER: Final = re.compile(r"-?\d{16,}")
 _LARGEST_SAFE_INTEGER: Final = 2**53 - 1
 
 
 def localize_error(error: TouchstoneError, localizer: Localizer) -> TouchstoneError:
-    """Return an error of the API with a message for the readers of a page.
+    """Return an API error with a message for the readers of a page.
 
-    The API's own message is meant for developers. For readers, fields are named by their labels, such as "Test rows"
-    instead of `split.test_size`, and sizes are given in kB or MB instead of bytes.
+    The message of the API is meant for developers. The new message names fields by their labels, such as "Test rows"
+    instead of `split.test_size`, and gives sizes in kB or MB instead of bytes.
     """
     detail = _convert_bytes(_readable_detail(error, localizer), localizer)
     return TouchstoneError(error.status, error.code, detail, retry_after=error.retry_after)
 
 
 def _readable_detail(error: TouchstoneError, localizer: Localizer) -> str:
-    """Return the message of an error in words for readers, with the labels of fields instead of their technical names.
+    """Return the message of an error with the labels of fields instead of their technical names.
 
-    If every invalid field has a message of its own, these messages replace the general one.
+    If there is a message about each invalid field, these messages replace the general message.
     """
     is_about_fields = error.code in (Invalid.code, InvalidValue.code)
     if is_about_fields:
@@ -103,25 +107,25 @@ def _readable_detail(error: TouchstoneError, localizer: Localizer) -> str:
             separator = f"{localizer.text('semicolon')} "
             return separator.join(distinct_messages)
 
-    if error.code in _TEXTS_OF_CODES:
-        return localizer.text(_TEXTS_OF_CODES[error.code])
+    if error.code in _MESSAGE_KEY_BY_CODE:
+        return localizer.text(_MESSAGE_KEY_BY_CODE[error.code])
 
-    detail = _label_names(error.detail, localizer)
+    detail = _replace_api_names(error.detail, localizer)
     if error.errors and error.code == DataFileUnreadable.code:
-        # The general message of this error only names the problem. Its first entry says how to solve it.
+        # The general message of this error only names the problem; the first entry says how to solve it.
         solution = error.errors[0].get("msg", "")
         return localizer.text("field_problem", name=detail, problem=solution)
     return detail
 
 
 def field_messages(error: TouchstoneError, localizer: Localizer) -> dict[str, str]:
-    """Return the messages to show beside the fields of a form, by the name of the field.
+    """Return the messages to show beside the fields of a form, by field name.
 
-    The API may name a part of a field, such as `split.time_column`. The message is then returned for `split` and for
-    `time_column`, because the form may have a field for either.
+    The API may name a nested field, such as `split.time_column`. Its message is returned for both `split` and
+    `time_column`, because the form may have either field.
     """
-    if error.code in _FIELDS_OF_CODES:
-        return dict.fromkeys(_FIELDS_OF_CODES[error.code], error.detail)
+    if error.code in _FIELDS_BY_CODE:
+        return dict.fromkeys(_FIELDS_BY_CODE[error.code], error.detail)
 
     messages: dict[str, str] = {}
     for entry in error.errors:
@@ -129,18 +133,28 @@ def field_messages(error: TouchstoneError, localizer: Localizer) -> dict[str, st
         if not message:
             continue
 
-        path_to_field = entry.get("loc") or ()
-        for api_name in reversed(path_to_field):
-            form_name = _FORM_FIELDS.get(api_name, str(api_name))
-            # If a field has several messages, the first one is shown.
+        for form_name in _form_names(entry.get("loc") or ()):
+            # If a field has several messages, only the first one is shown.
             messages.setdefault(form_name, message)
     return messages
+
+
+def _form_names(location: Sequence[Any]) -> list[str]:
+    """Return the names of the form fields that an API field may have.
+
+    An option of a single dataset in a comparison, such as `by_dataset.12.group_column`, is the field `group_column.12`.
+    """
+    names = [_FORM_NAME_BY_API_NAME.get(api_name, str(api_name)) for api_name in reversed(location)]
+    if "by_dataset" in location:
+        dataset_position = list(location).index("by_dataset") + 1
+        return [f"{option}.{location[dataset_position]}" for option in location[dataset_position + 1 :][:1]]
+    return names
 
 
 def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
     """Return the message of an API error about one field, such as "Year: must be a number".
 
-    The text is empty if the entry has no message, or if the page has no label for its field.
+    It is empty if the entry has no message, or if its field has no label.
     """
     if entry.get("type") == PAGE_ERROR:
         return str(entry["msg"])
@@ -148,43 +162,43 @@ def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
     if entry.get("type") == "file_type":
         label = localizer.text("new_file")
     else:
-        label = _label(entry.get("loc") or (), localizer)
+        label = _find_label(entry.get("loc") or (), localizer)
 
     message = str(entry.get("msg") or "")
     if not label or not message:
         return ""
 
-    if _names_technical_limit(message):
+    if _contains_technical_limit(message):
         message = localizer.text("number_too_large")
     return localizer.text("field_problem", name=label, problem=message)
 
 
-def _names_technical_limit(message: str) -> bool:
-    """Return whether a message contains a limit that means nothing to readers, such as the largest 64-bit integer."""
+def _contains_technical_limit(message: str) -> bool:
+    """Return whether a message contains a technical limit, such as the largest 64-bit integer."""
     numbers = [int(digits) for digits in _LONG_NUMBER.findall(message)]
     return any(abs(number) >= _LARGEST_SAFE_INTEGER for number in numbers)
 
 
-def _label_names(sentence: str, localizer: Localizer) -> str:
-    """Return the sentence with names of the API, such as `split.time_column`, replaced by quoted labels."""
+def _replace_api_names(sentence: str, localizer: Localizer) -> str:
+    """Replace names of the API in a sentence, such as `split.time_column`, by quoted labels."""
 
     def quoted_label(match: re.Match[str]) -> str:
-        label = _label(match[0].split("."), localizer)
+        label = _find_label(match[0].split("."), localizer)
         return localizer.text("quoted", text=label) if label else match[0]
 
     return _DOTTED_NAME.sub(quoted_label, sentence)
 
 
 def _convert_bytes(sentence: str, localizer: Localizer) -> str:
-    """Return the sentence with numbers of bytes written in kB or MB."""
-    return _BYTES.sub(lambda match: localizer.bytes(int(match[1])), sentence)
+    """Replace numbers of bytes in a sentence by sizes in kB or MB."""
+    return _BYTE_COUNT.sub(lambda match: localizer.bytes(int(match[1])), sentence)
 
 
-def _label(location: Sequence[Any], localizer: Localizer) -> str:
-    """Return the label of the innermost labelled part of a location, or an empty string if no part has one."""
-    for name in reversed(location):
+def _find_label(path_to_field: Sequence[Any], localizer: Localizer) -> str:
+    """Return the label of the innermost name in the path that has one, or an empty string if none has."""
+    for name in reversed(path_to_field):
         if name in BY_NAME:
             return localizer.attribute(name)
-        if name in _LABELS:
-            return localizer.text(_LABELS[name])
+        if name in _LABEL_KEYS:
+            return localizer.text(_LABEL_KEYS[name])
     return ""

@@ -1,7 +1,7 @@
-"""The requests of earlier jobs as fields of the forms that start a job, so that they can be repeated with changes.
+"""Convert the requests of earlier jobs to form fields, so that readers can repeat the jobs.
 
-This is the inverse of reading these forms. The form for explanations has a single field for all options that only the
-API has, so that none of them is lost.
+This is the inverse of reading the forms. Some options of an explanation can only be set through the API. The form has a
+single hidden field for all of them, so that none is lost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,12 @@ import msgspec
 from touchstone.learning.request_definitions import ExplanationRequest
 
 OTHER_OPTIONS: Final = "other_options"
-"""The field of the form for explanations with all options that only the API has, as a JSON object."""
+"""The form field with all options of an explanation that only the API can set, as a JSON object."""
 
 JsonObject = Mapping[str, Any]
 Fields = list[tuple[str, str]]
 
-# The fields that have the same name in the form and in the request.
+# The fields with the same name in the form and in the request.
 _TRAINING_FIELDS: Final = (
     "dataset_id",
     "target",
@@ -33,9 +33,9 @@ _TRAINING_FIELDS: Final = (
     "name",
 )
 _SPLIT_FIELDS: Final = ("strategy", "time_column", "group_column", "duplicates", "folds")
-_OPTIONS_OF_API: Final = ("background", "output", "seed")
-FIELDLESS_OPTIONS: Final = (*_OPTIONS_OF_API, "instances")
-"""The options that this field may hold."""
+_API_ONLY_OPTIONS: Final = ("background", "output", "seed")
+FIELDLESS_OPTIONS: Final = (*_API_ONLY_OPTIONS, "instances")
+"""The options that the field `OTHER_OPTIONS` may contain."""
 _DEFAULTS: Final[JsonObject] = msgspec.to_builtins(ExplanationRequest(job_id="0"))
 _EXPLANATION_FIELDS: Final = (
     "job_id",
@@ -50,7 +50,7 @@ _EXPLANATION_FIELDS: Final = (
 
 
 def training_fields(request: JsonObject) -> Fields:
-    """Return the fields of the training form that describe the request of a training."""
+    """Convert the request of a training to fields of the training form."""
     features = request.get("features") or {}
     split = request.get("split") or {}
     budget = request.get("budget") or {}
@@ -79,7 +79,7 @@ def training_fields(request: JsonObject) -> Fields:
 
 
 def explanation_fields(request: JsonObject) -> Fields:
-    """Return the fields of the form for explanations that describe the request of an explanation."""
+    """Convert the request of an explanation to fields of the explanation form."""
     instances = request.get("instances") or {}
     rows = instances.get("rows") or ()
 
@@ -96,11 +96,11 @@ def explanation_fields(request: JsonObject) -> Fields:
 
 
 def _other_options(request: JsonObject) -> JsonObject:
-    """Return the options of an explanation that only the API has, as far as they differ from their defaults.
+    """Return the options of an explanation that only the API can set, without default values.
 
-    They include rows that are given by their values instead of their numbers.
+    They include rows that are given by their values instead of by their numbers.
     """
-    options = {name: request[name] for name in _OPTIONS_OF_API if request.get(name) not in (None, _DEFAULTS[name])}
+    options = {name: request[name] for name in _API_ONLY_OPTIONS if request.get(name) not in (None, _DEFAULTS[name])}
     values = (request.get("instances") or {}).get("values")
     if values:
         options["instances"] = {"values": values}
@@ -108,15 +108,15 @@ def _other_options(request: JsonObject) -> JsonObject:
 
 
 def _percentage(share: float) -> int | float:
-    """Convert a share to a percentage without floating-point rounding errors."""
+    """Convert a share in 0-1 to a percentage, without floating-point errors."""
     percentage = round(100 * share, 9)
     return int(percentage) if percentage.is_integer() else percentage
 
 
 def _form_fields(values: JsonObject, lists: Mapping[str, Sequence[str] | None]) -> Fields:
-    """Return the fields of a form for single values and for lists, whose elements are fields of their own.
+    """Return the names and values of form fields, with one field for each value and each list element.
 
-    Numbers and truth values are written as in JSON, because that is how the form reads the class that a text means.
+    Numbers and Booleans are written as in JSON, because `parse_class` reads the class in the form like that.
     """
     fields = []
     for name, value in values.items():

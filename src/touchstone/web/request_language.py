@@ -1,7 +1,7 @@
 """The language of the response to a request.
 
-A language that the reader has selected in this browser takes precedence over the preference that the browser states.
-`localizer` then writes texts, numbers and dates in that language; the texts themselves are in `messages`.
+A language that the reader has selected on our pages takes precedence over the preferences of the browser. `localizer`
+formats messages, numbers and dates in that language.
 """
 
 from starlette.requests import Request
@@ -18,6 +18,6 @@ def selected_language(request: Request) -> str | None:
 
 
 def response_language(request: Request) -> str:
-    """Return the language of the response: the selected language, or else the one that the browser prefers."""
+    """Return the selected language, or the language that the browser prefers if none was selected."""
     accept_language = request.headers.get("accept-language")
     return selected_language(request) or preferred_locale(accept_language)

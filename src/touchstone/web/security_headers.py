@@ -1,4 +1,4 @@
-"""Response headers that tell browsers what a page may do: content security policy, framing, caching of files."""
+"""Response headers for the security of pages and the caching of static files."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.web.static_files import PREFIX
 
-# Everything comes from this origin. Inline scripts and styles never run, no matter who managed to inject one.
+# Everything is loaded from this origin. Inline scripts and styles are blocked, even if an attacker injects one.
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -41,7 +41,7 @@ class SecurityHeadersMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Call the application, and add the headers to its response.
 
-        In ASGI, the headers of a response are part of its first message, before any part of the body.
+        An ASGI application sends its headers with the first message of the response, before the body.
         """
         is_static = scope["type"] == "http" and scope["path"].startswith(PREFIX)
 
@@ -58,10 +58,10 @@ class SecurityHeadersMiddleware:
 
 
 def _static_cache_control(query: bytes) -> str:
-    """Return how long browsers may keep a static file.
+    """Return the Cache-Control header for a static file.
 
-    An address with a digest of the content always means the same bytes. Scripts import one another without a digest, so
-    browsers must ask whether those files have changed.
+    An address with a digest of the content never changes its content, so it may be cached for ever. Scripts import one
+    another without a digest, so browsers must check whether these files have changed.
     """
     has_digest = query.startswith(b"v=")
     return _CACHE_FOR_EVER if has_digest else _REVALIDATE

@@ -1,4 +1,4 @@
-"""Responses to requests without a valid session: the sign-in page, which keeps what was submitted."""
+"""Responses to requests without a valid session, which do not lose a submitted form."""
 
 from typing import Final
 
@@ -14,10 +14,10 @@ SIGN_IN: Final = "/app/sign-in"
 
 
 async def require_sign_in(ctx: PageContext) -> Response:
-    """Send a reader without a valid session to the sign-in page, and from there back to the page that was requested.
+    """Send a reader without a valid session to the sign-in page, and from there back to the page.
 
-    A redirect would lose a form that the request has submitted. In that case, the response itself is the sign-in page:
-    it keeps the form in a hidden field, and shows it again on its own page after signing in.
+    A redirect would lose a submitted form. The response to a form is therefore the sign-in page itself, which holds the
+    form in a hidden field. After signing in, the reader sees the form again on its page.
     """
     if ctx.is_post:
         unsent_form = encode_unsent_form(ctx.request, await ctx.form())

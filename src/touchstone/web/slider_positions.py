@@ -1,4 +1,4 @@
-"""The positions of the sliders, from 0 to 100, and the weights from 0 to 1 that the API has instead."""
+"""Slider positions in 0-100, and their conversion from and to the weights of the API in 0-1."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 SLIDER_MAX: Final = 100
-_SMALLEST_READABLE: Final = 0.0001  # smaller positions cannot be told from 0
-_SMALLEST_POSITION: Final = 1e-300  # no position above 0 is smaller, because dividing it would give 0
+_SMALLEST_READABLE: Final = 0.0001  # smaller positions look like 0
+_SMALLEST_POSITION: Final = 1e-300  # the smallest position above 0; smaller ones would underflow to 0 when divided
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,7 @@ class WeightProfiles:
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> "WeightProfiles":
-        """Return the criteria and profiles that the API describes.
-
-        The API gives the weights of a profile in 0-1. They are converted into positions of the sliders, in 0-100.
-        """
+        """Create the profiles from their description by the API, which has weights in 0-1."""
         criteria = tuple(criterion["name"] for criterion in description["criteria"])
         profiles: dict[str, dict[str, float]] = {}
         default_profile = ""
@@ -44,32 +41,33 @@ class WeightProfiles:
         return cls(criteria=criteria, profiles=profiles, default=default_profile)
 
     def slider_positions(self, profile: str) -> dict[str, float]:
-        """Return the slider positions of a profile, or of the default profile if there is none of that name."""
+        """Return the slider positions of a profile, or of the default profile for an unknown name."""
         positions = self.profiles.get(profile) or self.profiles[self.default]
         return dict(positions)
 
 
 def _profile_positions(profile: Mapping[str, Any], criteria: Iterable[str]) -> dict[str, float]:
-    """Return the slider positions of a profile that the API describes, in the order of the criteria."""
+    """Return the slider positions of a profile in the order of the criteria, without zeros."""
     weights = {entry["criterion_name"]: entry["weight"] for entry in profile["weights"]}
     return {name: _round_position(weights[name] * SLIDER_MAX) for name in criteria if weights.get(name)}
 
 
 def slider_positions(weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the slider positions (0-100) that represent the weights of a project.
+    """Convert the weights of a project to slider positions in 0-100.
 
-    A project may have any weights that are not negative. Weights up to 1 are taken for shares, weights up to 100 for
-    positions. They are scaled so that the largest is 100 if it is larger, or if the smallest would be too near to 0.
-    Weights of zero are left out, and no other weight becomes zero.
+    A project may have any non-negative weights. If none is above 1, they are multiplied by 100. If none is above 100,
+    they are used as positions. If a weight is above 100, or the smallest position would look like 0, all weights are
+    scaled so that the largest position is 100. Weights of zero are left out, and no other weight becomes zero.
     """
     positive_weights = {name: weight for name, weight in weights.items() if weight > 0}
     if not positive_weights:
         return {}
 
-    largest_weight, smallest_weight = max(positive_weights.values()), min(positive_weights.values())
+    largest_weight = max(positive_weights.values())
+    smallest_weight = min(positive_weights.values())
     scale = SLIDER_MAX if largest_weight <= 1 else 1
     if largest_weight > SLIDER_MAX or smallest_weight * scale < _SMALLEST_READABLE:
-        # Dividing first keeps tiny weights from an infinite scale.
+        # Dividing before multiplying avoids an infinite factor for tiny weights.
         scaled_weights = {name: weight / largest_weight * SLIDER_MAX for name, weight in positive_weights.items()}
     else:
         scaled_weights = {name: weight * scale for name, weight in positive_weights.items()}
@@ -77,21 +75,21 @@ def slider_positions(weights: Mapping[str, float]) -> dict[str, float]:
     return {name: _round_position(max(weight, _SMALLEST_POSITION)) for name, weight in scaled_weights.items()}
 
 
-def weight_of(position: float) -> float:
+def position_to_weight(position: float) -> float:
     """Convert a slider position to a weight in 0-1."""
     # The division is decimal, so that 7 becomes 0.07 and not 0.07000000000000001.
     return float(Decimal(repr(position)) / SLIDER_MAX)
 
 
 def is_position(text: str) -> bool:
-    """Return whether a string is a slider position, a number in 0-100."""
+    """Return whether a string is a valid slider position, which is a number in 0-100."""
     try:
         return 0 <= float(text) <= SLIDER_MAX
     except ValueError:
         return False
 
 
-def read_position(text: str) -> float:
+def parse_position(text: str) -> float:
     """Parse a slider position and clamp it to 0-100, or return 0 if it is not a number."""
     try:
         position = float(text)
@@ -105,7 +103,7 @@ def read_position(text: str) -> float:
 
 
 def _round_position(position: float) -> float:
-    """Return a position with the six significant digits that addresses have; a position above 0 stays above 0."""
+    """Round a position to six significant digits, as in addresses, but never to 0 if it is positive."""
     if position <= 0:
         return 0.0
     return max(float(f"{position:g}"), _SMALLEST_POSITION)

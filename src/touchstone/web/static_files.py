@@ -11,10 +11,10 @@ PREFIX: Final = "/app/static/"
 
 @cache
 def content_digest(name: str) -> str:
-    """Return a short digest of a static file's content."""
+    """Return a short digest of the content of a static file."""
     return hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()[:12]
 
 
 def static_address(name: str) -> str:
-    """Return the address of a static file; it changes with the content, so that a cached copy is never outdated."""
+    """Return the address of a static file with a digest, so that cached copies are never outdated."""
     return f"{PREFIX}{name}?v={content_digest(name)}"

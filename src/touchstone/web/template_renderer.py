@@ -1,4 +1,4 @@
-"""Jinja templates, compiled once for each language."""
+"""The Jinja templates of the pages, compiled once for each language."""
 
 import re
 from pathlib import Path
@@ -14,21 +14,20 @@ from touchstone.web.localizer import Localizer
 from touchstone.web.static_files import static_address
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-# Values that a form sends back are not changed, so that saving a record never alters untouched fields.
+# The values of form fields. They are not changed, so that saving a record never alters untouched fields.
 _FORM_VALUE: Final = re.compile(r'(\svalue="[^"]*"|<textarea\b[^>]*>[^<]*</textarea>)')
 
 
 class TemplateRenderer:
-    """The templates of the pages, with the functions and filters of each language.
+    """Renders the templates of the pages in each language.
 
-    Templates are compiled on first use and kept for all requests. A template that uses an unknown variable fails
-    instead of showing nothing.
+    Templates are compiled on first use and cached for all requests.
     """
 
     def __init__(self) -> None:
-        """Set up a localizer and a Jinja environment for each language of the pages.
+        """Create a localizer and a Jinja environment for each language of the pages.
 
-        Templates are never reloaded while the service runs, and `StrictUndefined` makes unknown variables an error.
+        Templates are never reloaded while the service runs, and a template that uses an unknown variable fails.
         """
         environment = Environment(
             loader=FileSystemLoader(_TEMPLATES),
@@ -50,23 +49,22 @@ class TemplateRenderer:
         for locale in LOCALES:
             localizer = Localizer(locale)
             self._localizers[locale] = localizer
-            self._environments[locale] = _localized(environment, localizer)
+            self._environments[locale] = _localize_environment(environment, localizer)
 
     def localizer(self, locale: str) -> Localizer:
         """Return the localizer of a language."""
         return self._localizers[locale]
 
     def render(self, name: str, locale: str, **context: Any) -> str:
-        """Return the template `name`, filled with `context` in the language `locale`."""
+        """Render the template `name` in the language `locale`, with the variables in `context`."""
         template = self._environments[locale].get_template(name)
-        return _show_direction_marks(template.render(**context))
+        return _replace_direction_marks(template.render(**context))
 
 
-def _localized(environment: Environment, localizer: Localizer) -> Environment:
-    """Return a copy of the environment whose templates write texts, numbers and dates in one language.
+def _localize_environment(environment: Environment, localizer: Localizer) -> Environment:
+    """Return a copy of the environment with the functions and filters of one language.
 
-    The environment gets global functions for texts, such as `t('sign_in')`, and filters for values, such as
-    `{{ size|bytes }}`.
+    Templates call functions for messages, such as `t('sign_in')`, and filters for values, such as `{{ size|bytes }}`.
     """
     localized = environment.overlay()
     localized.globals = {
@@ -90,11 +88,11 @@ def _localized(environment: Environment, localizer: Localizer) -> Environment:
     return localized
 
 
-def _show_direction_marks(html: str) -> str:
-    """Return a page in which invisible characters that reverse the direction of text are replaced by visible signs.
+def _replace_direction_marks(html: str) -> str:
+    """Replace invisible characters that reverse the direction of text by visible signs.
 
-    The name of a dataset could otherwise use such a character to make one link look like another. The values of form
-    fields stay as they are, because the browser sends them back when the form is saved.
+    With such a character, the name of a dataset could make one link look like another. The values of form fields are
+    not changed, because the browser sends them back when the form is saved.
     """
     if replace_control_characters(html) == html:
         return html

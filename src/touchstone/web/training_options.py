@@ -1,4 +1,4 @@
-"""The options of jobs, as the training form and the form on the page of a project send them."""
+"""Read the options of jobs from the forms that start a training, a comparison or an explanation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,8 +6,10 @@ from typing import Any
 import msgspec
 from starlette.datastructures import FormData
 
+from touchstone.core.comma_lists import split_at_commas
+from touchstone.learning.request_choices import Strategy
 from touchstone.learning.request_definitions import MAX_TEST_SHARE, MIN_TEST_SHARE
-from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, split_at_commas, text_field
+from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.repeated_requests import FIELDLESS_OPTIONS, OTHER_OPTIONS
 from touchstone.web.views.training_choices import DATASET_OPTIONS
@@ -16,12 +18,12 @@ JsonObject = dict[str, Any]
 
 
 def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
-    """Return the options of the training that a form describes, besides its dataset and its target.
+    """Read the options of a training from its form, except the dataset and the target.
 
-    Fields that are left empty are not sent, so that the service chooses their values.
+    Empty fields are left out, so that the service chooses their values.
 
     Raises:
-        TouchstoneError: A field does not hold a number where one is needed, or two fields contradict each other.
+        TouchstoneError: A number is invalid, or two fields contradict each other.
     """
     positive_class_text = text_field(form, "positive_class")
     positive_class = parse_class(positive_class_text) if positive_class_text else None
@@ -52,10 +54,10 @@ def read_training_options(ctx: PageContext, form: FormData) -> JsonObject:
 
 
 def read_dataset_options(form: FormData) -> dict[str, JsonObject]:
-    """Return the options that a comparison of trainings applies to single datasets, by the id of the dataset.
+    """Read the options of a model comparison that apply to single datasets, by dataset id.
 
-    A field is named after the option and the dataset: `group_column.12` holds the option `group_column` of the dataset
-    with the id 12. Fields that are left empty are ignored.
+    A field name consists of the option and the id of the dataset. For example, `group_column.12` is the option
+    `group_column` for the dataset with the id 12. Empty fields are ignored.
     """
     options_by_dataset: dict[str, JsonObject] = {}
     for field_name in form:
@@ -65,15 +67,15 @@ def read_dataset_options(form: FormData) -> dict[str, JsonObject]:
         is_dataset_option = option_name in DATASET_OPTIONS and dataset_id != ""
         if is_dataset_option and text:
             options = options_by_dataset.setdefault(dataset_id, {})
-            options[option_name] = _dataset_option(option_name, text)
+            options[option_name] = _parse_dataset_option(option_name, text)
     return options_by_dataset
 
 
 def read_other_options(ctx: PageContext, form: FormData) -> JsonObject:
-    """Return the options of an earlier explanation for which the form has no field, and which it sends along as JSON.
+    """Read the options without form fields from the hidden field that repeats an explanation.
 
     Raises:
-        TouchstoneError: The field does not hold a JSON object.
+        TouchstoneError: The hidden field does not hold a JSON object.
     """
     text = text_field(form, OTHER_OPTIONS)
     if not text:
@@ -85,8 +87,8 @@ def read_other_options(ctx: PageContext, form: FormData) -> JsonObject:
     return {name: value for name, value in options.items() if name in FIELDLESS_OPTIONS}
 
 
-def _dataset_option(name: str, text: str) -> Any:
-    """Return the value of an option of a single dataset."""
+def _parse_dataset_option(name: str, text: str) -> Any:
+    """Convert the entered value of an option for a single dataset to the value that the API expects."""
     if name == "features":
         return {"exclude": split_at_commas(text)}
     if name == "sensitive_features":
@@ -95,22 +97,31 @@ def _dataset_option(name: str, text: str) -> Any:
 
 
 def _read_split(ctx: PageContext, form: FormData) -> JsonObject:
-    """Return the options for dividing the rows of a table into those to train on and those to test on."""
-    folds_message = ctx.text("not_whole", name=ctx.text("folds"))
+    """Read the options for splitting the rows of a table into training rows and test rows.
+
+    Either the number of folds or the share of test rows has no effect, as the form says beside them. That one is not
+    sent, because the API refuses it.
+    """
+    strategy = text_field(form, "strategy")
+    if strategy == Strategy.KFOLD:
+        folds_message = ctx.text("not_whole", name=ctx.text("folds"))
+        size: JsonObject = {"folds": integer_field(form, "folds", folds_message)}
+    else:
+        size = {"test_size": _read_test_size(ctx, form)}
+
     return without_empty(
         {
-            "strategy": text_field(form, "strategy"),
+            "strategy": strategy,
             "time_column": text_field(form, "time_column"),
             "group_column": text_field(form, "group_column"),
             "duplicates": text_field(form, "duplicates"),
-            "test_size": _read_test_size(ctx, form),
-            "folds": integer_field(form, "folds", folds_message),
+            **size,
         }
     )
 
 
 def _read_test_size(ctx: PageContext, form: FormData) -> float | None:
-    """Return the share of the rows to test on, in 0-1, which the form has in percent, or None if the field is empty.
+    """Read the percentage of test rows as a share in 0-1, or return None if the field is empty.
 
     Raises:
         TouchstoneError: The field does not hold a percentage that the API accepts.
@@ -122,7 +133,8 @@ def _read_test_size(ctx: PageContext, form: FormData) -> float | None:
         percentage = parse_number(text)
     except ValueError as error:
         raise invalid_field(ctx.text("not_a_number"), "test_size") from error
-    share = round(percentage / 100, 9)  # Without floating-point rounding errors.
+
+    share = round(percentage / 100, 9)  # without floating-point errors
     if not MIN_TEST_SHARE <= share <= MAX_TEST_SHARE:
         limits = {"low": round(100 * MIN_TEST_SHARE), "high": round(100 * MAX_TEST_SHARE)}
         raise invalid_field(ctx.text("test_size_range", **limits), "test_size")
@@ -130,16 +142,16 @@ def _read_test_size(ctx: PageContext, form: FormData) -> float | None:
 
 
 def _read_budget(ctx: PageContext, form: FormData) -> JsonObject:
-    """Return the limits on the number of trials and on the training time."""
+    """Read the limits on the number of trials and on the training time."""
     max_trials = integer_field(form, "max_trials", ctx.text("not_whole", name=ctx.text("trials")))
     max_seconds = integer_field(form, "max_seconds", ctx.text("not_whole", name=ctx.text("max_seconds")))
     return without_empty({"max_trials": max_trials, "max_runtime_seconds": max_seconds})
 
 
 def _read_threshold(ctx: PageContext, form: FormData) -> JsonObject | None:
-    """Return the rule by which a training chooses the decision threshold of its model, or None if the form has no rule.
+    """Read the rule for choosing the decision threshold, or return None if the form has none.
 
-    The rule is either a metric to optimize, or the costs of false positives (`fp`) and false negatives (`fn`).
+    The rule is either a metric to optimize, or the costs of a false positive (`fp`) and a false negative (`fn`).
 
     Raises:
         TouchstoneError: The form has both a metric and costs, or the cost of only one kind of error.
@@ -159,10 +171,10 @@ def _read_threshold(ctx: PageContext, form: FormData) -> JsonObject | None:
 
 
 def _read_cost(ctx: PageContext, form: FormData, name: str) -> int | float | None:
-    """Return the cost of one kind of error, or None if the field is empty.
+    """Read the cost of one kind of error, or return None if the field is empty.
 
     Raises:
-        TouchstoneError: The field holds something other than a number.
+        TouchstoneError: The field does not hold a number.
     """
     text = text_field(form, name)
     if not text:
@@ -174,10 +186,9 @@ def _read_cost(ctx: PageContext, form: FormData, name: str) -> int | float | Non
 
 
 def parse_class(text: str) -> str | int | float | bool:
-    """Return the class that a string denotes.
+    """Convert the entered name of a class to its value in the data file.
 
-    A text such as `3` or `true` stands for a number or a truth value, because that is how the data file holds it. Any
-    other text is the class itself.
+    A string such as `3` or `true` becomes a number or a Boolean. Any other string is the class itself.
     """
     try:
         value = msgspec.json.decode(text)
@@ -187,5 +198,5 @@ def parse_class(text: str) -> str | int | float | bool:
 
 
 def without_empty(fields: Mapping[str, Any]) -> JsonObject:
-    """Return the fields that have a value; False and 0 are values, empty texts, lists and objects are not."""
+    """Return the fields without None and empty strings, lists and objects; False and 0 are kept."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}

@@ -1,7 +1,7 @@
-"""Forms that were submitted after the session had ended: carried through signing in, and then shown again.
+"""Forms that were submitted after the session had expired, and are shown again after signing in.
 
-The sign-in page holds the form in a hidden field. After signing in, `returned_form.html` posts it to its address with
-the field `RETURNED`, which makes the page show the form again instead of executing it.
+The sign-in page carries the form in a hidden field. After signing in, `returned_form.html` posts it to its original
+address with the additional field `RETURNED`. The page then shows the form again instead of executing it.
 """
 
 from typing import Final
@@ -10,12 +10,12 @@ import msgspec
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
-from touchstone.web.addresses import local_address
+from touchstone.web.addresses import local_address, request_address
 
 RETURNED: Final = "returned"
-# Forms with a page of their own on which they can be shown again.
+# The addresses of forms that their page can show again.
 _RESTORABLE: Final = ("/app/projects/", "/app/datasets/", "/app/jobs/", "/app/account/profile")
-# Forms without any input.
+# The addresses of forms without input, such as a button that deletes a record.
 _WITHOUT_INPUT: Final = ("/delete", "/cancel")
 
 
@@ -27,10 +27,10 @@ class UnsentForm(msgspec.Struct, frozen=True):
 
 
 def encode_unsent_form(request: Request, form: FormData) -> str:
-    """Return a submitted form as JSON for a hidden field of the sign-in page, which shows it again after signing in.
+    """Return a submitted form as JSON, for a hidden field of the sign-in page.
 
-    Passwords are left out because no page may contain them. No page can fill a form with a file, so only the name of a
-    file is kept: the page then says that the file has to be chosen again.
+    Passwords are left out, because no page may contain them. A page cannot put a file into a form, so only the name of
+    the file is included, and the page asks the reader to choose the file again.
     """
     fields = []
     for name, value in form.multi_items():
@@ -38,20 +38,19 @@ def encode_unsent_form(request: Request, form: FormData) -> str:
         if text is not None and not is_password_field(name) and name != RETURNED:
             fields.append((name, text))
 
-    url = request.url
-    action = f"{url.path}?{url.query}" if url.query else url.path
-    return msgspec.json.encode(UnsentForm(action, fields)).decode()
+    unsent_form = UnsentForm(action=request_address(request), fields=fields)
+    return msgspec.json.encode(unsent_form).decode()
 
 
 def is_password_field(name: str) -> bool:
-    """Return whether a field of a form takes a password, given its name."""
+    """Return whether the form field with this name holds a password."""
     return "password" in name
 
 
 def decode_unsent_form(text: str) -> UnsentForm | None:
-    """Return the form that the hidden field of the sign-in page holds; None if it holds none that can be shown again.
+    """Return the form in the hidden field of the sign-in page, or None if it cannot be shown again.
 
-    The field comes from the browser, so its address is accepted only if it leads to one of our own forms.
+    The field comes from the browser, so the address in it is accepted only if it leads to one of our own forms.
     """
     try:
         form = msgspec.json.decode(text, type=UnsentForm)
@@ -61,6 +60,4 @@ def decode_unsent_form(text: str) -> UnsentForm | None:
     path = form.action.partition("?")[0]
     is_restorable = path.startswith(_RESTORABLE) and not path.endswith(_WITHOUT_INPUT)
     is_local = form.action == local_address(form.action)
-    if is_restorable and is_local:
-        return form
-    return None
+    return form if is_restorable and is_local else None

@@ -52,7 +52,8 @@ class Assessment(Struct, frozen=True, kw_only=True):
     """The scores of a comparison.
 
     Attributes:
-        metrics: the metrics of the trainings. With more than one metric, the scores cannot be compared.
+        metrics: the metrics of the trainings. The scores cannot be compared if there are several metrics, or if the
+            only one has the unit of the target.
         datasets: the datasets with their scores.
         best: the datasets with the best score, or an empty list if the scores cannot be compared.
     """
@@ -73,7 +74,7 @@ def assess(comparison: Comparison) -> Assessment:
     scores = [dataset.score for dataset in datasets if dataset.score is not None]
     metrics = sorted({score.metric for score in scores})
 
-    are_comparable = len(metrics) == 1
+    are_comparable = len(metrics) == 1 and not METRIC_BY_NAME[metrics[0]].has_target_unit
     if not are_comparable:
         return Assessment(metrics=metrics, datasets=datasets, best=[])
 

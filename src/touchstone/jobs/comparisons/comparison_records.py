@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from msgspec import Struct
@@ -11,10 +12,17 @@ from touchstone.jobs.job_states import FINAL_STATES, JobState
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """The reason for leaving out a dataset, as the key of a sentence and its placeholder values."""
+    """The reason for leaving out a dataset.
+
+    Attributes:
+        code: the key of the sentence that explains the reason.
+        facts: the placeholder values of the sentence.
+        field: the invalid field in the request for the training, or empty if the table is the reason.
+    """
 
     code: str
     facts: Json = {}
+    field: str = ""
 
 
 class NewComparedDataset(Struct, frozen=True, kw_only=True):
@@ -70,12 +78,19 @@ class ComparedDatasetRecord(RowRecord, frozen=True, kw_only=True):
     metrics: Json | None
     algorithm: str | None
     algorithm_label: Json | None
+    classes: list[Any] | None
+    split_strategy: str | None
     warnings: list[Json] | None
 
     @property
     def is_done(self) -> bool:
         """Whether the training has ended, was deleted, or never existed."""
         return self.status is None or self.status in FINAL_STATES
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the training was deleted, so that its result is unknown."""
+        return self.refusal is None and self.status is None
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
@@ -98,7 +113,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     def state(self) -> JobState:
         """The state of the whole comparison, derived from the states of its trainings.
 
-        It has succeeded once all trainings have ended and at least one of them has succeeded.
+        It has succeeded once all trainings have ended and at least one of them has succeeded. The result of a deleted
+        training is unknown, so the comparison has not failed only because all its trainings were deleted.
         """
         states = {dataset.status for dataset in self.trained if dataset.status is not None}
 
@@ -113,7 +129,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         # All trainings have ended.
         if JobState.SUCCEEDED in states:
             return JobState.SUCCEEDED
-        return JobState.CANCELLED if states == {JobState.CANCELLED} else JobState.FAILED
+        return JobState.FAILED if JobState.FAILED in states else JobState.CANCELLED
 
     @property
     def finished_at(self) -> datetime | None:

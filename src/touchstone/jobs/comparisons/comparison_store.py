@@ -26,6 +26,8 @@ _DATASET_COLUMNS: Final = (
     jobs.c.result["metrics"].label("metrics"),
     jobs.c.result["model", "algorithm"].label("algorithm"),
     jobs.c.result["model", "label"].label("algorithm_label"),
+    jobs.c.result["model", "classes"].label("classes"),
+    jobs.c.result["split", "strategy"].label("split_strategy"),
     jobs.c.result["warnings"].label("warnings"),
 )
 

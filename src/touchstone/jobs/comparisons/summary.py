@@ -1,14 +1,17 @@
 """The summary of a comparison in sentences about the best datasets and the certainty of the result."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from touchstone.jobs.comparisons.assessment import AssessedDataset, Assessment, Score
 from touchstone.jobs.comparisons.comparison_records import Comparison
 from touchstone.jobs.job_records import Json
-from touchstone.learning.request_choices import METRIC_BY_NAME
+from touchstone.learning.request_choices import METRIC_BY_NAME, Task
 from touchstone.messages import comparison_text
 from touchstone.messages.locales import LOCALES
 from touchstone.messages.numbers import format_decimal
+
+SIMILAR_BASELINES: Final = 0.05  # Scores of models that ignore every column may differ by this much without a remark.
 
 
 def summarize(comparison: Comparison, assessment: Assessment, locale: str) -> str:
@@ -23,16 +26,21 @@ def _summary_sentences(comparison: Comparison, assessment: Assessment, locale: s
     if done_count < total_count:
         yield comparison_text("in_progress", locale, done=done_count, total=total_count)
 
+    deleted_count = sum(1 for dataset in comparison.trained if dataset.is_deleted)
+    if deleted_count > 0:
+        yield comparison_text("deleted", locale, count=deleted_count)
+
     if len(assessment.metrics) > 1:
         labels = ", ".join(_metric_label(metric, locale) for metric in assessment.metrics)
         yield comparison_text("different_metrics", locale, metrics=labels)
     elif assessment.best:
         yield from _best_sentences(assessment, locale)
         yield from _caveats(assessment.best, locale)
-        if len(_scored_datasets(assessment)) > 1:
-            yield comparison_text("own_rows", locale)
-    elif done_count == total_count:
-        yield comparison_text("none_succeeded", locale)
+        yield from _comparability_sentences(_scored_datasets(assessment), locale)
+    elif assessment.metrics:
+        yield comparison_text("unit_of_target", locale, metric=_metric_label(assessment.metrics[0], locale))
+    elif deleted_count < done_count == total_count:
+        yield comparison_text("none_succeeded" if deleted_count == 0 else "no_other_succeeded", locale)
 
 
 def _scored_datasets(assessment: Assessment) -> Sequence[AssessedDataset]:
@@ -55,6 +63,49 @@ def _best_sentences(assessment: Assessment, locale: str) -> Iterable[str]:
     overlapping_datasets = [dataset for dataset in assessment.datasets if dataset.overlaps_best]
     if overlapping_datasets:
         yield comparison_text("overlapping", locale, names=_enumerate(overlapping_datasets, locale))
+
+
+def _comparability_sentences(datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:
+    """Yield the sentences about the limits of a comparison of several scores."""
+    if len(datasets) < 2:
+        return
+    yield comparison_text("own_rows", locale)
+
+    yield from _difficulty_sentences(datasets, locale)
+
+    strategies = sorted({item.dataset.split_strategy for item in datasets if item.dataset.split_strategy})
+    if len(strategies) > 1:
+        ways = ", ".join(comparison_text(f"split_{strategy}", locale) for strategy in strategies)
+        yield comparison_text("different_splits", locale, ways=ways)
+
+
+def _difficulty_sentences(datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:
+    """Yield a sentence if the targets may not be equally difficult to predict, for the most obvious reason."""
+    class_counts = sorted({len(item.dataset.classes or ()) for item in datasets})
+    targets = {str(item.dataset.target).casefold(): str(item.dataset.target) for item in datasets}
+    baselines = sorted(_class_baselines(datasets))
+
+    if len(class_counts) > 1:
+        yield comparison_text("different_class_counts", locale, counts=", ".join(map(str, class_counts)))
+    elif len(targets) > 1:
+        names = ", ".join(comparison_text("quoted_name", locale, name=target) for target in targets.values())
+        yield comparison_text("different_targets", locale, names=names)
+    elif baselines and baselines[-1] - baselines[0] > SIMILAR_BASELINES:
+        low, high = (format_decimal(baseline, locale) for baseline in (baselines[0], baselines[-1]))
+        yield comparison_text("different_baselines", locale, low=low, high=high)
+
+
+def _class_baselines(datasets: Iterable[AssessedDataset]) -> Iterable[float]:
+    """Yield the known baselines of classifications.
+
+    Those of regressions by R² are about 0 for every target, and lower where the test rows differ from the others.
+    """
+    for item in datasets:
+        score = item.score
+        if score is None or score.baseline is None:
+            continue
+        if METRIC_BY_NAME[score.metric].task is Task.CLASSIFICATION:
+            yield score.baseline
 
 
 def _caveats(best_datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:

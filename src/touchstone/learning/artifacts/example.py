@@ -130,7 +130,7 @@ def group_name(column: Json, row: Json) -> str:
         return cell if cell in groups else "…"
     if len(groups) == len(borders) + 1:
         return str(groups[np.searchsorted(borders, cell, side="right")])
-    return f"{cell:g}"
+    return str(np.format_float_positional(cell + 0.0, trim="-"))  # The sum turns -0.0 into 0.0.
 
 
 def build_frame(columns: Sequence[Json], rows: Sequence[Json]) -> pd.DataFrame:

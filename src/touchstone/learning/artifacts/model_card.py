@@ -15,6 +15,7 @@ from touchstone.learning.fairness.groups import INTERSECTION
 from touchstone.learning.localized_text import LOCALES, format_fact, localize
 from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.learning.task_interface import Json
+from touchstone.messages.fairness import FAIRNESS
 from touchstone.messages.labels import GROUP_METRIC_LABELS, MISSING_VALUE
 from touchstone.messages.locales import Text
 from touchstone.messages.model_card import MODEL_CARD
@@ -244,6 +245,17 @@ class _MarkdownCard:
                 differences = [self.number(state["difference"]) for state in (gap, entry_after["gaps"][name])]
                 label = self.text("gap_of", metric=localize(GROUP_METRIC_LABELS[name]))
                 yield [entry_before["column"], label, *differences]
+
+            yield from self.class_gap_rows(entry_before, entry_after)
+
+    def class_gap_rows(self, entry_before: Json, entry_after: Json) -> Iterator[list[str]]:
+        """Yield the gaps of each class of a sensitive column before and after, if there are more than two classes."""
+        for class_name, gaps in entry_before.get("class_gaps", {}).items():
+            for name, gap in gaps.items():
+                gap_after = entry_after["class_gaps"][class_name][name]
+                rate = localize(FAIRNESS["rate_of_class"], metric=localize(GROUP_METRIC_LABELS[name]), name=class_name)
+                differences = [self.number(state["difference"]) for state in (gap, gap_after)]
+                yield [entry_before["column"], self.text("gap_of", metric=rate), *differences]
 
     def warnings(self) -> str:
         """Return the warnings as a list, or a sentence if there are none."""

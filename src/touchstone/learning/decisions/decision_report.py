@@ -72,7 +72,7 @@ def _threshold_effects(experiment: Experiment, search: SearchResult) -> Json:
     test_chosen = [fold.decisions.apply(fold.uncalibrated_predictions) for fold in search.folds]
     test_default = [fold.decisions.apply_default(fold.uncalibrated_predictions) for fold in search.folds]
     return {
-        "requested": _requested_objective(experiment),
+        "requested": requested_objective(experiment),
         "validation": _compare_thresholds(
             objective,
             chosen=decisions.apply(decisions.validation),
@@ -87,7 +87,7 @@ def _positive_share(target: Target) -> float:
     return float(np.mean(target.values == target.positive_code))
 
 
-def _requested_objective(experiment: Experiment) -> Json:
+def requested_objective(experiment: Experiment) -> Json:
     """Return the objective of the threshold as in the request: `{metric}` or `{cost: {fp, fn}}`."""
     objective: Json = msgspec.to_builtins(experiment.request.threshold)
     return {name: value for name, value in objective.items() if value is not None}
@@ -132,9 +132,12 @@ def _objective_sentence(decision: Json) -> LocalizedText:
         metric_label = localize(METRIC_BY_NAME[requested["metric"]].label)
         return localize(DECISION_SENTENCES["threshold_metric"], metric=metric_label, **effect)
 
-    # Display a cost of 5.0 as 5.
-    costs = {name: int(cost) if cost.is_integer() else cost for name, cost in requested["cost"].items()}
-    return localize(DECISION_SENTENCES["threshold_cost"], **costs, **effect)
+    return localize(DECISION_SENTENCES["threshold_cost"], **displayed_costs(requested["cost"]), **effect)
+
+
+def displayed_costs(costs: Json) -> Json:
+    """Return costs as they are displayed, with 5.0 as 5."""
+    return {name: int(cost) if cost.is_integer() else cost for name, cost in costs.items()}
 
 
 def _report_calibration(experiment: Experiment, search: SearchResult) -> Json:

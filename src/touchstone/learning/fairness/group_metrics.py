@@ -125,7 +125,8 @@ def _sorted_names(labels: Labels, defined_names: Sequence[str]) -> list[GroupNam
     The group of all other values comes last but one, and the group of the rows without a value comes last.
     """
     occurring = set(labels)
-    defined = [name for name in defined_names if name in occurring]
+    # A category may be called like the group of all other values, and is then part of it.
+    defined = [name for name in defined_names if name in occurring and name != OTHER_GROUPS]
     others = sorted(occurring - {*defined, OTHER_GROUPS, None})
     last = [name for name in (OTHER_GROUPS, None) if name in occurring]
     return [*defined, *others, *last]

@@ -3,8 +3,9 @@
 The groups are defined once for a table, and new rows are assigned to the same groups.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +23,7 @@ OTHER_GROUPS: Final = "…"
 NO_VALUE: Final = "–"  # Replaces a missing value in the name of an intersection.
 RANGE_SEPARATOR: Final = " – "
 INTERSECTION: Final = " × "
+SIGNIFICANT_DIGITS: Final = 4  # In the names of ranges of numbers.
 
 Labels = npt.NDArray[Any]  # The name of the group of each row, or None.
 
@@ -32,8 +34,8 @@ class SensitiveColumn:
 
     Attributes:
         schema: the schema of the column.
-        groups: the names of the groups in their natural order, without the group of missing values. A column of dates
-            has none, because its groups are years, and new rows may have new years.
+        groups: the names of the groups in their natural order, without the group of missing values. New rows of a
+            column of dates may have further groups, because its groups are years.
         borders: the lowest number of every range except the first, if numbers are divided into ranges.
     """
 
@@ -49,8 +51,7 @@ class SensitiveColumn:
     def assign(self, cells: "pd.Series[Any]") -> Labels:
         """Return the name of the group of each cell, or None for a missing value."""
         if self.schema.kind is ColumnKind.DATE:
-            years = [None if pd.isna(cell) else str(cell.year) for cell in cells]
-            return np.array(years, dtype=object)
+            return _years(cells)
         if is_float_dtype(cells):
             return self._assign_numbers(cells.to_numpy())
 
@@ -65,7 +66,7 @@ class SensitiveColumn:
             range_of_row = np.searchsorted(np.array(self.borders), numbers, side="right")
             labels = np.array(self.groups, dtype=object)[range_of_row]
         else:
-            labels = np.array([f"{number:g}" for number in numbers], dtype=object)
+            labels = np.array([_number_name(number) for number in numbers], dtype=object)
 
         labels[np.isnan(numbers)] = None
         return labels
@@ -78,9 +79,11 @@ def define_groups(schema: ColumnSchema, cells: "pd.Series[Any]") -> SensitiveCol
     share one.
     """
     if schema.kind is ColumnKind.DATE:
-        return SensitiveColumn(schema)
+        years = {year for year in _years(cells) if year is not None}
+        return SensitiveColumn(schema, groups=tuple(sorted(years)))
     if is_float_dtype(cells):
-        return _define_ranges(schema, cells.to_numpy())
+        # The numbers may be identifiers, but those of new rows have to be read as numbers, too.
+        return _define_ranges(replace(schema, kind=ColumnKind.NUMBER), cells.to_numpy())
 
     present_cells = cells[cells != MISSING]
     rows_per_category = present_cells.value_counts().sort_index()
@@ -88,35 +91,67 @@ def define_groups(schema: ColumnSchema, cells: "pd.Series[Any]") -> SensitiveCol
     return SensitiveColumn(schema, groups=tuple(sorted(largest_categories)))
 
 
-def _define_ranges(schema: ColumnSchema, numbers: Floats) -> SensitiveColumn:
-    """Divide numbers into four ranges with similar numbers of rows.
+def _years(cells: "pd.Series[Any]") -> Labels:
+    """Return the year of each date, or None for a missing date."""
+    return np.array([None if pd.isna(cell) else str(cell.year) for cell in cells], dtype=object)
 
-    A range is named after the lowest and the highest number in it. If there are only a few distinct numbers, each one
-    forms a separate group.
+
+def _define_ranges(schema: ColumnSchema, numbers: Floats) -> SensitiveColumn:
+    """Divide numbers into about four ranges, each named after the lowest and the highest number in it.
+
+    If there are only a few distinct numbers, each one forms a separate group.
     """
     present_numbers = numbers[~np.isnan(numbers)]
     distinct_numbers = np.unique(present_numbers)
     if len(distinct_numbers) <= MAX_SINGLE_NUMBERS:
-        return SensitiveColumn(schema, groups=tuple(f"{number:g}" for number in distinct_numbers))
+        return SensitiveColumn(schema, groups=tuple(_number_name(number) for number in distinct_numbers))
 
-    # The method "nearest" selects numbers that occur. Equal quartiles are merged.
-    quartiles = np.quantile(present_numbers, np.linspace(0, 1, NUMBER_RANGES + 1), method="nearest")
-    borders = np.unique(quartiles)[1:-1]
-
-    range_of_number = np.searchsorted(borders, distinct_numbers, side="right")
-    names = []
-    for range_index in range(len(borders) + 1):
-        numbers_in_range = distinct_numbers[range_of_number == range_index]
-        names.append(_range_name(numbers_in_range, integral=schema.integral))
-    return SensitiveColumn(schema, groups=tuple(names), borders=tuple(borders.tolist()))
+    borders = _range_borders(present_numbers)
+    ranges = np.split(distinct_numbers, np.searchsorted(distinct_numbers, borders))
+    ends = [(float(numbers_in_range[0]), float(numbers_in_range[-1])) for numbers_in_range in ranges]
+    return SensitiveColumn(schema, groups=tuple(_range_names(ends)), borders=tuple(borders.tolist()))
 
 
-def _range_name(sorted_numbers: Floats, *, integral: bool) -> str:
-    """Name a range after the lowest and the highest number in it, or after its only number."""
-    number_format = ".0f" if integral else ".4g"
-    lowest = format(sorted_numbers[0], number_format)
-    highest = format(sorted_numbers[-1], number_format)
-    return lowest if lowest == highest else f"{lowest}{RANGE_SEPARATOR}{highest}"
+def _range_borders(numbers: Floats) -> Floats:
+    """Return the lowest number of every range except the first, so that the ranges have similar numbers of rows.
+
+    A number that at least a quarter of the rows share is a range of its own, as zero often is, and the other numbers
+    are divided into the remaining ranges.
+    """
+    # The method "nearest" selects numbers that occur.
+    quartiles = np.quantile(numbers, np.linspace(0, 1, NUMBER_RANGES + 1), method="nearest")
+    frequent_numbers = np.unique(quartiles[:-1][quartiles[:-1] == quartiles[1:]])
+
+    other_numbers = numbers[~np.isin(numbers, frequent_numbers)]
+    other_ranges = NUMBER_RANGES - len(frequent_numbers)
+    quantiles = np.quantile(other_numbers, np.linspace(0, 1, other_ranges + 1), method="nearest")
+
+    distinct_numbers = np.unique(numbers)
+    ends_of_frequent = np.searchsorted(distinct_numbers, frequent_numbers) + 1
+    numbers_after_frequent = distinct_numbers[ends_of_frequent[ends_of_frequent < len(distinct_numbers)]]
+    starts: Floats = np.unique(np.concatenate([frequent_numbers, numbers_after_frequent, quantiles[1:-1]]))
+    return np.setdiff1d(starts, distinct_numbers[:1])
+
+
+def _range_names(ends: Sequence[tuple[float, float]]) -> list[str]:
+    """Name ranges after their lowest and highest numbers, or after their only number.
+
+    The numbers are rounded to four significant digits of the largest one, or to more decimals if different numbers
+    would otherwise look the same. Digits before the decimal point are never rounded.
+    """
+    distinct_ends = {end for pair in ends for end in pair}
+    largest = max(abs(end) for end in distinct_ends)
+    decimals = max(0, SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(largest)))
+    while len({round(end, decimals) for end in distinct_ends}) < len(distinct_ends):
+        decimals += 1
+
+    names = [[_number_name(round(end, decimals)) for end in pair] for pair in ends]
+    return [lowest if lowest == highest else f"{lowest}{RANGE_SEPARATOR}{highest}" for lowest, highest in names]
+
+
+def _number_name(number: float) -> str:
+    """Write a number with all its digits and without an exponent, so that different numbers have different names."""
+    return np.format_float_positional(number + 0.0, trim="-")  # The sum turns -0.0 into 0.0.
 
 
 def intersect_labels(labels_by_column: Sequence[Labels]) -> Labels:

@@ -12,7 +12,8 @@ from touchstone.learning.target import Floats, Indices, Target
 
 MAX_COLUMNS: Final = 60
 BINS: Final = 10
-SHUFFLES: Final = 5
+SHUFFLES: Final = 99  # So chance is mistaken for a similarity at most once in a hundred times.
+MAX_SPARSENESS: Final = 20  # Codes up to this many times the number of rows are counted in an array, which is fast.
 COMPARABLE_KINDS: Final = (ColumnKind.NUMBER, ColumnKind.BOOLEAN, ColumnKind.CATEGORY, ColumnKind.DATE)
 
 
@@ -51,19 +52,22 @@ def greatest_similarity(
     if not values_by_column:
         return 0.0
 
-    greatest = max(similarity_within(groups, values) for values in values_by_column)
-    greatest_by_chance = _greatest_similarity_by_chance(groups, values_by_column)
-    return greatest if greatest > 2 * greatest_by_chance else 0.0
+    _groups, dense_groups = np.unique(groups, return_inverse=True)
+    greatest = max(similarity_within(dense_groups, values) for values in values_by_column)
+    return 0.0 if _may_be_chance(greatest, dense_groups, values_by_column) else greatest
 
 
-def _greatest_similarity_by_chance(groups: Indices, values_by_column: list[Indices]) -> float:
-    """Return the greatest similarity in any column when the rows are assigned to groups at random."""
+def _may_be_chance(similarity: float, groups: Indices, values_by_column: list[Indices]) -> bool:
+    """Return whether the rows are as similar in any column when they are assigned to groups at random.
+
+    This is a permutation test of the greatest similarity, so the number of columns does not matter.
+    """
     rng = np.random.default_rng(0)
-    greatest = 0.0
     for _ in range(SHUFFLES):
         shuffled_groups = rng.permutation(groups)
-        greatest = max(greatest, *(similarity_within(shuffled_groups, values) for values in values_by_column))
-    return greatest
+        if any(similarity_within(shuffled_groups, values) >= similarity for values in values_by_column):
+            return True
+    return False
 
 
 def similarity_within(groups: Indices, values: Indices) -> float:
@@ -83,7 +87,8 @@ def similarity_within(groups: Indices, values: Indices) -> float:
 
 def _count_equal_pairs(values: Indices) -> float:
     """Return the number of pairs of rows with the same value."""
-    _values, rows_per_value = np.unique(values, return_counts=True)
+    is_dense = values.max() <= MAX_SPARSENESS * len(values)
+    rows_per_value = np.bincount(values) if is_dense else np.unique(values, return_counts=True)[1]
     return float((rows_per_value * (rows_per_value - 1)).sum() / 2)
 
 

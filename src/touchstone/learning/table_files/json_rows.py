@@ -3,6 +3,8 @@
 Each object is a row. The members of a nested object become separate columns, such as `address.city`.
 """
 
+import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -13,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from touchstone.core.column_names import unique_names
-from touchstone.core.nested_json import Row, enclosing_names, flatten
+from touchstone.core.nested_json import ColumnPath, FlatRow, Row, column_name, enclosing_paths, flatten
 from touchstone.core.text_encoding import TextEncoding
 from touchstone.learning.column_types import (
     TypedColumn,
@@ -31,6 +33,7 @@ from touchstone.learning.table_files.text_file import detect_encoding
 BATCH_ROWS: Final = 10_000
 ROW_DECODER: Final = msgspec.json.Decoder(dict[str, Any])
 ARRAY_DECODER: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_KEY_END: Final = re.compile(rb'"\s*:')
 
 
 def read_json(stream: BinaryIO) -> TableContent:
@@ -63,7 +66,7 @@ def _array_rows(text: bytes) -> Iterator[Row]:
     """Yield the objects of an array, or raise `LearningError` if the text is not an array of objects."""
     try:
         for encoded_row in ARRAY_DECODER.decode(text):
-            yield ROW_DECODER.decode(encoded_row)
+            yield _decode_row(bytes(encoded_row))
     except (msgspec.DecodeError, RecursionError) as error:
         raise LearningError("file_unreadable") from error
 
@@ -74,52 +77,82 @@ def _line_rows(text: bytes) -> Iterator[Row]:
         if not line.strip():
             continue
         try:
-            row = ROW_DECODER.decode(line)
+            row = _decode_row(line)
         except (msgspec.DecodeError, RecursionError) as error:
             raise LearningError("file_malformed", line=number) from error
         yield row
 
 
+def _decode_row(encoded_row: bytes) -> Row:
+    """Decode a row, or raise `LearningError` if one of its objects has a key twice.
+
+    The decoder would keep only the last value of such a key.
+    """
+    row = ROW_DECODER.decode(encoded_row)
+
+    # Counting is quick, and there are as many colons as keys unless a key is repeated or strings contain colons.
+    has_distinct_keys = encoded_row.count(b":") == len(row) or len(_KEY_END.findall(encoded_row)) == _count_keys(row)
+    if not has_distinct_keys:
+        json.loads(encoded_row, object_pairs_hook=_require_distinct_keys)
+    return row
+
+
+def _count_keys(value: Any) -> int:
+    """Return the number of keys of all objects within a JSON value, including its own."""
+    if isinstance(value, dict):
+        return len(value) + sum(map(_count_keys, value.values()))
+    return sum(map(_count_keys, value)) if isinstance(value, list) else 0
+
+
+def _require_distinct_keys(members: list[tuple[str, Any]]) -> None:
+    """Raise `LearningError` if the keys of an object are not all different."""
+    keys: set[str] = set()
+    for key, _value in members:
+        if key in keys:
+            raise LearningError("file_key_repeated", name=key)
+        keys.add(key)
+
+
 def _build_columns(rows: Iterator[Row], encoding: TextEncoding) -> TableContent:
-    """Convert rows to typed columns, in the order of the first occurrence of their names.
+    """Convert rows to typed columns, in the order of the first occurrence of their keys.
 
     A cell is missing if its row does not contain the column. Rows are read in batches, so that an oversized table is
     rejected early.
     """
-    cells_by_name: dict[str, list[Any]] = {}
+    cells_by_path: dict[ColumnPath, list[Any]] = {}
     row_count = 0
     while batch := [flatten(row) for row in islice(rows, BATCH_ROWS)]:
-        for name in _new_names(batch, cells_by_name):
-            cells_by_name[name] = [None] * row_count
+        for path in _new_paths(batch, cells_by_path):
+            cells_by_path[path] = [None] * row_count
 
         row_count += len(batch)
-        check_size(columns=len(cells_by_name), rows=row_count)
-        for name, cells in cells_by_name.items():
-            cells.extend([row.get(name) for row in batch])
+        check_size(columns=len(cells_by_path), rows=row_count)
+        for path, cells in cells_by_path.items():
+            cells.extend([row.get(path) for row in batch])
 
-    if not cells_by_name:
+    if not cells_by_path:
         raise LearningError("file_empty")
-    for name in _names_of_absent_objects(cells_by_name):
-        del cells_by_name[name]
+    for path in _paths_of_absent_objects(cells_by_path):
+        del cells_by_path[path]
 
-    names = list(cells_by_name)
+    names = [column_name(path) for path in cells_by_path]
     columns = [
-        _typed_column(name, cells) for name, cells in zip(unique_names(names), cells_by_name.values(), strict=True)
+        _typed_column(name, cells) for name, cells in zip(unique_names(names), cells_by_path.values(), strict=True)
     ]
     return TableContent(names, columns, encoding)
 
 
-def _new_names(batch: list[Row], known_names: dict[str, list[Any]]) -> list[str]:
-    """Return the column names that first occur in this batch of rows, in the order of their occurrence."""
-    names_in_batch = dict.fromkeys(name for row in batch for name in row)
-    return [name for name in names_in_batch if name not in known_names]
+def _new_paths(batch: list[FlatRow], known_paths: dict[ColumnPath, list[Any]]) -> list[ColumnPath]:
+    """Return the paths that first occur in this batch of rows, in the order of their occurrence."""
+    paths_in_batch = dict.fromkeys(path for row in batch for path in row)
+    return [path for path in paths_in_batch if path not in known_paths]
 
 
-def _names_of_absent_objects(cells_by_name: dict[str, list[Any]]) -> set[str]:
-    """Return the names of nested objects that are null if not divided into columns. They contain no data."""
-    object_names = {object_name for name in cells_by_name for object_name in enclosing_names(name)}
-    names = object_names & cells_by_name.keys()
-    return {name for name in names if all(cell is None for cell in cells_by_name[name])}
+def _paths_of_absent_objects(cells_by_path: dict[ColumnPath, list[Any]]) -> set[ColumnPath]:
+    """Return the paths of nested objects that are null if not divided into columns. They contain no data."""
+    object_paths = {object_path for path in cells_by_path for object_path in enclosing_paths(path)}
+    paths = object_paths & cells_by_path.keys()
+    return {path for path in paths if all(cell is None for cell in cells_by_path[path])}
 
 
 def _typed_column(name: str, cells: list[Any]) -> TypedColumn:

@@ -47,6 +47,12 @@ class DocumentBuilder:
     unmapped: dict[str, Any] = field(default_factory=dict)
     rejected: list[RejectedPart] = field(default_factory=list)
 
+    @property
+    def names(self) -> list[str]:
+        """The names under which texts may mention the dataset: its name, and the end of its key."""
+        key_end = self.key.rstrip("/").rsplit("/", 1)[-1]
+        return [name for name in (self.record.get("dataset_name"), key_end) if name]
+
     def set_name(self, *candidates: Any) -> None:
         """Set the name of the dataset to the first candidate that is a string and not a placeholder."""
         for candidate in candidates:

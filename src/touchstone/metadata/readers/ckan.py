@@ -108,7 +108,7 @@ def names_of(entries: Any) -> list[str]:
 def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], place: str) -> None:
     """Add the licence, and whether everybody gets the data."""
     licence = builder.set_licence(licence_words(package))
-    restriction = find_access_restriction(str(package.get("notes") or ""))
+    restriction = find_access_restriction(str(package.get("notes") or ""), builder.names)
     if package.get("private") is True:
         builder.add_claim(Claim("is_public", False, "true", f"{place}/private", field="private"))
     elif restriction is not None:

@@ -126,7 +126,7 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument) -> 
             access = Claim("is_public", True, quote, " > ".join(section.path), note=note)
         break
 
-    restriction = find_access_restriction(source.markdown.body)
+    restriction = find_access_restriction(source.markdown.body, builder.names)
     if restriction is not None:
         access = Claim("is_public", False, restriction, note="a condition for access is stated")
     if access is not None:

@@ -156,7 +156,7 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, hea
         builder.add_claim(consent_claim)
         return
 
-    restriction = find_access_restriction(source.text)
+    restriction = find_access_restriction(source.text, builder.names)
     if restriction is not None:
         builder.add_claim(Claim("is_public", False, quote=restriction, note="a condition for access is stated"))
     elif MANUAL_DOWNLOAD.search(source.text):

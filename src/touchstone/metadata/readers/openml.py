@@ -147,7 +147,7 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     licence = members.get("licence")
     is_only_public = isinstance(licence, str) and licence.strip().lower() == "public"
     builder.set_licence([] if is_only_public else [licence])
-    restriction = find_access_restriction(str(members.get("description") or ""))
+    restriction = find_access_restriction(str(members.get("description") or ""), builder.names)
     if restriction is not None:
         builder.add_claim(Claim("is_public", False, restriction, "/data_set_description/description"))
     elif members.get("visibility") in ("public", "private"):

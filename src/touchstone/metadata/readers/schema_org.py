@@ -136,7 +136,7 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
     download address.
     """
     for name in ("conditionsOfAccess", "usageInfo", "description"):
-        restriction = find_access_restriction(text_of(members.get(name)) or "")
+        restriction = find_access_restriction(text_of(members.get(name)) or "", builder.names)
         if restriction is not None:
             builder.add_claim(Claim("is_public", False, restriction, f"{place}/{name}", field=name))
             return

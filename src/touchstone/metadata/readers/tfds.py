@@ -84,7 +84,7 @@ def tags_with_prefix(tags: list[str], prefix: str) -> list[str]:
 
 def add_access_and_documentation(builder: DocumentBuilder, readme: str) -> None:
     """Claim a restriction of access and external documentation if the README states them."""
-    restriction = find_access_restriction(readme)
+    restriction = find_access_restriction(readme, builder.names)
     if restriction is not None:
         builder.add_claim(Claim("is_public", False, restriction, "README.md"))
     address = _ADDRESS.search(readme)

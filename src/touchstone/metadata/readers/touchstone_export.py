@@ -4,12 +4,27 @@ from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 
 from touchstone.core.attributes import BY_NAME, Kind
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
-from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocument, RejectedPart, Scope, Section
+from touchstone.metadata.documents import (
+    Claim,
+    DatasetDocument,
+    DocumentSource,
+    ImportedDocument,
+    RejectedPart,
+    Scope,
+    Section,
+)
 from touchstone.metadata.exact_values import POINTER, ExactValues
-from touchstone.metadata.exported_dataset import FOREIGN_MEASUREMENT, RECORD_FIELDS, SERVICE_KEYS, ExportedClaim
+from touchstone.metadata.exported_dataset import (
+    FOREIGN_MEASUREMENT,
+    RECORD_FIELDS,
+    SERVICE_KEYS,
+    ClaimSource,
+    ExportedClaim,
+)
 from touchstone.metadata.parsing import DocumentError, parse_json
 from touchstone.metadata.readers import hf_card
 from touchstone.metadata.readers.builder import MAX_TERM_LENGTH, MAX_TERMS, is_possible
@@ -178,6 +193,11 @@ def _is_valid(claim: ExportedClaim) -> bool:
     return is_possible(claim.attribute, claim.value)
 
 
+def _first_source(source: ClaimSource) -> DocumentSource:
+    """Return the document that a claim was first taken from, however often it was exported since."""
+    return source.original or DocumentSource(kind=source.kind, name=source.name, url=source.url, sha256=source.sha256)
+
+
 def _restore_claim(claim: ExportedClaim) -> Claim:
     """Return a claim as a reader states it: without its level, which only the importing catalog decides."""
     return Claim(
@@ -191,4 +211,5 @@ def _restore_claim(claim: ExportedClaim) -> Claim:
         note=claim.note,
         until=claim.until,
         is_restated=True,
+        original_source=UNSET if claim.source is None else _first_source(claim.source),
     )

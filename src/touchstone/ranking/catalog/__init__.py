@@ -1,1 +1,1 @@
-"""The public interface of the catalog: writes, immutable views, and the parts that a view combines."""
+"""The catalog in memory: writes, immutable views, and the parts that a view combines."""

@@ -1,4 +1,4 @@
-"""The catalog, in which each change by the single writer creates a new view."""
+"""The mutable catalog, which creates a new immutable view after each change."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
@@ -21,20 +21,20 @@ from touchstone.ranking.kernels.compilation import compile_kernels
 
 _MAX_STALE_ROWS_WHILE_GROWING: Final = 1_000_000  # a query scans this many records in a few milliseconds
 _ROWS_PER_CHUNK: Final = 8192
-_TOLERATED_DEAD_ROWS: Final = 1024  # maximum number of dead records in a tail that is not worth compacting
+_TOLERATED_DEAD_ROWS: Final = 1024  # a tail with at most as many dead records is not compacted
 _MAX_COPIED_ROWS: Final = 100_000  # copying more records would delay requests noticeably
-_TOLERATED_STALE_ROWS: Final = 10_000  # number of records outside of an index, or dead in it, that is always accepted
+_TOLERATED_STALE_ROWS: Final = 10_000  # with at most as many stale records, an index is not rebuilt
 
 
 class Layout(NamedTuple):
     """The parameters for the index of a catalog.
 
     Attributes:
-        index_from: The minimum number of records for an index.
-        leaf_words: The size of a leaf, in words of 64 records.
-        is_searchable: Whether the records can be searched for words.
-        compiled: Whether the kernels are compiled, which tests of small catalogs disable.
-        plans: The thresholds for choosing a query plan.
+        index_from: the minimum number of records for an index.
+        leaf_words: the size of a leaf, in words of 64 records.
+        is_searchable: whether the records can be searched for words.
+        compiled: whether the kernels are compiled, which tests of small catalogs disable.
+        plans: the thresholds for choosing a query plan.
     """
 
     index_from: int = 100_000
@@ -52,11 +52,11 @@ def _new_builder(layout: Layout, snapshot_path: Path | None) -> IndexBuilder:
 
 
 class _TailMark(NamedTuple):
-    """The state of the tail when copying it to a new index or a new tail began, and later removals.
+    """The state of the tail at the start of copying it to a new index or a new tail, and the removals since then.
 
     Attributes:
-        span: The number of records of the tail at the beginning, including dead ones.
-        removed_ids: The ids of the records that have been deleted or replaced since then, possibly repeated.
+        span: the number of records in the tail at the start, including dead ones.
+        removed_ids: the ids of the records that have been deleted or replaced since then, possibly repeated.
     """
 
     span: int
@@ -67,8 +67,8 @@ class IndexRebuild:
     """A task that builds a new index over the records of a catalog.
 
     Attributes:
-        version: The caller's version of these records, which is stored in the snapshot file.
-        index: The new index. None until `run` has finished, and if there are no records.
+        version: the caller's version of these records, which is stored in the snapshot file.
+        index: the new index, or None before the end of `run` or without any records.
     """
 
     def __init__(
@@ -88,7 +88,8 @@ class IndexRebuild:
     def run(self) -> None:
         """Build the index, and write it to the snapshot file if there is one.
 
-        This takes long for a large catalog, so it is run in a thread. The catalog can be read and changed meanwhile.
+        This takes a long time for a large catalog, so call it in a thread. The catalog can be read and changed in the
+        meantime.
 
         Raises:
             OSError: the snapshot file cannot be written.
@@ -109,7 +110,7 @@ class TailCompaction:
     """A task that copies the live records of a mostly dead tail into a new tail.
 
     Attributes:
-        writer: The writer of the new tail.
+        writer: the writer of the new tail.
     """
 
     def __init__(self, tail: UnindexedPart, writer: SegmentWriter) -> None:
@@ -117,14 +118,14 @@ class TailCompaction:
         self._tail = tail
 
     def run(self) -> None:
-        """Copy the records, possibly in a thread while the catalog is changed."""
+        """Copy the records. This may run in a thread while the catalog is changed."""
         self.writer.extend_decoded(self._tail.decode())
 
 
 class Catalog:
     """The mutable catalog, for use by a single writer.
 
-    Each change replaces `view` by a new one.
+    Each change replaces `view` with a new one.
 
     Most records of a large catalog are in an index, which never changes. New and changed records are appended to the
     tail, a segment without an index. Deleted records are marked as dead in the index or the tail.
@@ -153,7 +154,7 @@ class Catalog:
         Args:
             rows: the records, with distinct ids. They are read in chunks, so a generator saves memory.
             layout: the parameters for the index.
-            defers_texts: whether to leave the texts of the records, in a large catalog, to `begin_text_indexing`.
+            defers_texts: whether to leave indexing the texts of a large catalog to `begin_text_indexing`.
         """
         remaining_rows = iter(rows)
         chunks = iter(lambda: list(islice(remaining_rows, _ROWS_PER_CHUNK)), [])
@@ -186,9 +187,9 @@ class Catalog:
         version: int = 0,
         snapshot_path: Path | None = None,
     ) -> "Catalog":
-        """Create a catalog of many records with all of them in an index, using little memory if there is a path.
+        """Create a catalog of many records, all of them in an index. With a path, this uses little memory.
 
-        The texts of the records are left to `begin_text_indexing`.
+        Indexing the texts of the records is left to `begin_text_indexing`.
 
         Args:
             batches: the records, with distinct ids.
@@ -220,7 +221,7 @@ class Catalog:
         return catalog
 
     def _start_tail(self, writer: SegmentWriter, alive: Bools | None = None) -> None:
-        """Replace the tail by the records of a writer, and renew the view.
+        """Replace the tail with the records of a writer, and renew the view.
 
         Args:
             writer: the writer of the new tail.
@@ -240,10 +241,10 @@ class Catalog:
         """Insert, replace and delete records, and renew the view.
 
         Args:
-            upserts: the records to insert or replace. If an id occurs several times, the last record wins.
+            upserts: the records to insert or replace. If an id occurs several times, the last record is used.
             deleted: the ids of the records to delete, even if they are in `upserts`.
         """
-        # Replace a record by marking it as dead and appending its new state.
+        # A record is replaced by marking it as dead and appending its new state.
         deleted_ids = set(deleted)
         new_rows = {row.id: row for row in upserts if row.id not in deleted_ids}
         self._remove([*new_rows, *deleted_ids])
@@ -266,10 +267,10 @@ class Catalog:
         return UnindexedPart(self._tail_writer.segment(), self._tail_alive)
 
     def _renew_view(self, tolerated_dead_rows: int = _TOLERATED_DEAD_ROWS) -> None:
-        """Replace the view by a view of the current records.
+        """Replace the view with a view of the current records.
 
-        A mostly dead tail is first compacted if it has only a few live records. Compacting more records here would
-        delay requests, so this is left to `begin_compaction`.
+        A mostly dead tail is compacted first if it has few live records. Compacting many records here would delay
+        requests, so this is left to `begin_compaction`.
         """
         tail = self._tail()
         is_worth_copying = _is_mostly_dead(tail, tolerated_dead_rows)
@@ -298,7 +299,7 @@ class Catalog:
         return TailCompaction(tail, self._new_writer())
 
     def adopt_compaction(self, compaction: TailCompaction) -> None:
-        """Replace the tail by the result of a finished compaction, and append the records added meanwhile."""
+        """Replace the tail with the result of a finished compaction, and append the records added in the meantime."""
         mark = self._tail_mark
         assert mark is not None
         self._tail_mark = None
@@ -335,7 +336,7 @@ class Catalog:
         self._tail_writer.extend(rows)
 
     def _add_to_tail(self, ids: Sequence[int]) -> None:
-        """Record the positions of the live records that are appended to the tail next."""
+        """Record the positions of live records that the caller appends to the tail."""
         first_position = len(self._tail_alive)
         self._tail_positions |= {id_: position for position, id_ in enumerate(ids, start=first_position)}
         self._tail_alive = np.concatenate([self._tail_alive, np.ones(len(ids), np.bool_)])
@@ -346,7 +347,7 @@ class Catalog:
         return self._indexed.index if self._indexed else None
 
     def exchange_index(self, index: CatalogIndex) -> None:
-        """Replace the index by an equal one, for example one that is mapped from a file."""
+        """Replace the index with an equal one, for example one that is mapped from a file."""
         if self._indexed is not None and self._indexed.index is not index:
             self._indexed = self._indexed.with_index(index)
             self.view = View(self._tail(), self._indexed)
@@ -361,7 +362,7 @@ class Catalog:
         """Begin indexing the texts of the index, which the caller must run and then pass to `adopt_text_index`.
 
         Args:
-            folder: where temporary files hold large arrays, or None to use memory.
+            folder: the folder of temporary files for large arrays, or None to use memory.
         """
         assert self._indexed is not None
         return TextIndexing(self._indexed.index, folder)
@@ -417,10 +418,10 @@ class Catalog:
         return IndexRebuild(parts, self._layout, version, snapshot_path)
 
     def adopt_rebuild(self, rebuild: IndexRebuild) -> None:
-        """Replace the index by the result of a finished rebuild.
+        """Replace the index with the result of a finished rebuild.
 
-        Records removed since the rebuild began are removed from the new index. Records that were in the tail when the
-        rebuild began are now in the new index, so they are removed from the tail.
+        Records that have been removed since the rebuild began are removed from the new index. Records that were in the
+        tail at that time are now in the new index, so they are removed from the tail.
         """
         mark = self._tail_mark
         self._tail_mark = None

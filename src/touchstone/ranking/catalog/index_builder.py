@@ -1,4 +1,4 @@
-"""Building of an index from batches of records or from the parts of a catalog."""
+"""Builds an index from batches of records or from the parts of a catalog."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,11 +30,11 @@ _RECORDS_PER_BATCH: Final = 1 << 16
 class IndexBuilder:
     """Collects all records of a catalog in batches, and builds an index over them.
 
-    With a path, the records are collected in temporary files, and the index is written into a snapshot file, so the
-    process needs little memory. The file at the path is replaced when the new one is complete.
+    With a path, the records are collected in temporary files, and the index is written to a snapshot file, so that the
+    process needs little memory. An existing file at the path is replaced when the new one is complete.
 
     Attributes:
-        folder: The folder of the temporary files, or None if there is no path.
+        folder: the folder of the temporary files, or None if there is no path.
     """
 
     def __init__(
@@ -46,8 +46,8 @@ class IndexBuilder:
             leaf_words: the size of a leaf, in words of 64 records.
             snapshot_path: the path of the snapshot file, or None to build the index in memory.
             compiled: whether to compile the kernels, which tests of small catalogs disable.
-            may_defer_texts: whether `finish` without words may leave ranks of texts and the compression of long texts
-                to `TextIndexing`, because they take longer than everything else.
+            may_defer_texts: whether `finish` without words may leave the ranks and the compression of texts to
+                `TextIndexing`, because they take most of the time.
 
         Raises:
             OSError: the folder cannot be written to.
@@ -74,11 +74,11 @@ class IndexBuilder:
         self._collector.add(batch)
 
     def finish(self, version: int, words: DecodedWords | None = None) -> CatalogIndex:
-        """Build the index over all added records, at least one.
+        """Build the index over all added records. There must be at least one.
 
         Args:
             version: the caller's version of the records, which is stored in the snapshot file.
-            words: the words of all records in the order of their addition, or None to index words later.
+            words: the words of all records in the order of addition, or None to index words later.
 
         Raises:
             OSError: the snapshot file cannot be written.
@@ -95,7 +95,7 @@ class IndexBuilder:
     def finish_with_texts(self, version: int) -> CatalogIndex:
         """Build the index over all added records with their texts, and map it from the snapshot file.
 
-        The words of a large catalog do not fit into memory, so they are read from the records in the file.
+        The words are read from the records in the file, because the words of a large catalog do not fit into memory.
 
         Raises:
             OSError: the snapshot file cannot be written.
@@ -173,9 +173,9 @@ def _decode_texts(codes: NDArray[Any], values: Sequence[str | None]) -> pa.Array
 
 
 def _drop_unused_values(codes: NDArray[Any], values: Sequence[Any]) -> CodedColumn:
-    """Return a column with new codes for the values that occur in it.
+    """Return a column with new consecutive codes for the values that occur in it.
 
-    Code 0 always means "not known", even if it does not occur.
+    Code 0 always means "unknown", even if it does not occur.
     """
     used_codes = np.union1d([0], codes)
     new_codes = np.searchsorted(used_codes, codes).astype(np.int32)

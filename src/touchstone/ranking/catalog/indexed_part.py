@@ -43,16 +43,16 @@ from touchstone.ranking.weighted_mean import WeightSets
 
 _CACHED_MATCHES: Final = 8  # bitmaps with one bit for each record
 _CACHED_FACETS: Final = 32
-_SORTING_FACTOR: Final = 5  # maximum number of matches that are sorted for a page of a list, relative to a ranking
+_SORTING_FACTOR: Final = 5  # for a page of a list, several times as many matches are sorted as for a ranking
 
 
 class PlanThresholds(NamedTuple):
     """The thresholds for choosing the query plan of a ranking.
 
     Attributes:
-        gather_up_to: The maximum number of matches that are all collected and sorted.
-        best_first_up_to: The maximum end of a page of more matches that is found by a best-first search. For longer
-            pages, all matches are sorted.
+        gather_up_to: the maximum number of matches that are all collected and sorted.
+        best_first_up_to: the maximum end of a page that is found by a best-first search if there are more matches. For
+            longer pages, all matches are sorted.
     """
 
     gather_up_to: int = 20_000
@@ -123,7 +123,7 @@ class IndexedPart:
 
         This part does not change, because older views of the catalog use it.
         """
-        # Remove repeated ids, so that each record is counted only once.
+        # Each record must be counted only once, even if its id is repeated.
         distinct_ids = np.unique(np.array(ids, np.int64))
         positions = self.index.find_positions(distinct_ids)
         positions = positions[read_bits(self._alive.bitmap, positions)]
@@ -139,7 +139,7 @@ class IndexedPart:
         return IndexedPart(self.index, self._thresholds, _AliveRecords(bitmap, counts))
 
     def with_index(self, index: CatalogIndex) -> "IndexedPart":
-        """Return this part with its index replaced by an equal one."""
+        """Return a copy of this part with an equal index."""
         return IndexedPart(index, self._thresholds, self._alive)
 
     def find_position(self, dataset_id: int) -> int | None:
@@ -151,7 +151,7 @@ class IndexedPart:
     def warm_up(self) -> None:
         """Run one query of each kind, so that all kernels are compiled before the first request.
 
-        Only the first leaf is searched, so that the time hardly depends on the size of the catalog.
+        Only the first leaf is searched, so that the time is almost independent of the size of the catalog.
         """
         first_leaf = np.zeros(self.span, np.bool_)
         first_leaf[: self._columns.leaf_size] = True
@@ -187,7 +187,7 @@ class IndexedPart:
         ranking = self._rank_fully(all_matches.kernel_query, weights_for_kernels, end=None)
         self.ids(ranking.positions)
 
-        # Queries would read whole columns here, but the beginning is sufficient to compile the kernels.
+        # Queries read whole columns here, but compiling the kernels requires only the beginning.
         warm_up_facets(self.index)
         leaf_size = self._columns.leaf_size
         warm_up_search(self._columns.names.pool, leaf_size)
@@ -195,9 +195,9 @@ class IndexedPart:
         order_kernels.fill_window(self._alive.bitmap, permutation, 0, np.empty(0, np.int64))
 
     def _translate(self, query: Query, *, finds_all: bool = False) -> TranslatedQuery | None:
-        """Translate a query, restricted to live records, for the kernels, or return None if no record can match.
+        """Translate a query for the kernels, restricted to live records, or return None if no record can match.
 
-        `finds_all` is for callers that need all matches.
+        Set `finds_all` if all matches are needed.
         """
         return self.index.translator.translate(query, self._alive.bitmap, self._alive.counts, finds_all=finds_all)
 
@@ -244,17 +244,20 @@ class IndexedPart:
         return matches
 
     def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
-        """Return the best `end` matches, or all for None, with the fastest query plan.
+        """Return the best `end` matches, or all matches if it is None, with the fastest query plan.
 
-        A few matches are collected and sorted. For a short page of many matches, leaves are searched best first, and
-        for a long page, all matches are sorted. Above `declared`, every short page is searched best first, because only
-        a few leaves contain known values. `min_score` is ignored because it helps only parts without an index.
+        If there are few matches, they are collected and sorted. Otherwise, a best-first search finds short pages, and
+        all matches are sorted for long pages. At assurances above `declared`, a best-first search finds all short
+        pages, because few leaves contain known values.
+
+        `min_score` is ignored, because it only helps parts without an index.
         """
         translated = self._translate(query)
         if translated is None:
             return NO_MATCHES
 
-        kernel_query, criterion_weights = translated.kernel_query, kernel_weights(weights)
+        kernel_query = translated.kernel_query
+        criterion_weights = kernel_weights(weights)
         has_few_matches = translated.max_matches <= self._thresholds.gather_up_to
         is_short = end is not None and end <= self._thresholds.best_first_up_to
         is_declared = self._columns.assurance is Assurance.DECLARED
@@ -280,8 +283,8 @@ class IndexedPart:
     def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
         """Return the best `end` matches for each set of weights.
 
-        If many records match, the best records with the mean weights form a pool. Their scores are high with each set
-        of weights, so they quickly rule out most other records.
+        If many records match, the best records with the mean weights form a pool. These records have high scores with
+        each set of weights, which quickly rule out most other records.
         """
         matches, match_count = self._find_matches(query)
         if match_count <= max(end, self._thresholds.gather_up_to):
@@ -294,7 +297,7 @@ class IndexedPart:
         pool_size = repeated_rankings.POOL_FACTOR * end
         pool = self.rank(query, sets.mean(), end=pool_size, min_score=0.0).positions
 
-        # Select the other matches with a query without predicates in which only they are alive.
+        # A query without predicates selects the other matches if only they are marked as alive.
         other_matches = matches.copy()  # the cached bitmap must not be modified
         clear_bits(other_matches, pool)
         other_counts = count_bits_by_leaf(other_matches, self._columns.leaf_words)
@@ -337,7 +340,7 @@ class IndexedPart:
         order_kernels.filter_permutation(matches, self._columns.names.permutation, by_name)
         by_name = by_name[:match_count]
 
-        # Sorting 32-bit keys is faster than sorting scores. Similar scores that share a key are sorted afterwards.
+        # Sorting 32-bit keys is faster than sorting scores. Different scores with the same key are sorted afterwards.
         score_keys = self._compute_score_keys(matches, weights)
         keys, positions = sort_by_key(take_values(score_keys.keys, by_name), by_name)
         sort_ties_by_score(keys, positions, score_keys.scores)
@@ -349,7 +352,7 @@ class IndexedPart:
     def _compute_score_keys(self, matches: Words, weights: KernelWeights) -> ScoreKeys:
         """Return the score and the sort key at each position of the index.
 
-        They are valid only at the positions of `matches`.
+        They are only valid at the positions of matches.
         """
         position_count = BITS_PER_WORD * len(matches)
         score_keys = ScoreKeys(scores=np.empty(position_count), keys=np.empty(position_count, np.uint32))
@@ -399,7 +402,8 @@ class IndexedPart:
 
     def find_most_cited_by_name(self, prefixes: Sequence[str], query: Query, limit: int) -> Ints:
         """Return the positions of the `limit` most cited matches whose names have a word for each prefix."""
-        word_index, word_count = self._columns.searchable_words(), self._columns.word_count
+        word_index = self._columns.searchable_words()
+        word_count = self._columns.word_count
         matches, _ = self._find_matches(query)
         for prefix in prefixes:
             matches = matches & word_index.records_with_name_word(prefix, word_count)
@@ -430,15 +434,15 @@ class IndexedPart:
         return format_uuids(uuids.high[positions], uuids.low[positions])
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
-        """Return a text attribute of the records at the given positions, None where not known."""
+        """Return a text attribute of the records at the given positions, or None where it is unknown."""
         return self.index.texts(column, positions)
 
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
-        """Return the folded words of the records at the given positions, an empty tuple where not known."""
+        """Return the folded words of the records at the given positions, or empty tuples where they are unknown."""
         return self.index.words(column, positions)
 
     def attribute(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN if not known), a flag (-1 if not known) or KNOWN_ETHICAL at the given positions."""
+        """Return a number (NaN if unknown), a flag (-1 if unknown) or KNOWN_ETHICAL at the given positions."""
         if name == KNOWN_ETHICAL:
             return np.asarray(self._columns.criteria.known_ethical[positions])
         return self.index.flags(name, positions) if name in FLAGS else self.index.numbers(name, positions)

@@ -1,4 +1,4 @@
-"""Preparation of a search in an index: the weights, the order of the leaves, and the arrays for kernels."""
+"""Prepares the weights, the order of the leaves, and the arrays for a search in an index."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The interface of the parts of a catalog, each of which holds a share of the records."""
+"""The interface of the parts of a catalog. Each part contains a share of the records."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
@@ -28,9 +28,9 @@ class PartSearch(NamedTuple):
     """The data of one part for the relevance of records.
 
     Attributes:
-        statistics: The statistics of all live and public records of the part.
-        weights: For each word of the query, its weight in each of the records.
-        lengths: The length of each of the records.
+        statistics: the statistics of all live and public records of the part.
+        weights: for each word of the query, its weight in each record.
+        lengths: the length of each record.
     """
 
     statistics: WordStatistics
@@ -56,7 +56,7 @@ class CatalogPart(Protocol):
         """Return the number of live records that match."""
 
     def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
-        """Return the best `end` matches, or all for None.
+        """Return the best `end` matches, or all matches if `end` is None.
 
         Matches with scores below `min_score` may be omitted.
         """
@@ -106,13 +106,13 @@ class CatalogPart(Protocol):
         """Return the UUIDs of the records at the given positions as strings."""
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
-        """Return a text attribute of the records at the given positions, None where not known."""
+        """Return a text attribute of the records at the given positions, or None where it is unknown."""
 
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
-        """Return the folded words of the records at the given positions, an empty tuple where not known."""
+        """Return the folded words of the records at the given positions, or empty tuples where they are unknown."""
 
     def attribute(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN if not known), a flag (-1 if not known) or KNOWN_ETHICAL at the given positions."""
+        """Return a number (NaN if unknown), a flag (-1 if unknown) or KNOWN_ETHICAL at the given positions."""
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:
         """Return a criterion of the records at the given positions."""
@@ -141,12 +141,12 @@ _DIGIT_COLUMNS: Final = [column for column in range(_UUID_LENGTH) if column not 
 def format_uuids(high: NDArray[np.uint64], low: NDArray[np.uint64]) -> list[str]:
     """Format UUIDs, given as their high and low 64 bits, as strings with hyphens.
 
-    All of them are formatted at once, because `str(UUID(...))` would be too slow for all records of a catalog.
+    Array operations format all of them at once, because `str(UUID(...))` is too slow for all records of a catalog.
     """
     uuid_count = len(high)
     uuid_bytes = np.stack([high, low], axis=1).astype(">u8").view(np.uint8)  # 16 bytes each, big-endian
 
-    # Each byte has two hexadecimal digits, for its upper and its lower four bits.
+    # Each byte has two hexadecimal digits, one for the upper and one for the lower four bits.
     digits = np.stack([uuid_bytes >> 4, uuid_bytes & 15], axis=2).reshape(uuid_count, 32)
     characters = np.full((uuid_count, _UUID_LENGTH), ord("-"), np.uint8)
     characters[:, _DIGIT_COLUMNS] = _HEX_DIGITS[digits]

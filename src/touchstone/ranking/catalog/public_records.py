@@ -1,4 +1,4 @@
-"""The public and live records of an index, which the statistics of a search are based on."""
+"""The public and live records of an index, which determine the statistics of a search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class PublicRecords:
     """The public and live records of an index.
 
     Attributes:
-        bitmap: A bitmap of these records.
-        count: The number of these records.
-        total_length: The sum of their lengths.
+        bitmap: a bitmap of these records.
+        count: the number of these records.
+        total_length: the sum of their lengths.
     """
 
     bitmap: Words
@@ -33,10 +33,12 @@ class PublicRecords:
     def from_index(cls, index: CatalogIndex, alive: Words) -> "PublicRecords":
         """Return the public and live records of an index, given a bitmap of the live records.
 
-        The total length is computed from the total of all public records, so only dead records are read.
+        The total length is the known total of all public records minus the lengths of the dead ones, so that only dead
+        records are read.
         """
         public = index.plane(PUBLIC_PLANE)
-        bitmap, dead = public & alive, public & ~alive
+        bitmap = public & alive
+        dead = public & ~alive
         dead_lengths = index.columns.searchable_words().lengths[list_bits(dead)]
         count = int(np.bitwise_count(bitmap).sum(dtype=np.int64))
         total_length = index.statistics.public_length() - int(dead_lengths.sum(dtype=np.int64))
@@ -45,9 +47,9 @@ class PublicRecords:
     def search(self, index: CatalogIndex, query_words: Sequence[QueryWord], positions: Ints) -> PartSearch:
         """Return the data for the relevance of the records at the given positions of an index."""
         frequencies = np.zeros(len(query_words), np.int64)
-        for number, query_word in enumerate(query_words):
+        for word_number, query_word in enumerate(query_words):
             public_matches = index.translator.scanner.records_with_word(query_word) & self.bitmap
-            frequencies[number] = np.bitwise_count(public_matches).sum(dtype=np.int64)
+            frequencies[word_number] = np.bitwise_count(public_matches).sum(dtype=np.int64)
 
         word_index = index.columns.searchable_words()
         weights = [word_index.weigh(query_word, positions) for query_word in query_words]

@@ -1,4 +1,4 @@
-"""Sorting of lists by relevance, over all parts of a catalog."""
+"""Sorts the matches in all parts of a catalog by relevance."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -26,10 +26,8 @@ def sort_by_relevance(
 ) -> SortedWindow:
     """Return one page of the matches in the order of their relevance to the words of the query.
 
-    Ties are sorted by id.
-
-    Without words, all records are equally relevant. In the result, the positions of the second part follow the
-    positions of the first part.
+    Ties are sorted by id. If the query has no words, all records are equally relevant. In the result, the positions of
+    the second part follow the positions of the first part.
 
     Args:
         parts: the parts of the catalog.
@@ -62,7 +60,7 @@ def sort_by_relevance(
 def _compute_relevance(
     parts: Sequence[CatalogPart], query_words: Sequence[QueryWord], matches_by_part: Sequence[Ints]
 ) -> list[Floats]:
-    """Return the relevance of the matches of each part, which is 0 without words."""
+    """Return the relevance of the matches of each part, which is 0 if the query has no words."""
     if not query_words:
         return [np.zeros(len(matches)) for matches in matches_by_part]
 

@@ -1,9 +1,10 @@
-"""Ranking of the same records with many sets of weights, for measuring the stability of a ranking.
+"""Ranks the same records with many sets of weights, for measuring the stability of a ranking.
 
-A few records are scored with every set, except records that cannot be among the best with any of them. In an index, a
-single search finds the best records for all sets (`kernels.weighting_kernels`). Both methods begin with a *pool* of the
-best records with the mean weights, several times as many as requested. Their scores with each set are lower bounds for
-the scores of the best records, which rule out most other records.
+If there are few records, they are scored with every set, except for records that cannot be among the best with any set.
+In an index, a single search finds the best records for all sets (`kernels.weighting_kernels`).
+
+Both methods begin with a *pool* of the best records with the mean weights, several times as many as requested. The
+scores of the pool with each set are lower bounds for the scores of the best records, and rule out most other records.
 
 Only the order of the records is needed, so these rankings do not count ties.
 """
@@ -37,16 +38,16 @@ class MatchingRecords(NamedTuple):
     """All records of a part that match a query.
 
     Attributes:
-        positions: Their positions.
-        criteria: Their weighted criteria by name.
-        tie_keys: The sort keys for records with equal scores, the most significant first.
+        positions: their positions.
+        criteria: their weighted criteria by name.
+        tie_keys: the sort keys for records with equal scores, the most significant first.
     """
 
     positions: Ints
     criteria: Mapping[str, Floats]
     tie_keys: tuple[NDArray[Any], ...]
 
-    def take(self, indices: Ints) -> "MatchingRecords":
+    def select(self, indices: Ints) -> "MatchingRecords":
         """Return the records at the given indices."""
         criteria = {name: values[indices] for name, values in self.criteria.items()}
         tie_keys = tuple(key[indices] for key in self.tie_keys)
@@ -61,8 +62,8 @@ class PooledMatches(NamedTuple):
 
 
 def rank_gathered_by_sets(records: MatchingRecords, sets: WeightSets, end: int) -> list[PartRanking]:
-    """Return the best `end` of a few records for each set of weights, by scoring all contenders."""
-    contenders = records.take(_find_contenders(records, sets, end))
+    """Return the best `end` of a few records for each set of weights."""
+    contenders = records.select(_find_contenders(records, sets, end))
 
     rankings = []
     for index in range(sets.count):
@@ -75,8 +76,8 @@ def rank_gathered_by_sets(records: MatchingRecords, sets: WeightSets, end: int) 
 def _find_contenders(records: MatchingRecords, sets: WeightSets, end: int) -> Ints:
     """Return the indices of the records that can be among the best `end` with at least one set of weights.
 
-    Other records are ruled out by an upper bound of their scores with all sets. It is the sum of their criteria, each
-    multiplied by its largest share of the total weight in any set.
+    Other records are ruled out by an upper bound of their scores with all sets: the sum of their criteria, each
+    multiplied by the largest share that its weight has in any set.
     """
     record_count = len(records.positions)
     pool_size = POOL_FACTOR * end
@@ -86,17 +87,17 @@ def _find_contenders(records: MatchingRecords, sets: WeightSets, end: int) -> In
     mean_scores = weighted_mean(records.criteria, sets.mean(), record_count)
     pool = np.argpartition(-mean_scores, pool_size)[:pool_size]
 
-    # With each set, `end` records of the pool reach a certain score. A record with an upper bound below the smallest of
-    # these scores cannot be among the best records with any set.
-    pool_scores = sets.score(records.take(pool).criteria)
-    scores_reached = np.partition(pool_scores, -end, axis=1)[:, -end]
-    needed_score = scores_reached.min() - _ROUNDING_TOLERANCE
+    # The `end`-th best score in the pool is a lower bound for the scores of the best records with a set. A record with
+    # an upper bound below all these lower bounds cannot be among the best records with any set.
+    pool_scores = sets.score(records.select(pool).criteria)
+    lower_bounds = np.partition(pool_scores, -end, axis=1)[:, -end]
+    required_score = lower_bounds.min() - _ROUNDING_TOLERANCE
 
-    upper_shares = (sets.weights / sets.totals).max(axis=1).tolist()
-    highest_scores = np.zeros(record_count)
-    for name, share in zip(sets.names, upper_shares, strict=True):
-        highest_scores += share * records.criteria[name]
-    return np.flatnonzero(highest_scores >= needed_score)
+    largest_shares = (sets.weights / sets.totals).max(axis=1).tolist()
+    upper_bounds = np.zeros(record_count)
+    for name, share in zip(sets.names, largest_shares, strict=True):
+        upper_bounds += share * records.criteria[name]
+    return np.flatnonzero(upper_bounds >= required_score)
 
 
 def rank_best_first_by_sets(
@@ -108,7 +109,7 @@ def rank_best_first_by_sets(
     """
     alphabetical_ranks = index.columns.names.places
 
-    # Fill the result, which has one row for each set, with the best records of the pool.
+    # Initially, fill the result, which has one row for each set, with the best records of the pool.
     pool_criteria = {name: index.criterion(name, matches.pool) for name in sets.names}
     pool_scores = sets.score(pool_criteria)
     pool_positions = np.broadcast_to(matches.pool, pool_scores.shape).astype(np.int64)
@@ -116,7 +117,7 @@ def rank_best_first_by_sets(
     best = BestByWeighting(np.empty((sets.count, end), np.int64), np.empty((sets.count, end)))
     weighting_kernels.fill_best(alphabetical_ranks, pool, best)
 
-    # Replace them by other records with higher scores.
+    # Replace them with other records that have higher scores.
     search = WeightingsSearch(index.kernel_columns, matches.others, _kernel_weightings(sets))
     searched_leaf = _allocate_searched_leaf(index.columns, search.weightings)
     weighting_kernels.find_best_by_weightings(search, searched_leaf, best)

@@ -1,6 +1,6 @@
-"""Merging of sorted results from the index and from the tail, which contains the records not indexed yet.
+"""Merges sorted results from the index and from the tail, which contains the records that are not indexed yet.
 
-The tail is usually short, so a binary search finds the insertion point of each of its records among indexed records.
+The tail is usually short, so a binary search finds the insertion point of each tail record among the indexed records.
 """
 
 from bisect import bisect_left
@@ -38,7 +38,7 @@ class Descending:
 def merge_rankings(
     indexed: CatalogPart, indexed_ranking: PartRanking, tail: CatalogPart, tail_ranking: PartRanking
 ) -> tuple[Ints, Floats]:
-    """Merge the rankings of the index and of the tail, and return positions in the view with scores.
+    """Merge the rankings of the index and of the tail, and return the positions in the view and the scores.
 
     Both rankings and the result are sorted by descending score, then by folded name, then by id.
     """
@@ -50,12 +50,12 @@ def merge_rankings(
     first_tied, after_tied = _find_ties(indexed_ranking.scores, tail_ranking.scores)
     insertions = first_tied.copy()
 
-    # If indexed records have the same score, the insertion point among them depends on the name and id.
-    tied_tail_records = np.flatnonzero(first_tied < after_tied)
-    for i in tied_tail_records.tolist():
-        first, after = int(first_tied[i]), int(after_tied[i])
-        name_and_id = read_name_and_id(tail, int(tail_ranking.positions[i]))
-        insertions[i] = bisect_left(range(after), name_and_id, lo=first, key=indexed_name_and_id)
+    # Among indexed records with the same score, the insertion point depends on the name and the id.
+    tied_tail_indices = np.flatnonzero(first_tied < after_tied)
+    for tail_index in tied_tail_indices.tolist():
+        first, after = int(first_tied[tail_index]), int(after_tied[tail_index])
+        name_and_id = read_name_and_id(tail, int(tail_ranking.positions[tail_index]))
+        insertions[tail_index] = bisect_left(range(after), name_and_id, lo=first, key=indexed_name_and_id)
 
     positions = _interleave(indexed_ranking.positions, tail_ranking.positions, insertions, tail_offset=indexed.span)
     scores = np.insert(indexed_ranking.scores, insertions, tail_ranking.scores)
@@ -75,11 +75,11 @@ def _find_ties(descending_scores: Floats, scores: Floats) -> tuple[Ints, Ints]:
 
 
 class ListPlace(NamedTuple):
-    """The place of a record in a sorted list, which does not depend on other records.
+    """The place of a record in a sorted list, which is independent of other records.
 
     Attributes:
-        value: The sort value of the record, or None if it has none.
-        id: The id of the record, which is the tie-breaker for equal values.
+        value: the sort value of the record, or None if it has none.
+        id: the id of the record, which is the tie-breaker for equal values.
     """
 
     value: Any
@@ -90,9 +90,9 @@ class ListWindow(NamedTuple):
     """The requested part of a sorted list.
 
     Attributes:
-        skip: The number of records to skip after the start.
-        limit: The maximum number of records to return, or None for all.
-        after: The place that the window starts after, or None for the beginning of the list.
+        skip: the number of records to skip after the start.
+        limit: the maximum number of records to return, or None for all.
+        after: the place after which the window starts, or None for the beginning of the list.
     """
 
     skip: int
@@ -153,24 +153,25 @@ class SortedRecords(NamedTuple):
 
 
 def merge_lists(indexed: SortedRecords, tail: SortedRecords, order: ListOrder, window: ListWindow) -> Ints:
-    """Merge the sorted lists of the index and of the tail, and return the positions in the view of a window.
+    """Merge the sorted lists of the index and of the tail, and return the positions in the view for a window.
 
-    Only records in the window are merged. A binary search finds the number of records of the tail before it.
+    Only records in the window are merged. A binary search finds the number of tail records before the window.
     """
     skip, limit = window.skip, window.limit
     if skip >= len(indexed.positions) + len(tail.positions):
         return np.empty(0, np.int64)
 
-    def has_at_most_from_tail(tail_count: int) -> bool:
-        """Return whether at most `tail_count` records of the tail are among the first `skip` of the merged list."""
+    def is_upper_bound(tail_count: int) -> bool:
+        """Return whether at most `tail_count` tail records are among the first `skip` records of the merged list."""
         indexed_count = skip - tail_count
         if indexed_count == 0:
             return True
         return indexed.key(indexed_count - 1, order) < tail.key(tail_count, order)
 
+    # The smallest upper bound is the number of tail records before the window.
     fewest = max(0, skip - len(indexed.positions))
     most = min(skip, len(tail.positions))
-    tail_skip = fewest + bisect_left(range(fewest, most), True, key=has_at_most_from_tail)
+    tail_skip = fewest + bisect_left(range(fewest, most), True, key=is_upper_bound)
     indexed_skip = skip - tail_skip
 
     indexed_page = SortedRecords(indexed.part, indexed.positions[indexed_skip:][:limit])
@@ -185,7 +186,7 @@ def _merge_all(indexed: SortedRecords, tail: SortedRecords, order: ListOrder) ->
     def indexed_key(index: int) -> SortKey:
         return indexed.key(index, order)
 
-    # By default, insert records of the tail after all indexed records.
+    # If a tail record follows all indexed records, so do all later tail records.
     insertions = np.full(len(tail.positions), indexed_count, np.int64)
     for tail_index in range(len(tail.positions)):
         tail_key = tail.key(tail_index, order)

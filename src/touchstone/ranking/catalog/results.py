@@ -1,4 +1,4 @@
-"""The results returned by a view of the catalog: rankings, their pages, and the fields of records."""
+"""The results of a view of the catalog: rankings, pages of rankings, and fields of records."""
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -17,12 +17,12 @@ class PartRanking(NamedTuple):
     """The first records of a ranking of one part of a view or of the whole view.
 
     Attributes:
-        positions: The positions of the records in the order of the ranking.
-        scores: The scores of the records.
-        plan: The query plan: `gather` (score and sort all matches), `best first` (a search that skips most records) or
+        positions: the positions of the records in the order of the ranking.
+        scores: the scores of the records.
+        plan: the query plan: `gather` (score and sort all matches), `best first` (a search that skips most records) or
             `full order` (sort all matches for a long result).
-        count_ties: A function that returns the number of all matches with a given score. The score must not be below
-            the minimum score that the ranking was requested with.
+        count_ties: a function that returns the number of all matches with a given score. The score must not be below
+            the requested minimum score of the ranking.
     """
 
     positions: NDArray[Any]
@@ -39,11 +39,11 @@ class RankedRecords(NamedTuple):
     """Consecutive records of a ranking.
 
     Attributes:
-        positions: Their positions in the view.
-        scores: Their scores.
-        ranks: Their unique ranks, counted from 1.
-        places: For each record, 1 plus the number of records with a higher score, so that tied records share a place.
-        tied_with: For each record, the number of other records of the whole ranking with the same score.
+        positions: their positions in the view.
+        scores: their scores.
+        ranks: their unique ranks, counted from 1.
+        places: for each record, 1 plus the number of records with a higher score, so that tied records share a place.
+        tied_with: for each record, the number of other records of the whole ranking with the same score.
     """
 
     positions: Ints
@@ -57,9 +57,9 @@ class RankedWindow:
     """One page of a ranking.
 
     Attributes:
-        positions: The positions of the records in the order of the ranking.
-        scores: The scores of the records.
-        plan: The query plan: `gather`, `best first` or `full order`.
+        positions: the positions of the records in the order of the ranking.
+        scores: the scores of the records.
+        plan: the query plan: `gather`, `best first` or `full order`.
     """
 
     def __init__(self, ranking: PartRanking, *, skip: int, count: Callable[[], int], is_complete: bool) -> None:
@@ -138,7 +138,7 @@ class RankedWindow:
 
 
 class SortedWindow(NamedTuple):
-    """One page of a sorted list: the positions of its records in order, and the total number of matches."""
+    """One page of a sorted list, as positions in the order of the list, and the total number of matches."""
 
     positions: Ints
     total_count: int
@@ -147,7 +147,8 @@ class SortedWindow(NamedTuple):
 class ScoredItems(NamedTuple):
     """The fields of scored items (interface, section 2.6), column by column, as plain Python values.
 
-    `known` is the number of ethical attributes with a known value.
+    Attributes:
+        known: for each record, the number of ethical attributes with a known value.
     """
 
     id: list[int]

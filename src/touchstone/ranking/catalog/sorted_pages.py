@@ -26,16 +26,18 @@ from touchstone.ranking.query.sort_order import PageRequest, select_window, to_a
 MIN_BEGINNING: Final = 65_536
 """The minimum number of records at the beginning of an order, so that only large catalogs have beginnings."""
 _BEGINNING_SHARE: Final = 8  # the beginning of an order is one eighth of it
-_READING_COST: Final = 15  # cost of reading the sort key of a match, relative to reading one entry of an order
-_SORTING_COST: Final = 100  # cost of sorting a record up to the end of the page, relative to the same
+_READING_COST: Final = (
+    15  # cost of reading the sort key of a match, relative to the cost of reading one entry of an order
+)
+_SORTING_COST: Final = 100  # cost of sorting one record before the end of the page, relative to the same cost
 _ALL_BITS: Final = np.uint64(2**64 - 1)
 
 
 class SortedPages:
     """Reads pages of sorted lists from an index.
 
-    Computing the order of all records of a large catalog takes a while. It is therefore computed on first use, and only
-    its beginning is computed unless a page is beyond that.
+    Computing the order of all records of a large catalog is slow. It is therefore computed on first use, and at first
+    only its beginning. The rest is only computed for a page beyond the beginning.
     """
 
     def __init__(self, index: CatalogIndex, sort_up_to: int) -> None:
@@ -71,11 +73,13 @@ class SortedPages:
         if request.is_before is not None:
             return True  # the page can be anywhere in the order
 
-        end = request.skip + length
-        expected_reads = end * self._columns.size / match_count
-        sorting_cost = _READING_COST * match_count + _SORTING_COST * end
         are_few = match_count <= self._sort_up_to // 20
-        return are_few or sorting_cost < expected_reads
+        end = request.skip + length
+        reading_cost = (
+            end * self._columns.size / match_count
+        )  # the expected number of entries up to the end of the page
+        sorting_cost = _READING_COST * match_count + _SORTING_COST * end
+        return are_few or sorting_cost < reading_cost
 
     def _sort(self, matches: Words, match_count: int, request: PageRequest) -> Ints:
         """Sort the matches, and return the page."""
@@ -137,7 +141,7 @@ class SortedPages:
         return np.asarray(by_id[_first_in_order(keys, count)])
 
     def _sort_keys(self, request: PageRequest, positions: NDArray[Any]) -> list[NDArray[Any]]:
-        """Return the keys for an ascending sort, the most significant first, without the id as a tie-breaker."""
+        """Return the keys for an ascending sort, the most significant first, excluding the id as the tie-breaker."""
         if request.column == "dataset_id":
             uuids = self._columns.dataset_ids
             high, low = uuids.high[positions], uuids.low[positions]
@@ -162,7 +166,7 @@ class SortedPages:
         return np.where(ranks == 0, np.nan, ranks)
 
     def _name_ranks(self, positions: NDArray[Any]) -> Ints:
-        """Return the rank of the folded name of each record, which equal names share.
+        """Return the rank of the folded name of each record. Equal names have the same rank.
 
         Records with the same name form a group in the alphabetical order of all records, and a bitmap marks the start
         of each group. The rank of a name is the number of groups that start at or before its record.
@@ -195,7 +199,7 @@ class SortedPages:
 
 
 def _read_page(matches: Words, order: Positions, request: PageRequest, length: int) -> Ints:
-    """Read a page of `length` matches from an order, or fewer if the order ends before the page."""
+    """Read a page of `length` matches from an order, or fewer matches if the order ends before the page does."""
     page = np.empty(length, np.int64)
     remaining_order = order[request.first_index(order) :]
     page_length = order_kernels.fill_window(matches, remaining_order, request.skip, page)
@@ -205,7 +209,7 @@ def _read_page(matches: Words, order: Positions, request: PageRequest, length: i
 def _first_in_order(keys: Sequence[NDArray[Any]], count: int) -> Ints:
     """Return the indices of the first `count` records in a stable ascending sort.
 
-    Only records that can be among them are sorted.
+    Records that cannot be among them are not sorted.
 
     Args:
         keys: the sort keys, the most significant first.
@@ -221,7 +225,7 @@ def _first_in_order(keys: Sequence[NDArray[Any]], count: int) -> Ints:
     before_last = np.flatnonzero(first_key < last_value)
     tied_with_last = np.flatnonzero(first_key == last_value)
 
-    # Without further keys, the sort keeps the order of ties, so surplus ties can be dropped immediately.
+    # Without further keys, a stable sort does not change the order of ties, so surplus ties can be dropped immediately.
     if len(keys) == 1:
         tied_with_last = tied_with_last[: count - len(before_last)]
 

@@ -1,4 +1,4 @@
-"""Suggestions of names, domains and tasks of visible records while somebody types."""
+"""Suggests names, domains and tasks of visible records while the user types."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.text.words import name_words, split_words
 
 _TERM_COLUMNS: Final = ("domain", "task")
-_NAMES_PER_PART: Final = 500  # maximum number of matching names per part, of the most cited records
+_NAMES_PER_PART: Final = 500  # maximum number of names per part, taken from the most cited records
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Suggestion:
 
     Attributes:
         kind: `name`, `domain` or `task`.
-        text: The name, domain or task.
-        count: The number of visible records with it, among the examined records.
+        text: the name, domain or task.
+        count: the number of visible records with it, among the examined records.
     """
 
     kind: str
@@ -39,8 +39,8 @@ class _NamedRecord(NamedTuple):
 def suggest(parts: Sequence[CatalogPart], text: str, visible: Query, *, facets: Facets, limit: int) -> list[Suggestion]:
     """Suggest names, domains and tasks that match a typed text.
 
-    Each word of the text must be the prefix of a word of the suggestion; for example, `hea` matches `Health`. One third
-    of the suggestions are domains, one third are tasks, and the rest are names, if there are enough of them.
+    Each word of the text must be the prefix of a word of the suggestion. For example, "hea" matches "Health". If there
+    are enough matches, one third of the suggestions are domains, one third are tasks, and the rest are names.
 
     Args:
         parts: the parts of the catalog.
@@ -56,11 +56,11 @@ def suggest(parts: Sequence[CatalogPart], text: str, visible: Query, *, facets: 
     terms = [list(_suggest_terms(facets, column, prefixes)) for column in _TERM_COLUMNS]
     names = list(_suggest_names(parts, prefixes, visible, start=fold(text).strip()))
 
-    share = max(1, limit // 3)
-    first_terms = [suggestion for suggestions in terms for suggestion in suggestions[:share]]
-    other_terms = [suggestion for suggestions in terms for suggestion in suggestions[share:]]
-    free_places = max(0, limit - len(first_terms))
-    return [*first_terms, *names[:free_places], *other_terms][:limit]
+    max_per_column = max(1, limit // 3)
+    first_terms = [suggestion for suggestions in terms for suggestion in suggestions[:max_per_column]]
+    other_terms = [suggestion for suggestions in terms for suggestion in suggestions[max_per_column:]]
+    max_names = max(0, limit - len(first_terms))
+    return [*first_terms, *names[:max_names], *other_terms][:limit]
 
 
 def _suggest_terms(facets: Facets, column: str, prefixes: Sequence[str]) -> Iterator[Suggestion]:
@@ -79,12 +79,12 @@ def _suggest_names(
         for record in _named_records(part, prefixes, visible):
             records_by_name.setdefault(fold(record.name), []).append(record)
 
-    def order(folded_name: str) -> tuple[bool, float, int, str]:
+    def sort_key(folded_name: str) -> tuple[bool, float, int, str]:
         """Return the sort key of a name."""
         popularity = max(record.popularity for record in records_by_name[folded_name])
         return not folded_name.startswith(start), -popularity, len(folded_name), folded_name
 
-    for folded_name in sorted(records_by_name, key=order):
+    for folded_name in sorted(records_by_name, key=sort_key):
         records = records_by_name[folded_name]
         yield Suggestion("name", records[0].name, len(records))
 

@@ -29,12 +29,12 @@ def find_tied_group(scores: Floats, score: float) -> TiedGroup:
 
 
 def count_none(_score: float) -> int:
-    """Return 0, as the tie counter of a ranking without matches or without a need to count ties."""
+    """Return 0. This is the tie counter of rankings that are empty or do not need to count ties."""
     return 0
 
 
 def count_in_unordered(scores: Floats) -> TieCounter:
-    """Return a function that counts the occurrences of a score in unordered scores."""
+    """Return a function that counts the occurrences of a given score in unordered scores."""
 
     def count_ties(score: float) -> int:
         return int(np.count_nonzero(scores == score))

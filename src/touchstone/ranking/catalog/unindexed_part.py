@@ -36,12 +36,12 @@ class UnindexedPart:
         Args:
             segment: the segment.
             alive: a mask of the live records.
-            declared: the same part at the assurance `declared`, or None if this part is it.
+            declared: the same part at the assurance `declared`, or None for this part itself.
         """
         self._segment = segment
         self._alive = alive
-        # None for the part at `declared`, because a reference to itself would prevent freeing its arrays, which can be
-        # large, before the next garbage collection.
+        # The part at `declared` has no reference to itself, because its large arrays would then not be freed before the
+        # next garbage collection.
         self._declared_part = declared
         self.is_searchable = segment.words is not None
         self.span = segment.size
@@ -61,7 +61,7 @@ class UnindexedPart:
         return part
 
     def _evaluate(self, query: Query, positions: Ints | None = None) -> Bools:
-        """Return whether each of the records at the given positions, or of all for None, is alive and matches."""
+        """Return a mask of the records at the given positions, or of all records for None, that are alive and match."""
         matches = self._alive if positions is None else self._alive[positions]
         for assurance, predicates in group_by_assurance(query, self._segment.assurance).items():
             segment = self.at(assurance)._segment
@@ -74,11 +74,10 @@ class UnindexedPart:
         return int(np.count_nonzero(self._evaluate(query)))
 
     def rank(self, query: Query, weights: Mapping[str, float], *, end: int | None, min_score: float) -> PartRanking:
-        """Return the best `end` matches, or all for None.
+        """Return the best `end` matches, or all matches if `end` is None.
 
-        Matches with scores below `min_score` may be omitted.
-
-        With a minimum score, a quick estimate rules out most records before the query is evaluated.
+        Matches with scores below `min_score` may be omitted. With a minimum score, a quick estimate rules out most
+        records before the query is evaluated.
         """
         if min_score > 0.0:
             candidates = self._find_candidates(weights, min_score)
@@ -89,7 +88,8 @@ class UnindexedPart:
             positions = self._find_matches(query)
 
         scores = score_segment(self._segment, positions, weights)
-        name_ranks, ids = self._segment.name_ranks(positions), self._segment.columns["id"][positions]
+        name_ranks = self._segment.name_ranks(positions)
+        ids = self._segment.columns["id"][positions]
         best = select_window((-scores, name_ranks, ids), skip=0, limit=end)
         plan = "full order" if end is None else "gather"
         return PartRanking(positions[best], scores[best], plan, count_in_unordered(scores))
@@ -106,7 +106,7 @@ class UnindexedPart:
         estimates = weight_shares(weights) @ self._criteria_float32
         threshold = np.float32(min_score - FLOAT32_TOLERANCE)
 
-        # Usually no record reaches the threshold, and computing the maximum is three times as fast as `flatnonzero`.
+        # Usually no record reaches the threshold, and `max` is three times as fast as `flatnonzero`.
         if estimates.max() < threshold:
             return np.empty(0, np.int64)
         return np.flatnonzero(estimates >= threshold)
@@ -210,17 +210,17 @@ class UnindexedPart:
         return format_uuids(columns["uuid_high"][positions], columns["uuid_low"][positions])
 
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
-        """Return a text attribute of the records at the given positions, None where not known."""
+        """Return a text attribute of the records at the given positions, or None where it is unknown."""
         values = self._segment.vocabularies[column].values
         return [values[code] for code in self._segment.columns[column][positions].tolist()]
 
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
-        """Return the folded words of the records at the given positions, an empty tuple where not known."""
+        """Return the folded words of the records at the given positions, or empty tuples where they are unknown."""
         folded_lists = self._segment.vocabularies[column].folded
         return [folded_lists[code] or () for code in self._segment.columns[column][positions].tolist()]
 
     def attribute(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN if not known), a flag (-1 if not known) or KNOWN_ETHICAL at the given positions."""
+        """Return a number (NaN if unknown), a flag (-1 if unknown) or KNOWN_ETHICAL at the given positions."""
         return np.asarray(self._segment.columns[name][positions])
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:

@@ -41,12 +41,10 @@ _MAX_CACHED_FACETS: Final = 16
 
 
 class View:
-    """An immutable state of the catalog.
+    """An immutable state of the catalog, which is safe to use from several threads.
 
-    It is safe to use from several threads.
-
-    Positions are valid only within one view, where the positions of the tail follow the positions of the index. Weights
-    must be finite, not negative, and not all zero.
+    Positions are only valid within one view. The positions of the tail follow the positions of the index. Weights must
+    be finite, not negative, and not all zero.
 
     The catalog creates views at the assurance `declared`, and `at` returns the same state at another assurance.
     """
@@ -70,8 +68,8 @@ class View:
     def at(self, assurance: Assurance) -> "View":
         """Return this state of the catalog with only the values known at an assurance.
 
-        An attribute counts as not known in filters, criteria, sort keys and facets if its best claim is below the
-        assurance. Positions are the same at every assurance.
+        Attributes without a claim that counts at this assurance are treated as unknown in filters, criteria, sort keys
+        and facets. Positions are the same at every assurance.
         """
         if assurance is self.assurance:
             return self
@@ -136,15 +134,15 @@ class View:
     def _rank_tail(
         self, query: Query, weights: Mapping[str, float], ranking: PartRanking, end: int | None
     ) -> PartRanking:
-        """Rank the tail, which contains the records not indexed yet.
+        """Rank the tail, which contains the records that are not indexed yet.
 
-        The result is empty if there is no index, because the first part is the tail itself then.
+        The result is empty if there is no index, because the first part then is the tail itself.
 
         Args:
             query: the query.
             weights: the weights by criterion.
-            ranking: the first `end` matches in the index. If there are as many, records of the tail with lower scores
-                than all of them may be omitted.
+            ranking: the first `end` matches in the index. If there are that many, tail records with lower scores than
+                all of them may be omitted.
             end: the end of the page, or None for all matches.
         """
         if not self._indexed or not self._tail.size:
@@ -155,7 +153,7 @@ class View:
         return self._tail.rank(query, weights, end=end, min_score=min_score)
 
     def _merge_tail(self, ranking: PartRanking, tail_ranking: PartRanking) -> tuple[NDArray[Any], Floats]:
-        """Merge the rankings of the index and of the tail, and return positions of this view and scores."""
+        """Merge the rankings of the index and of the tail, and return the positions in this view and the scores."""
         if not self._indexed or not len(tail_ranking.positions):
             return ranking.positions, ranking.scores
         return merge_rankings(self._indexed, ranking, self._tail, tail_ranking)
@@ -198,7 +196,7 @@ class View:
         tail_window = ListWindow(0, end, after)
         tail_positions, tail_count = self._tail.sort(query, order.request(self._tail, tail_window))
 
-        # Any of these records may precede the window, so read as many additional records from the index.
+        # All of these tail records may precede the window, so the index is read from that many records earlier.
         start = max(0, skip - len(tail_positions))
         indexed_limit = None if end is None else end - start
         indexed_window = ListWindow(start, indexed_limit, after)
@@ -281,18 +279,18 @@ class View:
         return np.stack([self.criterion(name, positions) for name in CRITERION_NAMES], axis=1)
 
     def facts(self, positions: NDArray[Any]) -> Facts:
-        """Return the numbers (NaN if not known) and flags (-1 if not known) at the given positions, by name."""
+        """Return the numbers (NaN if unknown) and flags (-1 if unknown) at the given positions, by name."""
         return {name: self.attribute(name, positions) for name in (*NUMBERS, *FLAGS)}
 
     def attribute(self, name: str, positions: NDArray[Any]) -> NDArray[Any]:
-        """Return a number (NaN if not known) or a flag (-1 if not known) of the records at the given positions."""
+        """Return a number (NaN if unknown) or a flag (-1 if unknown) of the records at the given positions."""
         return self._attribute(name, positions, CLAIM_TYPES[name])
 
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
-        """Return the folded words of the records at the given positions, an empty tuple where not known."""
+        """Return the folded words of the records at the given positions, or empty tuples where they are unknown."""
 
         def read_words(part: CatalogPart, part_positions: NDArray[Any]) -> NDArray[Any]:
-            """Return the word lists as an array of objects even if all of them have the same length."""
+            """Return a one-dimensional array of word lists, even if all of them have the same length."""
             return np.fromiter(part.words(column, part_positions), object, len(part_positions))
 
         return list(self._gather(positions, read_words, object))
@@ -352,8 +350,8 @@ class View:
         """Return values of the records at the given positions, read from the parts that contain the records.
 
         Args:
-            positions: positions in the view.
-            read: a function that returns the values for a part and positions within this part.
+            positions: the positions in the view.
+            read: a function that returns the values for a part and the positions within this part.
             dtype: the type of the values.
         """
         if not self._indexed:

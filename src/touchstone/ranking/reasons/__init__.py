@@ -1,1 +1,1 @@
-"""Explanations of a record's rank, and of the changes that would move it."""
+"""Explanations of the ranks of records, and of the changes that would move records in a ranking."""

@@ -25,21 +25,21 @@ from touchstone.ranking.reasons.points import points_by_criterion
 from touchstone.ranking.weighted_mean import power_of_two_scale, score_matrix
 
 _SMALLEST_DIFFERENCE: Final = 1e-12
-"""Values of a criterion that differ by less are equal but for rounding; those of different facts differ by more."""
+"""Smaller differences between two values of a criterion are rounding errors."""
 _SMALLEST_SHARE: Final = 1e-12
-"""A reversing weight below this share of the present weight is zero but for rounding."""
+"""A reversing weight below this share of the present weight is a rounding error and treated as zero."""
 
 
 class CriterionDifference(NamedTuple):
     """The difference between the upper and the lower record of a pair in one criterion.
 
     Attributes:
-        criterion: The name of the criterion.
-        weight: The weight of the criterion, as given.
-        above: The value of the criterion for the upper record.
-        below: The value of the criterion for the lower record.
-        points: The contribution of the criterion to the lead of the upper record, which may be negative.
-        reversing_weight: The weight beyond which the order of the records is reversed if no other weight changes, or
+        criterion: the name of the criterion.
+        weight: the weight of the criterion, as given.
+        above: the value of the criterion for the upper record.
+        below: the value of the criterion for the lower record.
+        points: the contribution of the criterion to the lead of the upper record, which may be negative.
+        reversing_weight: the weight beyond which the order of the records is reversed if no other weight changes, or
             None if no weight of this criterion reverses it.
     """
 
@@ -55,9 +55,9 @@ class Reversal(NamedTuple):
     """The smallest change of a single weight that reverses the order of two records.
 
     Attributes:
-        criterion: The name of the criterion.
-        weight: The weight of the criterion beyond which the order is reversed.
-        weight_before: The weight as given.
+        criterion: the name of the criterion.
+        weight: the weight of the criterion beyond which the order is reversed.
+        weight_before: the weight as given.
     """
 
     criterion: str
@@ -74,11 +74,11 @@ class PairComparison(NamedTuple):
     """The comparison of two records of a ranking.
 
     Attributes:
-        above: The position of the upper record in the view.
-        below: The position of the lower record in the view.
-        lead: The difference of their scores.
-        differences: Their differences in all criteria, in the order of CRITERIA.
-        reversal: The smallest change of a single weight that reverses their order, or None if there is none.
+        above: the position of the upper record in the view.
+        below: the position of the lower record in the view.
+        lead: the difference of their scores.
+        differences: their differences in all criteria, in the order of CRITERIA.
+        reversal: the smallest change of a single weight that reverses their order, or None if there is none.
     """
 
     above: int
@@ -92,11 +92,11 @@ class _ComparedRecord(NamedTuple):
     """A record to compare.
 
     Attributes:
-        position: Its position in the view.
-        alphabetical_rank: Its rank by name among the compared records, which is the tie-breaker for equal scores.
-        score: Its score.
-        criteria: Its criteria, in the order of CRITERIA.
-        points: The contribution of each weighted criterion to its score.
+        position: its position in the view.
+        alphabetical_rank: its rank by name among the compared records, which is the tie-breaker for equal scores.
+        score: its score.
+        criteria: its criteria, in the order of CRITERIA.
+        points: the contribution of each weighted criterion to its score.
     """
 
     position: int
@@ -119,7 +119,7 @@ def order_records(view: View, positions: Ints, weights: Mapping[str, float]) -> 
 
 
 def compare_records(view: View, positions: Ints, weights: Mapping[str, float]) -> list[PairComparison]:
-    """Compare each pair of records, given in the order of the ranking."""
+    """Compare all pairs of records, whose positions are given in the order of the ranking."""
     alphabetical_ranks = view.alphabetical_ranks(positions).tolist()
     criterion_scores = view.criterion_scores(positions)
     scores = score_matrix(criterion_scores.T, weights).tolist()
@@ -175,52 +175,62 @@ def _find_reversing_weights(
     """
     differences = dict(zip(CRITERION_NAMES, (above.criteria - below.criteria).tolist(), strict=True))
 
-    # Sums of huge weights could overflow, so divide all weights by a power of two, which does not round them.
+    # Huge weights are divided by a power of two, which is exact, so that their sum does not overflow.
     scale = power_of_two_scale(weights)
     scaled_weights = {name: weight / scale for name, weight in weights.items()}
     weighted_lead = math.fsum(weight * differences[name] for name, weight in scaled_weights.items())
-    weighted_lead = max(0.0, weighted_lead)  # a lead of zero may become negative by rounding
+    weighted_lead = max(0.0, weighted_lead)  # because rounding may make a lead of zero negative
 
     reversing_weights = {}
     for name, difference in differences.items():
         if abs(difference) < _SMALLEST_DIFFERENCE:
             continue
 
-        # If the upper record is better, the weight must fall, but not below zero.
-        upper_is_better = difference > 0.0
-        if upper_is_better and not _is_reversed_without_criterion(name, above, below, weights):
+        # If the upper record is better in the criterion, the weight must fall, and at most to zero.
+        if difference > 0.0 and not _is_reversed_without_criterion(name, above, below, weights):
             continue
 
-        # Rounding may put a weight of zero slightly above or below it.
-        present_weight = scaled_weights.get(name, 0.0)
-        scaled_weight = present_weight - weighted_lead / difference
-        if upper_is_better and scaled_weight < _SMALLEST_SHARE * present_weight:
-            scaled_weight = 0.0
-        reversing_weight = max(0.0, scaled_weight) * scale
+        reversing_weight = _solve_for_weight(scaled_weights.get(name, 0.0), difference, weighted_lead) * scale
         if math.isfinite(reversing_weight):
             reversing_weights[name] = reversing_weight
     return reversing_weights
+
+
+def _solve_for_weight(present_weight: float, difference: float, weighted_lead: float) -> float:
+    """Return the reversing weight of one criterion, by the formula in the docstring of this module.
+
+    Args:
+        present_weight: the present weight of the criterion.
+        difference: the criterion of the upper record minus the criterion of the lower one.
+        weighted_lead: the weighted lead of the upper record.
+    """
+    reversing_weight = present_weight - weighted_lead / difference
+
+    # A reversing weight of zero may become slightly positive or negative by rounding.
+    if difference > 0.0 and reversing_weight < _SMALLEST_SHARE * present_weight:
+        return 0.0
+    return max(0.0, reversing_weight)
 
 
 def _is_reversed_without_criterion(
     criterion: str, above: _ComparedRecord, below: _ComparedRecord, weights: Mapping[str, float]
 ) -> bool:
     """Return whether the order of two records would be reversed if a criterion had no weight."""
-    other_weights = {**weights, criterion: 0.0}
-    if not any(other_weights.values()):
+    remaining_weights = {**weights, criterion: 0.0}
+    if not any(remaining_weights.values()):
         return False
 
     criterion_scores = np.stack([above.criteria, below.criteria], axis=1)
-    above_score, below_score = score_matrix(criterion_scores, other_weights).tolist()
+    above_score, below_score = score_matrix(criterion_scores, remaining_weights).tolist()
     return below._replace(score=below_score).is_above(above._replace(score=above_score))
 
 
 def _find_smallest_reversal(differences: Sequence[CriterionDifference]) -> Reversal | None:
     """Return the smallest change of a single weight that reverses the order, or None if there is none.
 
-    Among equal changes, prefer criteria that already have a weight, then the criterion with the largest difference.
+    Among equal changes, criteria that already have a weight are preferred, then the largest difference.
     """
-    reversals_by_preference = []
+    ranked_reversals = []
     for difference in differences:
         if difference.reversing_weight is None:
             continue
@@ -229,9 +239,9 @@ def _find_smallest_reversal(differences: Sequence[CriterionDifference]) -> Rever
         is_unweighted = difference.weight == 0.0
         size_of_difference = abs(difference.above - difference.below)
         preference = (abs(reversal.change), is_unweighted, -size_of_difference)
-        reversals_by_preference.append((preference, reversal))
+        ranked_reversals.append((preference, reversal))
 
-    if not reversals_by_preference:
+    if not ranked_reversals:
         return None
-    _, smallest_reversal = min(reversals_by_preference, key=itemgetter(0))
+    _, smallest_reversal = min(ranked_reversals, key=itemgetter(0))
     return smallest_reversal

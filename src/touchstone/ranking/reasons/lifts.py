@@ -1,13 +1,13 @@
-"""The *lifts* of a record, which are changes of single attributes that would move it up in a ranking.
+"""The *lifts* of a record, which are changes of single attributes that would raise it in a ranking.
 
-A flag is an attribute that is true, false or not known. The best value of a flag maximizes the criteria computed from
-it. A lift describes a flag of the record without its best value, and the score and rank that the record would have if
-the flag were verified to have its best value.
+A flag is an attribute that is true, false or unknown. The best value of a flag maximizes the criteria computed from it.
+A lift belongs to a flag of the record that does not have its best value. It consists of the score and the rank that the
+record would have if the flag were verified to have its best value.
 """
 
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,25 +17,23 @@ from touchstone.ranking.array_types import Bools, Facts, Floats
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 from touchstone.ranking.query.predicates import Query
+from touchstone.ranking.reasons.best_case import best_value
 from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_unknown_ranks
 from touchstone.ranking.weighted_mean import active_weights, score_matrix
-
-_FLAGS_BEST_IF_FALSE: Final = frozenset({"has_missing_values"})
-"""The flags with the best value False, unlike all other flags."""
 
 
 class Lift(NamedTuple):
     """The improvement of a record if one of its flags were verified to have its best value.
 
     Attributes:
-        attribute: The name of the flag.
-        value: The best value of the flag.
-        current: The value of the flag at the assurance of the ranking, or None if it is not known.
-        declared: The declared value of the flag, or None if there is none.
-        criteria: The weighted criteria that would rise.
-        gain: The increase of the score.
-        score: The resulting score.
-        rank: The resulting rank.
+        attribute: the name of the flag.
+        value: the best value of the flag.
+        current: the value of the flag at the assurance of the ranking, or None if it is unknown.
+        declared: the declared value of the flag, or None if there is none.
+        criteria: the weighted criteria that would rise.
+        gain: the increase of the score.
+        score: the resulting score.
+        rank: the resulting rank.
     """
 
     attribute: str
@@ -60,16 +58,16 @@ class LiftReport(NamedTuple):
     """All lifts of a record, individually and combined.
 
     Attributes:
-        score: The current score of the record.
-        rank: The current rank of the record among the matches, even if it does not match itself.
+        score: the current score of the record.
+        rank: the current rank of the record among the matches, even if it does not match itself.
         place: 1 plus the number of matches with a higher score.
-        tied_with: The number of other matches with the same score.
-        matches: Whether the record matches the query.
-        total_count: The number of matches.
-        unknown_ranks: The range of possible ranks, depending on unknown ethical attributes of this and other records.
-        lifts: A lift for each flag without its best value, in descending order of the gain and then by name.
-        all_established: The score and rank that the record would have with the best values of all flags.
-        smallest_set: The smallest set of flags that would lift the record to the target rank with their best values,
+        tied_with: the number of other matches with the same score.
+        matches: whether the record matches the query.
+        total_count: the number of matches.
+        unknown_ranks: the range of possible ranks, depending on unknown ethical attributes of this and other records.
+        lifts: a lift for each flag without its best value, in descending order of the gain and then by name.
+        all_established: the score and rank that the record would have with the best values of all flags.
+        smallest_set: the smallest set of flags that would lift the record to the target rank with their best values,
             and the one with the highest score if there are several. None if there is no target or no such set.
     """
 
@@ -88,16 +86,16 @@ class LiftReport(NamedTuple):
 def find_lifts(
     view: View, query: Query, weights: Mapping[str, float], position: int, target_rank: int | None = None
 ) -> LiftReport:
-    """Find the improvements of a record in a ranking if its flags had their best values.
+    """Find the lifts of a record in a ranking.
 
-    Only flags of this record are varied. Whether it matches the query depends on its current values.
+    Only the flags of this record are varied. Whether the record matches the query depends on its current values.
 
     Args:
         view: the state of the catalog.
         query: the query of the ranking.
         weights: the weights by criterion.
         position: the position of the record in the view.
-        target_rank: the rank to reach with a smallest set of flags, or None if there is no target.
+        target_rank: the rank to reach with the smallest set of flags, or None if there is no target.
     """
     lookup = RankLookup.for_query(view, query, weights)
     variants = _RecordVariants(view, weights, position, lookup)
@@ -127,7 +125,7 @@ def find_lifts(
 
 
 class _RecordVariants:
-    """Variants of one record with the best values of some flags, and their scores and ranks."""
+    """Computes the scores and ranks of variants of one record in which certain flags have their best values."""
 
     def __init__(self, view: View, weights: Mapping[str, float], position: int, lookup: RankLookup) -> None:
         """Prepare variants of the record at a position of a view, with `lookup` for their ranks."""
@@ -147,8 +145,8 @@ class _RecordVariants:
 
     def find_raised_criteria(self, flag: str) -> tuple[str, ...]:
         """Return the weighted criteria that would rise if a flag had its best value."""
-        without_and_with_best_value = np.array([[False], [True]])
-        criteria = self._compute_criteria((flag,), without_and_with_best_value)
+        # One variant (column 0) has the current value of the flag, and the other one (column 1) has the best value.
+        criteria = self._compute_criteria((flag,), np.array([[False], [True]]))
         is_raised = dict(zip(CRITERION_NAMES, criteria[:, 1] > criteria[:, 0], strict=True))
         return tuple(name for name, _ in active_weights(self._weights).terms if is_raised[name])
 
@@ -163,17 +161,12 @@ class _RecordVariants:
         return score_matrix(self._compute_criteria(flags, has_best_value), self._weights)
 
     def _compute_criteria(self, flags: Sequence[str], has_best_value: Bools) -> Floats:
-        """Return the criteria (rows) of variants (columns), which are defined as in `score_variants`."""
+        """Return the criteria (rows) of variants (columns), with the same parameters as `score_variants`."""
         variant_count = len(has_best_value)
         facts: dict[str, NDArray[Any]] = {name: np.repeat(value, variant_count) for name, value in self.facts.items()}
         for column, flag in enumerate(flags):
             facts[flag][has_best_value[:, column]] = best_value(flag)
         return np.stack([criterion.compute(facts) for criterion in CRITERIA])
-
-
-def best_value(flag: str) -> int:
-    """Return the value of a flag, 1 or 0, with which the criteria computed from it are highest."""
-    return int(flag not in _FLAGS_BEST_IF_FALSE)
 
 
 def _describe_lift(variants: _RecordVariants, flag: str, current_score: float) -> Lift:
@@ -192,18 +185,18 @@ def _describe_lift(variants: _RecordVariants, flag: str, current_score: float) -
 
 
 def _read_flag(facts: Facts, flag: str) -> bool | None:
-    """Return the value of a flag of a single record, or None if it is not known."""
+    """Return the value of a flag of a single record, or None if it is unknown."""
     value = int(facts[flag][0])
     return None if value < 0 else bool(value)
 
 
 def _find_smallest_set(variants: _RecordVariants, flags: Sequence[str], target_rank: int) -> LiftedRecord | None:
-    """Return the smallest set of flags that lifts a record to a target rank, or None if no set does.
+    """Return the smallest set of flags that raises a record to a target rank, or None if no set does.
 
-    The gains of single flags are not additive, because several flags can raise the same criterion. All sets are
-    therefore scored, at most 16,384 because only 14 flags affect any criterion.
+    All sets are scored, because the gains of single flags cannot be added up if several flags raise the same criterion.
+    Only 14 flags affect any criterion, so there are at most 16,384 sets.
     """
-    # Each number represents a set: if its bit `i` is set, the set contains flag `i`.
+    # Each number represents a set, which contains flag `i` if bit `i` of the number is set.
     set_numbers = np.arange(2 ** len(flags)).reshape(-1, 1)
     has_best_value = (set_numbers >> np.arange(len(flags))) % 2 == 1
     scores = variants.score_variants(flags, has_best_value)
@@ -211,8 +204,8 @@ def _find_smallest_set(variants: _RecordVariants, flags: Sequence[str], target_r
 
     for size in range(len(flags) + 1):
         # If the set with the highest score does not reach the target rank, no other set of this size does.
-        sets = np.flatnonzero(set_sizes == size)
-        best_set = int(sets[scores[sets].argmax()])
+        sets_of_size = np.flatnonzero(set_sizes == size)
+        best_set = int(sets_of_size[scores[sets_of_size].argmax()])
         best_flags = list(compress(flags, has_best_value[best_set]))
 
         lifted = variants.with_best_values(best_flags)

@@ -1,6 +1,6 @@
-"""Notes on a ranking, which name the weighted criteria that do not affect the order of the records shown.
+"""Notes on a ranking, which name the weighted criteria that do not affect the order of the shown records.
 
-These criteria have the same value for all records shown. Often this value is 0 because nothing is known about them.
+These criteria have the same value for all shown records. Often this value is 0 because the criterion is unknown.
 """
 
 from collections.abc import Mapping
@@ -16,21 +16,21 @@ from touchstone.ranking.weighted_mean import active_weights
 
 
 class NoteCode(StrEnum):
-    """Why a weighted criterion has no part in the order of the records shown."""
+    """The reason why a weighted criterion does not affect the order of the shown records."""
 
     CRITERION_EQUAL = "criterion_equal"
-    """It has the same value for all of them, and is known for at least one."""
+    """It has the same value for all records, and is known for at least one of them."""
     CRITERION_UNKNOWN = "criterion_unknown"
-    """Nothing is known about it for any of them, so that it counts as 0 for all."""
+    """It is unknown for all records, and therefore counts as 0 for all of them."""
 
 
 class RankingNote(NamedTuple):
     """A note on one criterion.
 
     Attributes:
-        code: The kind of the note.
-        criterion_name: The name of the criterion.
-        value: The value of all records shown, or None if it is not known for any of them.
+        code: the kind of the note.
+        criterion_name: the name of the criterion.
+        value: the common value of all shown records, or None if it is unknown for all of them.
     """
 
     code: NoteCode
@@ -45,13 +45,13 @@ class NoteCollector:
         weighted_names = [name for name, _ in active_weights(weights).terms]
         self._view = view
         self._record_count = 0
-        # The value of each criterion that is the same for all records so far.
+        # The criteria with the same value for all records so far, with this value.
         self._common_values: dict[str, float] = dict.fromkeys(weighted_names, 0.0)
         self._known_criteria: set[str] = set()
 
     @property
     def is_complete(self) -> bool:
-        """Whether every criterion differs between records, so that there are no notes regardless of further records."""
+        """Whether there are no notes regardless of further records, because all criteria differ between records."""
         return not self._common_values
 
     def add(self, positions: Ints) -> None:
@@ -59,11 +59,11 @@ class NoteCollector:
         if not len(positions):
             return
 
-        is_first_piece = self._record_count == 0
+        is_first_batch = self._record_count == 0
         self._record_count += len(positions)
         for name, common_value in list(self._common_values.items()):
             values = self._view.criterion(name, positions)
-            expected_value = float(values[0]) if is_first_piece else common_value
+            expected_value = float(values[0]) if is_first_batch else common_value
             if not (values == expected_value).all():
                 del self._common_values[name]
                 continue
@@ -76,6 +76,8 @@ class NoteCollector:
         """Return whether any attribute that a criterion is computed from is known for any of the records."""
         if criterion in self._known_criteria:
             return True
+
+        # Unknown flags are negative. Unknown numbers are NaN, which also fails the comparison.
         facts = FACTS_BY_CRITERION[criterion]
         return any(bool(np.any(self._view.attribute(fact, positions) >= 0)) for fact in facts)
 

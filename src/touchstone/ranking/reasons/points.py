@@ -1,4 +1,4 @@
-"""The points that add up to a score, and the criteria without any known facts."""
+"""The points of each criterion, which add up to the score of a record, and the unknown criteria of records."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ class CriterionPoints(NamedTuple):
     """The contribution of a criterion to the score of a record.
 
     Attributes:
-        criterion: The name of the criterion.
-        share: Its weight divided by the sum of all weights.
-        value: Its value for the record, in 0-1.
-        points: Its contribution to the score, `share * value`.
+        criterion: the name of the criterion.
+        share: its weight divided by the sum of all weights.
+        value: its value for the record, in 0-1.
+        points: its contribution to the score, `share * value`.
     """
 
     criterion: str
@@ -39,14 +39,11 @@ def score_points(criterion_scores: Floats, weights: Mapping[str, float]) -> tupl
     weighted_criteria, total_weight = active_weights(weights)
     value_by_criterion = dict(zip(CRITERION_NAMES, criterion_scores.tolist(), strict=True))
 
-    matrix_of_one_record = criterion_scores.reshape(1, -1)
-    points_of_record = points_by_criterion(matrix_of_one_record, weights)[0]
-
-    explanation = []
-    for name, weight in weighted_criteria:
-        share = weight / total_weight
-        explanation.append(CriterionPoints(name, share, value_by_criterion[name], points_of_record[name]))
-    return tuple(explanation)
+    [points_of_record] = points_by_criterion(criterion_scores.reshape(1, -1), weights)
+    return tuple(
+        CriterionPoints(name, weight / total_weight, value_by_criterion[name], points_of_record[name])
+        for name, weight in weighted_criteria
+    )
 
 
 def points_by_criterion(criterion_scores: Floats, weights: Mapping[str, float]) -> list[dict[str, float]]:
@@ -74,29 +71,31 @@ def points_by_criterion(criterion_scores: Floats, weights: Mapping[str, float]) 
 
 
 def add_rounding_error(points: Sequence[float], score: float) -> list[float]:
-    """Return points whose sum, as `math.fsum` rounds it, is a score.
+    """Adjust points by their rounding error, so that `math.fsum` of them is exactly the score.
 
-    The difference, which is a rounding error, is added to the largest points. If no value of them gives the score,
-    because the sum would be halfway between two floats, one of the smaller points moves by its last digit.
+    The rounding error is added to the largest points. If the sum then is halfway between two floats, it may still be
+    rounded to another value than the score. In this case, smaller points are moved to the adjacent float.
     """
     exact_points = list(points)
     largest_first = sorted(range(len(points)), key=points.__getitem__, reverse=True)
-    exact_points[largest_first[0]] += math.fsum([score, *(-value for value in points)])
+    rounding_error = math.fsum([score, *(-value for value in points)])
+    exact_points[largest_first[0]] += rounding_error
 
     for index in largest_first[1:]:
         excess = math.fsum(exact_points) - score
         if excess == 0:
             break
-        # A criterion that adds nothing has to keep its zero.
-        if exact_points[index] > 0:
-            exact_points[index] = math.nextafter(exact_points[index], -math.copysign(math.inf, excess))
+        if exact_points[index] > 0:  # points of zero must remain zero
+            direction = -math.inf if excess > 0 else math.inf
+            exact_points[index] = math.nextafter(exact_points[index], direction)
     return exact_points
 
 
 def unknown_criteria(facts: Facts) -> list[list[str]]:
-    """Return the names of the criteria without any known fact, for each record.
+    """Return the names of the unknown criteria for each record.
 
-    Such a criterion counts 0, but pages show a question mark because the 0 says nothing about the record.
+    A criterion is unknown if all attributes that it is computed from are unknown. It counts as 0, but pages show a
+    question mark.
     """
     is_known = {name: facts[name] >= 0 for name in (*NUMBERS, *FLAGS)}
 

@@ -1,7 +1,7 @@
 """The division of a score among the levels of evidence that support it.
 
-A score is a sum of points, and each point comes from an attribute of the record. The level of an attribute is the level
-of the best evidence for it, or "declared" if there is none.
+A score is the sum of the points of all attributes of a record. The level of an attribute is the level of the best
+evidence for it, or "declared" if there is none.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from touchstone.ranking.criteria import CRITERION_NAMES, FACTS_BY_CRITERION
 from touchstone.ranking.reasons.points import add_rounding_error
 from touchstone.ranking.weighted_mean import active_weights, score_matrix
 
-_ROWS: Final = {name: row for row, name in enumerate(CLAIMED_ATTRIBUTES)}
+_ROW_BY_ATTRIBUTE: Final = {name: row for row, name in enumerate(CLAIMED_ATTRIBUTES)}
 _LEVEL_NAMES: Final = [level.value for level in EvidenceLevel]
 _STRENGTHS: Final = [level.strength for level in EvidenceLevel]
 
@@ -35,8 +35,8 @@ class SupportedFacts(NamedTuple):
     """The facts of records with the levels of evidence that support them.
 
     Attributes:
-        facts: The facts, as returned by `View.facts`.
-        strengths: The strength of the evidence level of each attribute (row) of each record (column).
+        facts: the facts, as returned by `View.facts`.
+        strengths: the strength of the evidence level of each attribute (row) of each record (column).
     """
 
     facts: Facts
@@ -49,7 +49,7 @@ class SupportedFacts(NamedTuple):
 
     def attribute_strengths(self, attribute: str) -> Ints:
         """Return the strength of the evidence level of an attribute for each record."""
-        return np.asarray(self.strengths[_ROWS[attribute]])
+        return np.asarray(self.strengths[_ROW_BY_ATTRIBUTE[attribute]])
 
 
 def points_by_level(
@@ -71,7 +71,7 @@ def points_by_level(
     for criterion, weight in terms:
         criterion_values = criterion_scores[:, CRITERION_NAMES.index(criterion)]
         for attribute, values in _contributions(criterion, criterion_values, supported):
-            points_by_attribute[_ROWS[attribute]] += values * (weight / total_weight)
+            points_by_attribute[_ROW_BY_ATTRIBUTE[attribute]] += values * (weight / total_weight)
 
     # Add up the points of the attributes with the same level.
     points_of_levels = []
@@ -102,7 +102,7 @@ def _contributions(criterion: str, criterion_values: Floats, supported: Supporte
 
 
 def _ethical_score_contributions(supported: SupportedFacts) -> list[_Contribution]:
-    """Return the contributions to the ethical score, which are one tenth for each attribute that is true."""
+    """Return the contributions to the ethical score: one tenth for each attribute that is true."""
     return [_Contribution(name, (supported.facts[name] == 1) / len(ETHICAL)) for name in ETHICAL]
 
 
@@ -138,7 +138,8 @@ def _documentation_contributions(supported: SupportedFacts) -> list[_Contributio
     One true flag is sufficient for the full value. If both are true, the one with the stronger evidence counts.
     """
     metadata, external = FACTS_BY_CRITERION["documentation"]
-    has_metadata, has_external = supported.facts[metadata] == 1, supported.facts[external] == 1
+    has_metadata = supported.facts[metadata] == 1
+    has_external = supported.facts[external] == 1
     is_metadata_better = supported.attribute_strengths(metadata) >= supported.attribute_strengths(external)
 
     is_metadata_decisive = has_metadata & (is_metadata_better | ~has_external)
@@ -152,7 +153,7 @@ def _documentation_contributions(supported: SupportedFacts) -> list[_Contributio
 def _data_quality_contributions(supported: SupportedFacts) -> list[_Contribution]:
     """Return the contributions to the data quality.
 
-    If the percentage of missing values is known, it contributes the whole value, or else the flag does.
+    The percentage of missing values contributes the whole value if it is known, and otherwise the flag does.
     """
     quality = formulas.data_quality(supported.facts)
     is_percentage_known = ~np.isnan(supported.facts["missing_values_percentage"])

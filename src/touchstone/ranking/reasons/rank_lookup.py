@@ -1,4 +1,4 @@
-"""The rank that a record would have with another score, and the range of ranks that unknown values allow."""
+"""The rank that a record would have with another score, and its possible ranks given unknown attributes."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple, Self
@@ -33,7 +33,7 @@ class RankRange(NamedTuple):
 class RankLookup:
     """Finds the rank that a record would have with another score among the records that match a query.
 
-    Each lookup takes a pass over the scores of all matches, which is faster than sorting them for a few lookups.
+    Each lookup scans the scores of all matches. For a few lookups, this is faster than sorting the scores.
     """
 
     def __init__(self, view: View, positions: Ints, scores: Floats) -> None:
@@ -51,7 +51,7 @@ class RankLookup:
 
     @classmethod
     def for_query_with_unknowns_true(cls, view: View, query: Query, weights: Mapping[str, float]) -> Self:
-        """Create a lookup among the records that match a query, as if all unknown ethical attributes were true."""
+        """Create a lookup among the matches, with the scores that they would have if unknown flags were true."""
         positions = view.matching_positions(query)
         return cls(view, positions, _optimistic_scores(view, positions, weights))
 
@@ -121,7 +121,7 @@ def find_unknown_ranks(
         query: the query of the ranking.
         weights: the weights by criterion.
         positions: the positions of the records in the view.
-        lookup: the lookup for the query if the caller has it, which saves scoring all matches again.
+        lookup: the lookup for the query if it exists already, to avoid scoring all matches again, or None.
     """
     if lookup is None:
         lookup = RankLookup.for_query(view, query, weights)
@@ -138,7 +138,7 @@ def find_unknown_ranks(
 
 
 def _optimistic_scores(view: View, positions: Ints, weights: Mapping[str, float]) -> Floats:
-    """Return the scores that records would have if their unknown ethical attributes were true.
+    """Return the scores that records would have if all their unknown ethical attributes were true.
 
     The records are scored in chunks to limit the memory for their criteria.
     """
@@ -155,7 +155,7 @@ def _optimistic_scores(view: View, positions: Ints, weights: Mapping[str, float]
 
 
 def _optimistic_criterion(view: View, criterion: str, positions: Ints) -> Floats:
-    """Return a criterion that records would have if their unknown ethical attributes were true."""
+    """Return the values of a criterion that records would have if their unknown ethical attributes were true."""
     if criterion == "ethical_score":
         true_counts = np.rint(view.criterion(criterion, positions) * len(ETHICAL))
         unknown_counts = len(ETHICAL) - view.known_ethical_counts(positions)
@@ -164,5 +164,5 @@ def _optimistic_criterion(view: View, criterion: str, positions: Ints) -> Floats
     flag = _FLAG_BY_BINARY_CRITERION.get(criterion)
     if flag is None:
         return view.criterion(criterion, positions)
-    is_not_false: Bools = view.attribute(flag, positions) != 0
-    return is_not_false.astype(np.float64)
+    is_true_or_unknown: Bools = view.attribute(flag, positions) != 0
+    return is_true_or_unknown.astype(np.float64)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from touchstone.ranking.array_types import Ints
+from touchstone.ranking.array_types import Bools, Ints
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.weighted_mean import WeightSets, active_weights, power_of_two_scale
@@ -24,7 +24,7 @@ DEPTH_FACTOR: Final = 10
 
 
 class Verdict(StrEnum):
-    """Whether a record stays among the first k when the weights are a bit different."""
+    """Whether a record remains among the first k when the weights change slightly."""
 
     ROBUST = "robust"
     FRAGILE = "fragile"
@@ -34,10 +34,10 @@ class StabilityOptions(NamedTuple):
     """The parameters for measuring the stability of a ranking.
 
     Attributes:
-        k: The number of first records to examine.
-        samples: The number of random sets of weights.
-        spread: The maximum relative change of a weight.
-        seed: The seed of the random generator.
+        k: the number of first records to examine.
+        samples: the number of random sets of weights.
+        spread: the maximum relative change of a weight.
+        seed: the seed of the random generator.
     """
 
     k: int = 10
@@ -50,9 +50,9 @@ class Overtaker(NamedTuple):
     """A record that ranks below another one with the given weights, but above it in some samples.
 
     Attributes:
-        position: Its position in the view.
-        rank: Its rank with the given weights.
-        share: The share of samples in which it ranks above the other record.
+        position: its position in the view.
+        rank: its rank with the given weights.
+        share: the share of samples in which it ranks above the other record.
     """
 
     position: int
@@ -64,18 +64,18 @@ class RecordStability(NamedTuple):
     """The stability of one of the first k records.
 
     Attributes:
-        position: The position of the record in the view.
-        rank: Its rank with the given weights.
+        position: the position of the record in the view.
+        rank: its rank with the given weights.
         place: 1 plus the number of records with a higher score, so that records with equal scores share a place.
-        tied_with: The number of other records with the same score.
-        score: Its score with the given weights.
-        share: The share of samples in which it is among the first k.
-        same_rank_share: The share of samples in which it has the same rank as with the given weights.
-        best_rank: Its best rank in any sample, or None if it is not among the first 10 k in any of them.
-        worst_rank: Its worst rank in any sample, or None if it is not among the first 10 k in all of them.
-        best_place: Its best place in any sample, or None as for `best_rank`.
-        worst_place: Its worst place in any sample, or None as for `worst_rank`.
-        overtaken_by: The next lower record, among the first 10 k, that ranks above it in any sample, or None.
+        tied_with: the number of other records with the same score.
+        score: its score with the given weights.
+        share: the share of samples in which it is among the first k.
+        same_rank_share: the share of samples in which it has the same rank as with the given weights.
+        best_rank: its best rank in any sample, or None if it is not among the first 10 k in any of them.
+        worst_rank: its worst rank in any sample, or None if it is not among the first 10 k in all of them.
+        best_place: its best place in any sample, or None as for `best_rank`.
+        worst_place: its worst place in any sample, or None as for `worst_rank`.
+        overtaken_by: the next lower record, among the first 10 k, that ranks above it in any sample, or None.
     """
 
     position: int
@@ -120,6 +120,8 @@ def measure_stability(
         is_known = ranks > 0  # the rank is 0 in samples where the record is not among the examined records
         is_among_first = is_known & (ranks <= options.k)
         places = ranks - order_in_samples.count_ties_before(index)
+        best_rank, worst_rank = _find_extremes(ranks, is_known)
+        best_place, worst_place = _find_extremes(places, is_known)
 
         stability = RecordStability(
             position=int(first_records.positions[index]),
@@ -129,14 +131,24 @@ def measure_stability(
             score=float(first_records.scores[index]),
             share=float(is_among_first.mean()),
             same_rank_share=float((ranks == index + 1).mean()),
-            best_rank=int(ranks[is_known].min()) if is_known.any() else None,
-            worst_rank=int(ranks.max()) if is_known.all() else None,
-            best_place=int(places[is_known].min()) if is_known.any() else None,
-            worst_place=int(places.max()) if is_known.all() else None,
+            best_rank=best_rank,
+            worst_rank=worst_rank,
+            best_place=best_place,
+            worst_place=worst_place,
             overtaken_by=order_in_samples.find_overtaker(index),
         )
         stabilities.append(stability)
     return stabilities
+
+
+def _find_extremes(ranks: Ints, is_known: Bools) -> tuple[int | None, int | None]:
+    """Return the best and the worst of the ranks of a record in all samples.
+
+    The best rank is None if no rank is known, and the worst rank is None unless all ranks are known.
+    """
+    best = int(ranks[is_known].min()) if is_known.any() else None
+    worst = int(ranks.max()) if is_known.all() else None
+    return best, worst
 
 
 def sample_weights(weights: Mapping[str, float], options: StabilityOptions) -> WeightSets:
@@ -163,7 +175,7 @@ def _find_ranks(positions: Ints, rankings: Ints) -> Ints:
         positions: the positions of the records.
         rankings: the positions of the first records of each ranking, with one row for each ranking.
     """
-    # Rankings are longer than the list of records, so look up each entry of the rankings in the list.
+    # Rankings are longer than the list of records, so each entry of the rankings is looked up in the list.
     order = np.argsort(positions)
     sorted_positions = positions[order]
     sorted_indices = np.searchsorted(sorted_positions, rankings).clip(max=len(positions) - 1)

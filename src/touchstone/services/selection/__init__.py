@@ -1,4 +1,4 @@
-"""The selection backend, which owns the catalog: dataset records, their ranking, projects, and uploads.
+"""The selection backend, which manages the catalog of dataset records, their ranking, projects, and uploads.
 
-The catalog itself is in the package `catalog`; the library that ranks its records is the package `ranking`.
+The catalog itself is in the package `catalog`. The package `ranking` is the library that ranks its records.
 """

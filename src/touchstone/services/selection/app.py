@@ -46,7 +46,7 @@ from touchstone.services.selection.report.facts_reader import ReportReader
 from touchstone.services.selection.report.pdf import PdfRenderer
 
 NAME: Final = "selection"
-# The one path whose registered form ends with a slash.
+# The only path that is registered with a trailing slash.
 SLASHED_PATHS: Final = frozenset({"/datasets"})
 
 
@@ -87,7 +87,7 @@ class Selection:
         api.state.services = services
         add_body_schemas(api)
 
-        # The last layer is the outermost one and sees a request first.
+        # The last layer is the outermost one, which receives a request first.
         checked_api = TrailingSlashMiddleware(AllowedMethodsMiddleware(api, *routers), SLASHED_PATHS)
         fast_api = FastPathMiddleware(checked_api, api, *routers)
         self.app = BackendAuthMiddleware(fast_api, tokens)
@@ -102,8 +102,8 @@ class Selection:
     async def open(cls, settings: Settings, database: Database, tokens: InternalTokens | None) -> Self:
         """Load the catalog into memory, create the services, and start the background tasks.
 
-        A large catalog may still be loading afterwards; until it is complete, requests that need it are refused. With
-        the setting `demo`, the demo records are inserted first if nothing has ever been written to the catalog.
+        A large catalog may still be loading when this returns. Until it is complete, requests that need it are refused.
+        With the setting `demo`, the demo records are inserted into a catalog that has never been written.
         """
         if settings.demo:
             await load_demo(database)
@@ -139,7 +139,7 @@ class Selection:
         return cls(services, database, tokens)
 
     async def close(self) -> None:
-        """Stop the background tasks and close the catalog; the caller closes the database."""
+        """Stop the background tasks and close the catalog. The caller has to close the database."""
         for task in self._tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -17,7 +17,7 @@ ASSURANCE_PARAMETERS: Final = ParameterTable(ASSURANCE)
 
 
 def parse_assurance(values: ParameterValues) -> Assurance | None:
-    """Return the assurance among the parsed values of a request, or None if the caller does not give one."""
+    """Return the assurance from parsed parameters, or None if it is not given."""
     value = values.get(ASSURANCE.name)
     return None if value is None else Assurance(str(value))
 
@@ -33,10 +33,10 @@ def parse_json_assurance(value: object, *location: str) -> Assurance | None:
 
 
 def merge_assurances(in_query: Assurance | None, in_body: Assurance | None) -> Assurance:
-    """Return the assurance given in the query string or in the body, or `declared` if neither has one.
+    """Return the assurance from the query string or the body, or `declared` if neither contains one.
 
     Raises:
-        ConflictingValues: the two differ.
+        ConflictingValues: both contain an assurance, and they differ.
     """
     if in_query and in_body and in_query is not in_body:
         raise ConflictingValues(at=("query", ASSURANCE.name), name=ASSURANCE.name, other=f"body.{ASSURANCE.name}")

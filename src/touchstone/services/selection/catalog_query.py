@@ -18,7 +18,7 @@ def build_query(values: Mapping[str, ParameterValue], viewer: UUID | None) -> Qu
     """Build the query for the records that satisfy all filters and are visible to the viewer.
 
     Args:
-        values: parsed parameters by name; parameters other than filters, such as `page`, are ignored.
+        values: the parsed parameters by name. Parameters other than filters, such as `page`, are ignored.
         viewer: the id of the user, or None for an anonymous user.
     """
     predicates = [_PREDICATES[name](value) for name, value in values.items() if name in _PREDICATES]
@@ -28,17 +28,20 @@ def build_query(values: Mapping[str, ParameterValue], viewer: UUID | None) -> Qu
 def build_ranking_query(scoring: ScoringRequest, options: RankingOptions, viewer: UUID | None) -> Query:
     """Build the query for the records that a scoring request ranks.
 
-    They are visible to the viewer and satisfy all filters. With `options.only_passing`, they also pass all gates.
+    These are the records that satisfy all filters and are visible to the viewer. With `options.only_passing`, they must
+    also pass all gates.
     """
     query = build_query(scoring.filters, viewer)
-    return (*query, *gate_predicates(scoring.gates)) if options.only_passing else query
+    if options.only_passing:
+        return (*query, *gate_predicates(scoring.gates))
+    return query
 
 
 def build_search_query(criteria: SearchCriteria, viewer: UUID | None) -> Query:
     """Build the query for the records that satisfy all given search criteria and are visible to the viewer.
 
     Args:
-        criteria: the search criteria; missing ones restrict nothing.
+        criteria: the search criteria. Criteria that are not given do not restrict the records.
         viewer: the id of the user, or None for an anonymous user.
 
     Raises:

@@ -1,7 +1,7 @@
 """Opaque tokens for versions of the catalog.
 
-Two tokens are equal if the catalog has not changed in between. The version itself is not published: it would reveal
-the number of writes, including those to private records.
+Two tokens are equal if the catalog has not changed in between. The version itself is not published, because it would
+reveal the number of writes, including writes to private records.
 """
 
 import hmac
@@ -15,7 +15,7 @@ _TOKEN_DIGITS: Final = 32
 
 
 class CatalogTokens:
-    """Creates version tokens with a key from the database, so that all processes create the same ones."""
+    """Creates version tokens with a key from the database, so that all processes create the same tokens."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key

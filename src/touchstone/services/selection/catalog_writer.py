@@ -1,4 +1,4 @@
-"""Writes of records to the database, recorded so that they can be applied to the catalog in memory."""
+"""Writes records to the database, and collects the changes for the catalog in memory."""
 
 from collections.abc import Sequence
 
@@ -16,13 +16,13 @@ class CatalogWriter:
         self.transaction = transaction
         self.version = version
         self.deleted_ids: list[int] = []
-        # Records of bulk imports, in the columnar form that the catalog in memory uses.
+        # The records of bulk imports, in the columnar form of the catalog in memory.
         self.new_batches: list[RecordBatch] = []
         self._upserts: dict[int, DatasetRecord] = {}
 
     @property
     def upserts(self) -> list[DatasetRecord]:
-        """The records that the transaction has inserted one by one or changed, each in its last state."""
+        """The records that the transaction has inserted individually or changed, in their latest state."""
         return list(self._upserts.values())
 
     @property
@@ -55,7 +55,7 @@ class CatalogWriter:
     async def update_many(self, drafts: Sequence[DatasetRecord]) -> list[DatasetRecord]:
         """Replace the content of many records with one statement, and return them as stored.
 
-        The drafts have the new content of the records, but still the `content_bytes` of the old content.
+        The drafts have the new content of the records, but the `content_bytes` of the old content.
         """
         if not drafts:
             return []

@@ -72,7 +72,7 @@ class SelectionServices:
 
 
 class RequestContext:
-    """One request to this backend, with the services that answer it."""
+    """A request to this backend, with the services of the backend."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -121,7 +121,7 @@ class RequestContext:
         return caller
 
     def require_owner(self) -> UUID:
-        """Return the id of the caller, to whom the projects or files in question belong.
+        """Return the id of the caller as the owner of the requested projects or files.
 
         Raises:
             InvalidUserId: the caller is anonymous.

@@ -1,4 +1,4 @@
-"""Loading of the demo records into a catalog that has never been written."""
+"""Loads the demo records into a catalog that has never been written."""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -25,20 +25,20 @@ async def load_demo(database: Database) -> int:
         return 0
 
     async with database.writing() as transaction:
-        # Incrementing the version locks it, so that only one of several processes that start at once loads the records.
+        # Incrementing locks the version. If several processes start at once, only one of them loads the records.
         version = await change_counters.increment_version(transaction, change_counters.CATALOG)
         if version != 1:
             return 0
 
         now = datetime.now(UTC)
-        records = [(_to_draft(record, now), _claims(record)) for record in read_records()]
+        records = [(_to_draft(record, now), _create_claims(record)) for record in read_records()]
         await insert_records(transaction, records, version)
 
     return len(records)
 
 
-def _claims(record: PackagedRecord) -> list[ClaimDraft]:
-    """Return the claims about a demo record, both documented and measured ones."""
+def _create_claims(record: PackagedRecord) -> list[ClaimDraft]:
+    """Return the documented and the measured claims about a demo record."""
     documented = [
         ClaimDraft(
             attribute=claim.attribute,
@@ -47,7 +47,7 @@ def _claims(record: PackagedRecord) -> list[ClaimDraft]:
             scope=claim.scope,
             quote=claim.quote,
             place=claim.place or None,
-            source=_source(record.sources[claim.source]),
+            source=_claim_source(record.sources[claim.source]),
             standard=record.sources[claim.source].kind,
             field=claim.field,
             note=claim.note or None,
@@ -57,8 +57,8 @@ def _claims(record: PackagedRecord) -> list[ClaimDraft]:
     return [*documented, *measured_claims(_measured_values(record))]
 
 
-def _source(source: PackagedSource) -> ClaimSource:
-    """Return the document of a packaged claim."""
+def _claim_source(source: PackagedSource) -> ClaimSource:
+    """Convert the source document of a demo record."""
     return ClaimSource(kind=source.kind, name=source.name, url=source.url, sha256=source.sha256)
 
 
@@ -68,10 +68,9 @@ def _measured_values(record: PackagedRecord) -> dict[str, ClaimValue]:
 
 
 def _to_draft(record: PackagedRecord, now: datetime) -> DatasetDraft:
-    """Return a demo record as a public dataset without an owner.
+    """Convert a demo record to a public dataset without an owner.
 
-    Its flags and numbers follow from the claims about it. Only the others are declared, which somebody read in the
-    package of a table that has no document.
+    Attributes with claims are not declared, because the claims determine their values.
     """
     documented_names = {claim.attribute for claim in record.claims}
     claimed_names = documented_names | _measured_values(record).keys()

@@ -1,4 +1,4 @@
-"""The table of the catalog's filters. Query strings, scores, projects, documentation and tests all read it."""
+"""The table of the catalog's filters, which query strings, scoring, projects, documentation and tests all use."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,46 +12,51 @@ from touchstone.services.selection.parameters import Parameter, ParameterTable, 
 
 @dataclass(frozen=True, slots=True)
 class CatalogFilter:
-    """A filter, with its request parameter and a function that converts a value to a predicate."""
+    """A filter of the catalog.
+
+    Attributes:
+        parameter: the request parameter.
+        predicate: a function that converts a value of the parameter to the predicate for matching records.
+    """
 
     parameter: Parameter
     predicate: Callable[[Any], Predicate]
 
 
-def _text(name: str) -> CatalogFilter:
+def _text_filter(name: str) -> CatalogFilter:
     """Return a filter for records that contain the value in the given text attribute."""
     description = f"{BY_NAME[name].label_en}: contains this text, ignoring case and accents."
     parameter = Parameter(name=name, type=ParameterType.TEXT, description=description)
     return CatalogFilter(parameter, lambda text: Contains(name, text))
 
 
-def _words(name: str) -> CatalogFilter:
-    """Return a filter for records that have any of the words."""
+def _words_filter(name: str) -> CatalogFilter:
+    """Return a filter for records that have any of the given words in an attribute."""
     description = f"{BY_NAME[name].label_en}: any of these values, ignoring case."
     parameter = Parameter(name=name, type=ParameterType.WORDS, description=description)
     return CatalogFilter(parameter, lambda words: AnyWord(name, words))
 
 
-def _label(name: str, description: str) -> CatalogFilter:
-    """Return a filter for records that have any of the words in a column that is no attribute."""
+def _label_filter(name: str, description: str) -> CatalogFilter:
+    """Return a filter for records that have any of the given words in a column that is not an attribute."""
     parameter = Parameter(name=name, type=ParameterType.WORDS, description=description)
     return CatalogFilter(parameter, lambda words: AnyWord(name, words))
 
 
-def _any_licence(values: tuple[str, ...]) -> AnyWord:
+def _licence_predicate(values: tuple[str, ...]) -> AnyWord:
     """Return the predicate for records under any of the requested licences or licence families."""
     words_by_value = [licence_filter_words(value) or () for value in values]
     return AnyWord("license", tuple(word for words in words_by_value for word in words))
 
 
-def _flag(name: str, *aliases: str) -> CatalogFilter:
-    """Return a filter for records whose flag has exactly the value."""
+def _flag_filter(name: str, *aliases: str) -> CatalogFilter:
+    """Return a filter for records with exactly the given value of a flag."""
     description = f"{BY_NAME[name].label_en}: exactly this value."
     parameter = Parameter(name=name, type=ParameterType.FLAG, description=description, aliases=aliases)
     return CatalogFilter(parameter, lambda value: FlagEquals(name, value))
 
 
-def _range(name: str, column: str, *aliases: str) -> tuple[CatalogFilter, CatalogFilter]:
+def _range_filters(name: str, column: str, *aliases: str) -> tuple[CatalogFilter, CatalogFilter]:
     """Return the filters `<name>_min` and `<name>_max` for the numbers in a column, with inclusive bounds."""
     minimum_aliases = tuple(f"{alias}_min" for alias in aliases)
     maximum_aliases = tuple(f"{alias}_max" for alias in aliases)
@@ -65,10 +70,15 @@ def _range(name: str, column: str, *aliases: str) -> tuple[CatalogFilter, Catalo
 
 
 def _bound_parameter(name: str, column: str, relation: str, aliases: tuple[str, ...]) -> Parameter:
-    """Return the query parameter that bounds a numeric attribute from below or above.
+    """Return the request parameter for a lower or upper bound of a numeric attribute.
 
-    `relation` is "at least" or "at most", for its description. Bounds on percentages are numbers from 0 to 100; all
-    others are integers.
+    Bounds of percentages are numbers from 0 to 100, and all other bounds are integers.
+
+    Args:
+        name: the name of the parameter.
+        column: the name of the attribute.
+        relation: "at least" or "at most", for the description.
+        aliases: alternative names of the parameter.
     """
     attribute = BY_NAME[column]
     is_percentage = attribute.kind is Kind.PERCENTAGE
@@ -83,8 +93,8 @@ def _bound_parameter(name: str, column: str, relation: str, aliases: tuple[str, 
     )
 
 
-def _score_minimum(column: str) -> CatalogFilter:
-    """Return the filter `<column>_min`, in percent, for a composite score between 0 and 1."""
+def _score_minimum_filter(column: str) -> CatalogFilter:
+    """Return the filter `<column>_min` for a composite score in 0-1, with a lower bound in percent."""
     parameter = Parameter(
         name=f"{column}_min",
         type=ParameterType.NUMBER,
@@ -95,8 +105,8 @@ def _score_minimum(column: str) -> CatalogFilter:
     return CatalogFilter(parameter, lambda percent: Range(column, low=percent / 100))
 
 
-# Looking up each word takes time, so the length of a search is limited.
-MAX_SEARCH_TEXT: Final = 200
+# The length of a search is limited because each word takes time to look up.
+MAX_SEARCH_TEXT_LENGTH: Final = 200
 _FILE_TYPE: Final = Parameter(
     name="file_type",
     type=ParameterType.WORDS,
@@ -105,7 +115,7 @@ _FILE_TYPE: Final = Parameter(
 _Q: Final = Parameter(
     name="q",
     type=ParameterType.TEXT,
-    max_length=MAX_SEARCH_TEXT,
+    max_length=MAX_SEARCH_TEXT_LENGTH,
     description=(
         "Words that the name, objective, description, tags, domain or task contain, all of them and in any order; "
         "ignoring case, accents and inflection, and tolerant of one typing error in a word of five letters or more."
@@ -114,7 +124,7 @@ _Q: Final = Parameter(
 _LICENSE: Final = Parameter(
     name="license",
     type=ParameterType.WORDS,
-    description="Licence: any of these SPDX expressions, families such as `CC-BY-*`, or `unknown`.",
+    description="Licence: any of these SPDX expressions, families such as `CC-BY-*`, exact wordings, or `unknown`.",
     is_correct_word=lambda word: licence_filter_words(word) is not None,
 )
 _TRAINABLE: Final = Parameter(
@@ -135,26 +145,26 @@ FLAG_ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 
 FILTERS: Final[tuple[CatalogFilter, ...]] = (
     CatalogFilter(_Q, FullText),
-    _text("dataset_name"),
-    _text("objective"),
-    _words("domain"),
-    _words("task"),
-    *_range("year", "year"),
-    *_range("instances", "instances_number", "instances_number"),
-    *_range("features", "features_number", "features_number"),
-    *_range("citations", "citations"),
-    *_range("missing_values_percentage", "missing_values_percentage"),
-    _score_minimum("ethical_score"),
-    _score_minimum("technical_score"),
-    _score_minimum("popularity_score"),
+    _text_filter("dataset_name"),
+    _text_filter("objective"),
+    _words_filter("domain"),
+    _words_filter("task"),
+    *_range_filters("year", "year"),
+    *_range_filters("instances", "instances_number", "instances_number"),
+    *_range_filters("features", "features_number", "features_number"),
+    *_range_filters("citations", "citations"),
+    *_range_filters("missing_values_percentage", "missing_values_percentage"),
+    _score_minimum_filter("ethical_score"),
+    _score_minimum_filter("technical_score"),
+    _score_minimum_filter("popularity_score"),
     *(
-        _flag(attribute.name, *FLAG_ALIASES.get(attribute.name, ()))
+        _flag_filter(attribute.name, *FLAG_ALIASES.get(attribute.name, ()))
         for attribute in ATTRIBUTES
         if attribute.kind is Kind.FLAG
     ),
-    CatalogFilter(_LICENSE, _any_licence),
-    _label("language", "Language of the data: any of these, as codes or names in English or French."),
-    _label("source", "Where the record was imported from: any of these names, ignoring case."),
+    CatalogFilter(_LICENSE, _licence_predicate),
+    _label_filter("language", "Language of the data: any of these, as codes or names in English or French."),
+    _label_filter("source", "Where the record was imported from: any of these names, ignoring case."),
     CatalogFilter(_TRAINABLE, lambda value: AnyWord("trainable", (str(value).lower(),))),
     CatalogFilter(_FILE_TYPE, lambda file_types: OneOf("file_type", file_types)),
     CatalogFilter(_VISIBILITY, lambda visibility: OneOf("visibility", (visibility,))),

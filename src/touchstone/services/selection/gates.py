@@ -1,9 +1,9 @@
-"""The table of gates: requirements that are reported for each dataset without changing its score.
+"""The table of gates, which are requirements that are reported for each dataset without changing its score.
 
 A dataset passes or fails a gate, or the outcome is unknown because the catalog lacks the value to decide. By default,
 rankings also contain datasets that do not pass.
 
-Scoring requests, projects, recommendations, OpenAPI, documentation and tests all read this table.
+Scoring requests, projects, recommendations, OpenAPI, documentation and tests all use this table.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,13 +48,13 @@ FILTERS_AS_GATES: Final = (
 
 
 class GateOutcome(StrEnum):
-    """Whether a dataset meets the requirement of a gate."""
+    """The outcome of a gate for a dataset."""
 
     PASSED = "passed"
     FAILED = "failed"
-    """The dataset is known not to meet the requirement."""
+    """The dataset has a known value that does not meet the requirement."""
     UNKNOWN = "unknown"
-    """The catalog does not have the value that would decide."""
+    """The value that decides about the requirement is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Gate:
 
     Attributes:
         parameter: the name of the gate in JSON objects, and its possible values.
-        predicate: a function that takes the value of the gate and returns the condition for passing it.
+        predicate: a function that converts the value of the gate to the condition for passing it.
     """
 
     parameter: Parameter
@@ -71,7 +71,7 @@ class Gate:
 
 
 def _flag_gate(name: str, label: str) -> Gate:
-    """Return the gate that requires an attribute to be true; its value is the weakest level of evidence that counts."""
+    """Return the gate that requires a flag to be true. Its value is the weakest level of evidence that counts."""
     parameter = Parameter(
         name=name,
         type=ParameterType.CHOICE,
@@ -93,7 +93,7 @@ _PREDICATES: Final = {gate.parameter.name: gate.predicate for gate in GATES}
 
 
 def parse_gates(value: object, *location: str) -> ParameterValues:
-    """Parse the gates in a JSON object, by name, treating null like an empty object.
+    """Parse a JSON object with the values of gates by name. Null is treated as an empty object.
 
     Args:
         value: the JSON value.
@@ -113,12 +113,12 @@ def gate_predicates(gates: ParameterValues) -> tuple[Predicate, ...]:
 def judge_gates(view: View, positions: Ints, gates: ParameterValues) -> list[GateOutcomes]:
     """Return the outcomes of all gates for each record at `positions`, by the name of the gate.
 
-    The value of a gate for a flag is the required level of evidence. All other gates use the assurance of the view.
+    Gates for flags use the level of evidence in their value. All other gates use the assurance of the view.
     """
     if not gates:
         return [{} for _ in positions]
 
-    # Evaluate one gate at a time for all records, to use array operations.
+    # Array operations evaluate one gate at a time for all records.
     outcomes_by_gate: list[list[GateOutcome]] = []
     for predicate in gate_predicates(gates):
         judge = _JUDGES[type(predicate)]

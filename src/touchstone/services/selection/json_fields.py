@@ -1,4 +1,4 @@
-"""Types of JSON fields that datasets and projects share: free-form values of bounded size and depth."""
+"""Types of the free-form JSON fields in datasets and projects, with bounded size and depth."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, TypeVar
@@ -34,18 +34,18 @@ def service_members(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
 def with_service_members(
     metadata: Mapping[str, Any] | None, stored_metadata: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
-    """Return the caller's metadata with its service members replaced by the stored ones."""
-    kept_members = service_members(stored_metadata)
+    """Return metadata from a caller with the service members replaced by the stored ones."""
+    stored_members = service_members(stored_metadata)
     if metadata is None:
-        return kept_members or None
+        return stored_members or None
 
-    return {**without_service_keys(metadata), **kept_members}
+    return {**without_service_keys(metadata), **stored_members}
 
 
 def _require_storable_json(value: JsonValue) -> JsonValue:
     """Check the strings and the nesting depth of a JSON value, and return it for Pydantic.
 
-    The value is searched level by level and not recursively, so that deep nesting cannot exhaust the stack.
+    The value is traversed level by level rather than recursively, so that deep nesting cannot exhaust the stack.
 
     Raises:
         ValueError: a string contains characters that a database cannot store, or the nesting exceeds `MAX_JSON_DEPTH`.
@@ -78,7 +78,7 @@ def _check_strings(item: Any) -> None:
 
 
 def _nested_values(item: Any) -> Iterable[Any]:
-    """Return the values inside a JSON array or object; other JSON values contain none."""
+    """Return the values directly inside a JSON array or object, or no values for other JSON values."""
     if isinstance(item, dict):
         return item.values()
     if isinstance(item, list):
@@ -87,18 +87,18 @@ def _nested_values(item: Any) -> Iterable[Any]:
 
 
 def _require_bounded_size(value: JsonValue) -> JsonValue:
-    """Check that a value takes at most `MAX_JSON_BYTES` as JSON, and return it for Pydantic.
+    """Check that the JSON of a value is at most `MAX_JSON_BYTES` long, and return the value for Pydantic.
 
-    Members that only the service writes do not count: clients may send them back unchanged, and they are then dropped.
+    Members that only the service writes do not count, because clients may send them back and they are then ignored.
 
     Raises:
-        ValueError: the value takes more bytes.
+        ValueError: the JSON is longer.
     """
-    counted_value: Any = value
+    limited_value: Any = value
     if isinstance(value, dict):
-        counted_value = without_service_keys(value)
+        limited_value = without_service_keys(value)
 
-    byte_count = len(msgspec.json.encode(counted_value))
+    byte_count = len(msgspec.json.encode(limited_value))
     if byte_count > MAX_JSON_BYTES:
         raise PydanticCustomError("too_many_bytes", "at most {max_bytes} bytes of JSON", {"max_bytes": MAX_JSON_BYTES})
     return value

@@ -87,7 +87,7 @@ def describe_operation(
 def add_body_schemas(app: FastAPI) -> None:
     """Add the schemas of the request bodies to the OpenAPI document of an application.
 
-    As FastAPI's documentation recommends, this replaces the method `openapi` of the application.
+    This replaces the method `openapi` of the application, as the documentation of FastAPI recommends.
     """
     build_document: Callable[[], dict[str, Any]] = app.openapi
 
@@ -104,8 +104,8 @@ def add_body_schemas(app: FastAPI) -> None:
 def _body_schemas() -> dict[str, Any]:
     """Return the JSON Schemas of all request bodies, by name, for the OpenAPI document.
 
-    Pydantic derives them from the models. Where the handlers check more than a model can express, a more precise
-    schema is inserted.
+    Pydantic derives them from the models. If a handler checks more than its model can express, the schema is replaced
+    by a more precise one.
     """
     _, definitions = models_json_schema(
         [(model, "validation") for model in BODIES], ref_template="#/components/schemas/{model}"
@@ -138,9 +138,9 @@ def _body_schemas() -> dict[str, Any]:
 
 
 def _remove_null_defaults(schemas: dict[str, Any]) -> None:
-    """Remove the default null from all members of schemas, which are changed in place.
+    """Remove the default null from all members of schemas, in place.
 
-    In the models, the default None means that a field was left out, whereas a client sends null to clear the field.
+    In the models, the default None represents a field that is left out. Clients, however, send null to clear a field.
     """
     for schema in schemas.values():
         for member in schema.get("properties", {}).values():
@@ -161,10 +161,10 @@ def _scoring_request_schema() -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _question_schema(own_properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the schema of the body of a question, which combines its own properties with a scoring request."""
+def _question_schema(question_properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the schema of the body of a question, which extends a scoring request with further properties."""
     ranking_properties = _scoring_request_schema()["properties"]
-    schema = {"type": "object", "properties": own_properties | ranking_properties, "additionalProperties": False}
+    schema = {"type": "object", "properties": question_properties | ranking_properties, "additionalProperties": False}
     return schema | {"required": list(required)} if required else schema
 
 

@@ -11,7 +11,7 @@ from touchstone.core.attributes import INT53_MAX
 from touchstone.http.responses import JsonResponse
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
 
-MAXLIMIT: Final = 1000
+MAX_LIMIT: Final = 1000
 DEFAULT_PAGE_SIZE: Final = 12
 
 SKIP: Final = Parameter(
@@ -27,10 +27,10 @@ LIMIT: Final = Parameter(
     type=ParameterType.INTEGER,
     description="How many at most.",
     minimum=1,
-    maximum=MAXLIMIT,
+    maximum=MAX_LIMIT,
     default=100,
 )
-# These two have no default, because the page form is used only if one of them is given.
+# These have no defaults, because the page form is only used if one of them is given.
 PAGE: Final = Parameter(
     name="page",
     type=ParameterType.INTEGER,
@@ -43,7 +43,7 @@ PAGE_SIZE: Final = Parameter(
     type=ParameterType.INTEGER,
     description="Records on a page, 12 unless given.",
     minimum=1,
-    maximum=MAXLIMIT,
+    maximum=MAX_LIMIT,
 )
 PAGE_PARAMETERS: Final = ParameterTable(SKIP, LIMIT, PAGE, PAGE_SIZE)
 # For lists that are always paged.
@@ -51,7 +51,7 @@ PAGE_FORM_PARAMETERS: Final = ParameterTable(PAGE, PAGE_SIZE)
 
 
 class PageInfo(msgspec.Struct, frozen=True):
-    """The members of the page form of a list besides its records."""
+    """The members of a page object in addition to its records."""
 
     total_count: int
     page: int
@@ -61,14 +61,20 @@ class PageInfo(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class PageWindow:
-    """A window of a list; `page` is None if the caller does not ask for the page form."""
+    """A window of a list.
+
+    Attributes:
+        skip: the number of items before the window.
+        limit: the maximum number of items in the window.
+        page: the number of the page, counted from 1, or None if the caller does not request the page form.
+    """
 
     skip: int
     limit: int
     page: int | None = None
 
     def page_info(self, total_count: int) -> PageInfo | None:
-        """Return the position of the page among all `total_count` matches, or None if no page was requested."""
+        """Return the position of the page in the list, or None if the page form was not requested."""
         if self.page is None:
             return None
 
@@ -100,7 +106,7 @@ def list_response(key: str, items: Sequence[Any], window: PageWindow, total_coun
     Args:
         key: the key of the items in a page object.
         items: the items in the window.
-        window: the window; it determines the form of the response.
+        window: the window, which determines the form of the response.
         total_count: the number of items in the whole list.
     """
     headers = {"X-Total-Count": str(total_count)}

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from touchstone.core.attributes import INT53_MAX
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.errors import ConflictingValues, FieldError, Invalid, InvalidValue, Location
 from touchstone.http.request_models import require_clean_text
 from touchstone.http.spelling_suggestions import unknown_name_error, unknown_value_error
@@ -20,14 +21,14 @@ from touchstone.http.spelling_suggestions import unknown_name_error, unknown_val
 ParameterValue: TypeAlias = int | float | bool | str | tuple[str, ...]
 ParameterValues: TypeAlias = dict[str, ParameterValue]
 
-MAX_TEXT: Final = 1000
-MAX_ITEMS: Final = 200
+MAX_TEXT_LENGTH: Final = 1000
+MAX_WORDS: Final = 200
 MAX_QUERY_BYTES: Final = 64 * 1024
-MAX_REPORTED_NAME: Final = 80
-# Plain decimal digits only: int() would also accept "1_000", " 1" and the digits of other scripts.
+MAX_REPORTED_NAME_LENGTH: Final = 80
+# Only plain decimal digits are accepted, unlike by int(), which accepts "1_000", " 1" and digits of other scripts.
 _INTEGER: Final = re.compile(r"-?[0-9]{1,300}")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,17}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?")
-_FLAGS: Final = {"true": True, "false": False, "1": True, "0": False}
+_FLAG_BY_STRING: Final = {"true": True, "false": False, "1": True, "0": False}
 
 
 class ParameterType(StrEnum):
@@ -37,15 +38,24 @@ class ParameterType(StrEnum):
     NUMBER = "number"
     FLAG = "flag"  # true or false; in a query string also 1 or 0, in upper or lower case
     TEXT = "text"
-    WORDS = "words"  # a list: comma-separated, repeated (a value may then contain commas), or a JSON array
+    WORDS = "words"  # a list: one string with commas, repeated (a value may then contain commas), or a JSON array
     CHOICE = "choice"  # one of `choices`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A named value that a caller may give.
+    """A named value in a query string or in a JSON object.
 
-    The bounds are inclusive. `is_correct_word` validates each word of a list; None allows all words.
+    Attributes:
+        name: the main name.
+        type: the type of the value.
+        description: the description in the OpenAPI document.
+        aliases: alternative names, which are deprecated.
+        minimum, maximum: the inclusive bounds of a number, or None.
+        max_length: the maximum length of a string, or of each word in a list.
+        choices: the values of the type `CHOICE`.
+        default: the value if the parameter is not given, or None.
+        is_correct_word: a function that validates each word of a list, or None to allow all words.
     """
 
     name: str
@@ -54,53 +64,56 @@ class Parameter:
     aliases: tuple[str, ...] = ()
     minimum: int | None = None
     maximum: int | None = None
-    max_length: int = MAX_TEXT
+    max_length: int = MAX_TEXT_LENGTH
     choices: tuple[str, ...] = ()
     default: ParameterValue | None = None
     is_correct_word: Callable[[str], bool] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names under which the value may be given."""
+        """All names of the parameter, beginning with the main name."""
         return (self.name, *self.aliases)
 
     def integer_in(self, values: "ParameterValues", default: int | None = None) -> int:
-        """Return the value of this integer parameter, or a default if it is not among the parsed values.
+        """Return the value of this integer parameter, or a default if it is not given.
 
-        `default` overrides the default of the parameter.
+        Args:
+            values: the parsed values.
+            default: the default, or None to use the default of the parameter.
         """
         effective_default = self.default if default is None else default
         value = values.get(self.name, effective_default)
         assert isinstance(value, int)
         return value
 
-    def parse_texts(self, texts: Sequence[str], location: Location) -> ParameterValue | None:
+    def parse_strings(self, strings: Sequence[str], location: Location) -> ParameterValue | None:
         """Parse the strings given for this parameter in a query string, or return None if all are empty.
 
         Args:
-            texts: the decoded strings; a list is one string with commas or several strings, other values occur once.
+            strings: the decoded strings. A list is given as one string with commas or as several strings. All other
+                values are given as one string.
             location: the path of the parameter in the request, for error messages.
 
         Raises:
             InvalidValue, UnknownName: a string is not a valid value of this parameter.
         """
-        if self.type is not ParameterType.WORDS and len(texts) > 1:
-            raise InvalidValue(FieldError(location, "given_twice", {"count": len(texts)}))
-        if not any(texts):
+        if self.type is not ParameterType.WORDS and len(strings) > 1:
+            raise InvalidValue(FieldError(location, "given_twice", {"count": len(strings)}))
+        if not any(strings):
             return None
 
         if self.type is ParameterType.WORDS:
-            words = texts[0].split(",") if len(texts) == 1 else texts
+            words = split_at_commas(strings[0]) if len(strings) == 1 else strings
             return self._validate_words(words, location)
 
-        value = _PARSE_TEXT[self.type](texts[0])
+        value = _PARSE_STRING[self.type](strings[0])
         return self._validate(value, location)
 
     def parse_json(self, value: object, location: Location) -> ParameterValue | None:
         """Parse the JSON value given for this parameter, or return None if it is null or empty.
 
         Args:
-            value: the JSON value; a list may also be given as one string with commas.
+            value: the JSON value. A list may also be given as one string with commas.
             location: the path of the parameter in the request, for error messages.
 
         Raises:
@@ -113,7 +126,7 @@ class Parameter:
             converted_value = _PARSE_JSON[self.type](value)
             return self._validate(converted_value, location)
 
-        words = value.split(",") if isinstance(value, str) else value
+        words = split_at_commas(value) if isinstance(value, str) else value
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise InvalidValue(FieldError(location, "words_expected"))
         return self._validate_words(words, location)
@@ -146,7 +159,7 @@ class Parameter:
             InvalidValue, UnknownName: the value has another type, is out of bounds, or is not one of the choices.
         """
         if isinstance(value, str):
-            _check_text(value, location, self.max_length)
+            _check_string(value, location, self.max_length)
             if self.type is ParameterType.CHOICE and value not in self.choices:
                 raise unknown_value_error(value, self.choices, *location)
             return value
@@ -163,13 +176,15 @@ class Parameter:
         """
         stripped_words = [word.strip() for word in words if word.strip()]
         for word in stripped_words:
-            _check_text(word, location, self.max_length)
+            _check_string(word, location, self.max_length)
             if self.is_correct_word is not None and not self.is_correct_word(word):
-                raise InvalidValue(FieldError(location, f"{self.name}_expected", {"value": word[:MAX_REPORTED_NAME]}))
+                raise InvalidValue(
+                    FieldError(location, f"{self.name}_expected", {"value": word[:MAX_REPORTED_NAME_LENGTH]})
+                )
 
         distinct_words = tuple(dict.fromkeys(stripped_words))
-        if len(distinct_words) > MAX_ITEMS:
-            raise InvalidValue(FieldError(location, "too_long", {"max_length": MAX_ITEMS}))
+        if len(distinct_words) > MAX_WORDS:
+            raise InvalidValue(FieldError(location, "too_long", {"max_length": MAX_WORDS}))
         return distinct_words or None
 
     def _is_in_bounds(self, value: Any) -> bool:
@@ -182,8 +197,8 @@ class Parameter:
     def _invalid_value(self, value: ParameterValue | None, location: Location) -> InvalidValue:
         """Return the error for a value that is out of bounds or of the wrong type (given as None).
 
-        The message names the choices or the bounds. The bounds of exactly representable integers are left out, because
-        they would not help a person.
+        The message contains the choices or the bounds, except for the bounds of exactly representable integers, which
+        would not help the reader.
         """
         if self.type is ParameterType.CHOICE:
             return InvalidValue(FieldError(location, "choice_expected", {"choices": ", ".join(self.choices)}))
@@ -192,7 +207,7 @@ class Parameter:
 
         stated_minimum = None if self.minimum == -INT53_MAX else self.minimum
         stated_maximum = None if self.maximum == INT53_MAX else self.maximum
-        # The key of the message consists of the type and the expectation, for example `integer_between`.
+        # The message key consists of the type and the expectation, for example `integer_between`.
         if stated_minimum is None:
             expectation = "expected"
         elif stated_maximum is None:
@@ -205,7 +220,7 @@ class Parameter:
 
 
 class ParameterTable:
-    """A table of parameters that may be given together."""
+    """The parameters of a request or of a JSON object."""
 
     def __init__(self, *parameters: Parameter) -> None:
         self.parameters = parameters
@@ -224,8 +239,8 @@ class ParameterTable:
         if not query_string:
             return {}
 
-        texts_by_name = split_query(query_string)
-        return self._parse_members(texts_by_name, ("query",), Parameter.parse_texts)
+        strings_by_name = split_query(query_string)
+        return self._parse_members(strings_by_name, ("query",), Parameter.parse_strings)
 
     def parse_json(self, members: object, *location: str) -> ParameterValues:
         """Parse a JSON object, and return its values by the main names of the parameters.
@@ -268,29 +283,29 @@ class ParameterTable:
         Args:
             members: the unparsed values by name or alias.
             container: the path of the members in the request, for error messages.
-            parse: the method of `Parameter` that parses a member; None as its result means "not given".
+            parse: the method of `Parameter` that parses a member, and returns None if it is empty.
 
         Raises:
             UnknownName, InvalidValue: a name or a value is invalid.
             ConflictingValues: two names of one parameter have different values.
         """
         values: ParameterValues = {}
-        first_names: dict[str, str] = {}  # the name under which each parameter was given first
+        given_names: dict[str, str] = {}  # the name in the request, by main name
 
         for name, member in members.items():
             parameter = self.by_name.get(name)
             if parameter is None:
-                raise unknown_name_error(name, self.by_name, *container, name[:MAX_REPORTED_NAME])
+                raise unknown_name_error(name, self.by_name, *container, name[:MAX_REPORTED_NAME_LENGTH])
 
             location = (*container, name)
             value = parse(parameter, member, location)
             if value is None:
                 continue
 
-            first_name = first_names.setdefault(parameter.name, name)
+            given_name = given_names.setdefault(parameter.name, name)
             first_value = values.setdefault(parameter.name, value)
             if not is_same_value(first_value, value):
-                raise ConflictingValues(at=location, name=name, other=first_name)
+                raise ConflictingValues(at=location, name=name, other=given_name)
 
         return values
 
@@ -335,7 +350,7 @@ def _decode(encoded: bytes) -> str:
         raise Invalid(FieldError(("query",), "not_utf8")) from error
 
 
-def _check_text(text: str, location: Location, max_length: int) -> None:
+def _check_string(text: str, location: Location, max_length: int) -> None:
     """Check the length and the characters of a string value.
 
     Raises:
@@ -353,12 +368,12 @@ def _check_text(text: str, location: Location, max_length: int) -> None:
 # The following functions convert a value to the type of a parameter, or return None if it has another type.
 
 
-def _integer_from_text(text: str) -> int | None:
+def _integer_from_string(text: str) -> int | None:
     """Convert a string of plain decimal digits to an integer, or return None for any other string."""
     return int(text) if _INTEGER.fullmatch(text) else None
 
 
-def _number_from_text(text: str) -> float | None:
+def _number_from_string(text: str) -> float | None:
     """Convert a finite number in decimal notation to a float, or return None for any other string."""
     if not _NUMBER.fullmatch(text):
         return None
@@ -367,12 +382,12 @@ def _number_from_text(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _flag_from_text(text: str) -> bool | None:
+def _flag_from_string(text: str) -> bool | None:
     """Convert `true`, `false`, `1` or `0` to a bool, or return None for any other string.
 
     Case is ignored, because some programming languages capitalize their booleans.
     """
-    return _FLAGS.get(text.lower())
+    return _FLAG_BY_STRING.get(text.lower())
 
 
 def _integer_from_json(value: object) -> int | None:
@@ -399,15 +414,15 @@ def _flag_from_json(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _text_from_json(value: object) -> str | None:
+def _string_from_json(value: object) -> str | None:
     """Return a string unchanged, or None for any other value."""
     return value if isinstance(value, str) else None
 
 
-_PARSE_TEXT: Final[Mapping[ParameterType, Callable[[str], ParameterValue | None]]] = {
-    ParameterType.INTEGER: _integer_from_text,
-    ParameterType.NUMBER: _number_from_text,
-    ParameterType.FLAG: _flag_from_text,
+_PARSE_STRING: Final[Mapping[ParameterType, Callable[[str], ParameterValue | None]]] = {
+    ParameterType.INTEGER: _integer_from_string,
+    ParameterType.NUMBER: _number_from_string,
+    ParameterType.FLAG: _flag_from_string,
     ParameterType.TEXT: str,
     ParameterType.CHOICE: str,
 }
@@ -415,15 +430,19 @@ _PARSE_JSON: Final[Mapping[ParameterType, Callable[[object], ParameterValue | No
     ParameterType.INTEGER: _integer_from_json,
     ParameterType.NUMBER: _number_from_json,
     ParameterType.FLAG: _flag_from_json,
-    ParameterType.TEXT: _text_from_json,
-    ParameterType.CHOICE: _text_from_json,
+    ParameterType.TEXT: _string_from_json,
+    ParameterType.CHOICE: _string_from_json,
 }
 _SCHEMAS: Final[Mapping[ParameterType, Mapping[str, Any]]] = {
     ParameterType.INTEGER: {"type": "integer"},
     ParameterType.NUMBER: {"type": "number"},
     ParameterType.FLAG: {"type": "boolean"},
-    ParameterType.TEXT: {"type": "string", "maxLength": MAX_TEXT},
-    ParameterType.WORDS: {"type": "array", "items": {"type": "string", "maxLength": MAX_TEXT}, "maxItems": MAX_ITEMS},
+    ParameterType.TEXT: {"type": "string", "maxLength": MAX_TEXT_LENGTH},
+    ParameterType.WORDS: {
+        "type": "array",
+        "items": {"type": "string", "maxLength": MAX_TEXT_LENGTH},
+        "maxItems": MAX_WORDS,
+    },
     ParameterType.CHOICE: {"type": "string"},
 }
 
@@ -448,6 +467,6 @@ def _nullable_schema(parameter: Parameter) -> dict[str, Any]:
     """Return the schema of a member of a JSON object, which also allows null and, for lists, a string with commas."""
     schemas = [parameter.schema()]
     if parameter.type is ParameterType.WORDS:
-        schemas.append({"type": "string", "maxLength": MAX_TEXT})
+        schemas.append({"type": "string", "maxLength": MAX_TEXT_LENGTH})
 
     return {"anyOf": [*schemas, {"type": "null"}]}

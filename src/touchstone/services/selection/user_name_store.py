@@ -1,4 +1,4 @@
-"""Queries on the display names of users."""
+"""Queries for the display names of users."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, TypeAlias
@@ -23,7 +23,7 @@ async def read_pseudos(connection: Reader, user_ids: Collection[UUID]) -> dict[U
 
 
 def person_json(user_id: UUID | None, pseudos: Pseudos) -> dict[str, Any] | None:
-    """Return the public JSON view of a user, which never contains the e-mail address, or None without a user."""
+    """Return the public JSON view of a user, or None if there is no user. It never contains the e-mail address."""
     if user_id is None:
         return None
     return {"id": user_id, "pseudo": pseudos.get(user_id)}

@@ -1,4 +1,4 @@
-"""Weights of criteria, as scoring requests and projects give them."""
+"""Parsing of the weights of criteria in scoring requests and projects."""
 
 import math
 from typing import Final
@@ -8,7 +8,7 @@ import msgspec
 from touchstone.core.errors import FieldError, Invalid, InvalidWeights
 from touchstone.http.spelling_suggestions import unknown_name_error, unknown_value_error
 from touchstone.ranking.criteria import CRITERION_NAMES
-from touchstone.services.selection.parameters import MAX_REPORTED_NAME
+from touchstone.services.selection.parameters import MAX_REPORTED_NAME_LENGTH
 
 WEIGHT_KEYS: Final = ("criterion_name", "weight")
 
@@ -26,7 +26,7 @@ def parse_weights(weights: object) -> dict[str, float]:
     Each element of the list is an object with a `criterion_name` and a `weight`. None counts as an empty list.
 
     Raises:
-        InvalidWeights: a weight is not usable, a criterion is repeated, or all weights are zero.
+        InvalidWeights: a weight is invalid, a criterion is repeated, or all weights are zero.
         UnknownName, Invalid: an element is not a weight object.
     """
     if weights is None:
@@ -61,7 +61,7 @@ def _parse_weight(element: object, index: int) -> tuple[str, float]:
         raise Invalid(FieldError(("body", "weights", index), "weight_expected"))
     for key in element:
         if key not in WEIGHT_KEYS:
-            raise unknown_name_error(key, WEIGHT_KEYS, "body", "weights", index, key[:MAX_REPORTED_NAME])
+            raise unknown_name_error(key, WEIGHT_KEYS, "body", "weights", index, key[:MAX_REPORTED_NAME_LENGTH])
 
     criterion = element["criterion_name"]
     if not isinstance(criterion, str) or criterion not in CRITERION_NAMES:

@@ -33,8 +33,11 @@ async def _render_account(
 ) -> Response:
     """Return the account page.
 
-    After an error, `section` names the section whose form was submitted. The page shows the error there, and what was
-    entered into the form.
+    Args:
+        ctx: The request.
+        error: The error in the submitted form, which the page shows in the section of this form.
+        section: The section of the submitted form; empty if there is no error.
+        form: The submitted form, which the page shows again after an error.
     """
     return await ctx.render(
         "account.html",
@@ -48,18 +51,18 @@ async def _render_account(
 
 
 async def change_account(ctx: PageContext) -> Response:
-    """Execute the submitted form of one section of the account page, and show the page again.
+    """Execute the submitted form of one section, and show the account page again.
 
-    A new password ends every session of the account, so it leads to the sign-in page instead.
+    A new password ends all sessions of the account, so the reader is sent to the sign-in page instead.
     """
     section = ctx.path_params["section"]
-    if section not in _SECTIONS:
+    if section not in _SECTION_ACTIONS:
         raise NotFound
 
     form = await ctx.form()
     try:
         await ctx.require_new_form()
-        await _SECTIONS[section](ctx, form)
+        await _SECTION_ACTIONS[section](ctx, form)
     except TouchstoneError as error:
         if error.status == Unauthorized.status:
             raise
@@ -92,7 +95,7 @@ async def _save_picture(ctx: PageContext, form: FormData) -> None:
     if picture is None:
         raise invalid_field(ctx.text("picture_missing"), "picture")
 
-    # One byte more than allowed is enough for the API to refuse the picture as too large.
+    # Reading one byte more than allowed is enough for the API to refuse a picture that is too large.
     content = await picture.read(_MAX_PICTURE_BYTES + 1)
     await ctx.api.set_picture(content)
 
@@ -109,9 +112,9 @@ async def _end_session(ctx: PageContext, form: FormData) -> None:
     await ctx.api.delete_session(text_field(form, "session"))
 
 
-# The functions that execute the forms of the sections, by the section's name in the address, which is also the key of
-# its flash message.
-_SECTIONS: Final[dict[str, Callable[[PageContext, FormData], Awaitable[None]]]] = {
+# The functions that execute the forms, by the name of the section in the address. The name is also the key of the flash
+# message that confirms the action.
+_SECTION_ACTIONS: Final[dict[str, Callable[[PageContext, FormData], Awaitable[None]]]] = {
     "profile": _save_profile,
     "password": _change_password,
     "picture": _save_picture,

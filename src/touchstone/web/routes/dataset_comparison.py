@@ -1,13 +1,15 @@
 """The page that compares the pinned datasets."""
 
 import asyncio
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.client import Comparison, Dataset
+from touchstone.client import Comparison, Dataset, TouchstoneError
+from touchstone.core.errors import Invalid
 from touchstone.web.api_queries import fetch_score, find_datasets, read_rank_state
+from touchstone.web.ignored_parameters import describe_ignored_settings, describe_refused_filter
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
@@ -19,10 +21,10 @@ _MIN_COMPARED: Final = 2
 
 
 async def comparison_page(ctx: PageContext) -> Response:
-    """Show the pinned datasets side by side, and for each pair of them why one ranks above the other.
+    """Show the pinned datasets side by side, and explain for each pair why one ranks above the other.
 
-    Their scores follow from the weights in the address. Datasets that no longer exist are left out, and the page says
-    how many they are.
+    The scores depend on the weights in the address. Datasets that no longer exist are left out, and the page says how
+    many are missing.
     """
     requested_state = await read_rank_state(ctx)
     datasets = await find_datasets(ctx, requested_state.pins)
@@ -32,14 +34,14 @@ async def comparison_page(ctx: PageContext) -> Response:
     compared_datasets = await asyncio.gather(*(_load_compared(ctx, state, dataset) for dataset in datasets))
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
 
-    # Fewer than two datasets cannot be compared, and the page then shows no pairs.
-    comparison = await _fetch_comparison(ctx, state)
+    comparison, filter_problems = await _load_comparison(ctx, state)
     pairs: tuple[PairView, ...] = ()
     if comparison is not None:
         pairs = pair_views(comparison, criteria, state, ctx.localizer)
 
     return await ctx.render(
         "compare.html",
+        address_notes=(*await describe_ignored_settings(ctx), *filter_problems),
         state=state,
         compared=compare(compared_datasets, criteria, ctx.localizer),
         pairs=pairs,
@@ -47,27 +49,31 @@ async def comparison_page(ctx: PageContext) -> Response:
     )
 
 
+async def _load_comparison(ctx: PageContext, state: RankState) -> tuple[Comparison | None, tuple[str, ...]]:
+    """Return the comparison of the pinned datasets, and what is wrong with the filters if the API refuses one."""
+    try:
+        return await _fetch_comparison(ctx, state), ()
+    except TouchstoneError as error:
+        if error.status != Invalid.status:
+            raise
+        return None, (describe_refused_filter(error, ctx.localizer),)
+
+
 async def _fetch_comparison(ctx: PageContext, state: RankState) -> Comparison | None:
-    """Return the comparison of the pinned datasets, or None if there are fewer than two, or if all weights are zero."""
+    """Return the comparison of the pinned datasets, or None if they cannot be compared.
+
+    A comparison needs at least two datasets and a weight above zero.
+    """
     has_enough_datasets = len(state.pins) >= _MIN_COMPARED
     if not has_enough_datasets or not state.weights:
         return None
 
-    valid_state = state.with_valid_requirements()
-    filters: Any = valid_state.filter_body()
-    gates: Any = valid_state.gate_body()
-    return await ctx.api.compare_datasets(
-        state.pins,
-        weights=state.weight_body(),
-        filters=filters,
-        gates=gates,
-        gate=state.gate_mode,
-        assurance=state.assurance,
-    )
+    arguments = state.with_valid_requirements().ranking_arguments()
+    return await ctx.api.compare_datasets(state.pins, **arguments)
 
 
 async def _load_compared(ctx: PageContext, state: RankState, dataset: Dataset) -> ComparedDataset:
-    """Return a dataset with the evidence for it, and its score at the level of evidence in the address."""
+    """Return a dataset with its evidence and its score at the level of evidence in the address."""
     evidence = await ctx.api.get_evidence(dataset.id)
     score = await fetch_score(ctx, state, dataset, evidence)
     return ComparedDataset(dataset, evidence, score)

@@ -1,4 +1,4 @@
-"""The page of a dataset: its score, the evidence for its attributes, and what was measured."""
+"""The page of a dataset, with its score, its evidence and its measured data file."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -6,9 +6,9 @@ from typing import Any, Final
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.client import Dataset, Evidence, ScoredDataset
+from touchstone.client import Dataset, Evidence, Lifts, ScoredDataset, TouchstoneError
 from touchstone.core.attributes import ETHICAL
-from touchstone.core.errors import NotFound
+from touchstone.core.errors import Invalid, NotFound
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.metadata.writers.formats import FORMATS
 from touchstone.web.api_queries import (
@@ -19,6 +19,7 @@ from touchstone.web.api_queries import (
     load_reader,
     read_rank_state,
 )
+from touchstone.web.ignored_parameters import describe_ignored_settings, describe_refused_filter
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import RankState
@@ -40,24 +41,25 @@ _DATASET: Final = "/app/datasets/{dataset_id}"
 
 @dataclass(frozen=True, slots=True)
 class LoweredScore:
-    """Why a dataset has a lower score than its declarations alone would give it.
+    """The effect of merely declared values, which do not count in the score for lack of evidence.
 
     Attributes:
-        count: How many of its values do not count, because they are merely declared.
-        first: The name of the first of these attributes.
-        declared_score: The score that the dataset would have if they counted, as text.
+        count: The number of merely declared values.
+        first_attribute: The name of the first attribute with such a value.
+        declared_score: The score that the dataset would have if these values counted, formatted for display.
     """
 
     count: int
-    first: str
+    first_attribute: str
     declared_score: str
 
 
 async def dataset_page(ctx: PageContext) -> Response:
-    """Show everything that is known about a dataset with the evidence for it, and its score.
+    """Show the score of a dataset, everything that is known about it, and the evidence.
 
-    Links from the ranking carry its weights and its level of evidence in their address, so that the score is the same
-    as in the ranking. Without them, the default profile and the default level apply.
+    Links from the ranking contain its weights and its level of evidence, so that the page shows the same score.
+    Without them, the default profile and the default level apply. Readers who have not signed in see only the public
+    record.
     """
     if ctx.session is None:
         return await public_dataset_page(ctx)
@@ -66,30 +68,30 @@ async def dataset_page(ctx: PageContext) -> Response:
     evidence = await ctx.api.get_evidence(dataset.id)
 
     state = await read_rank_state(ctx)
-    lifts = await fetch_lifts(ctx, state, dataset)
-    ranked = await fetch_ranked_dataset(ctx, state, lifts) if lifts is not None else None
+    lifts, ranked, filter_problems = await _load_place(ctx, state, dataset)
     score = ranked or await fetch_score(ctx, state, dataset, evidence)
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
     used_criteria = criteria_with_weight(criteria)
 
     return await ctx.render(
         "dataset.html",
+        address_notes=(*await describe_ignored_settings(ctx), *filter_problems),
         dataset=dataset,
         state=state,
         declared_assurance=Assurance.DECLARED,
-        # The evidence.
+        # Evidence
         declared_by=evidence.declared_by,
         reader=await load_reader(ctx, evidence),
         levels=[level.value for level in EvidenceLevel],
         ethics=attribute_details(evidence, dataset, ETHICAL, state.assurance),
         other_attributes=attribute_details(evidence, dataset, OTHER_ATTRIBUTES, state.assurance),
         stated_evidence=dataset_view.stated_evidence(dataset),
-        # Other records.
+        # Related records
         warnings=related_datasets.warnings_about(dataset),
         collection=related_datasets.collection_name(dataset),
         variant_group=related_datasets.variant_group(dataset),
         variants=related_datasets.variants_of(dataset),
-        # The score.
+        # Score
         scored=score is not None,
         score_range=score_range(score, used_criteria, ctx.localizer),
         ranked=ranked,
@@ -97,7 +99,7 @@ async def dataset_page(ctx: PageContext) -> Response:
         target_rank=TARGET_RANK,
         cells=criterion_cells(score, used_criteria, ctx.localizer) if score else (),
         lowered=await _lowered_score(ctx, state, dataset, evidence, score),
-        # The data file.
+        # Data file
         measured_attributes=dataset_view.measured_attributes(dataset, evidence),
         columns=dataset_view.column_summaries(dataset),
         measured=dataset_view.measurement(dataset),
@@ -110,7 +112,10 @@ async def dataset_page(ctx: PageContext) -> Response:
 
 
 async def dataset_page_by_uuid(ctx: PageContext) -> Response:
-    """Redirect to the page of the dataset with the given UUID, which records use to refer to one another."""
+    """Redirect from the UUID of a dataset to its page.
+
+    Records refer to one another by UUID.
+    """
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     return ctx.redirect(_DATASET.format(dataset_id=dataset.id))
 
@@ -118,12 +123,15 @@ async def dataset_page_by_uuid(ctx: PageContext) -> Response:
 async def public_dataset_page(ctx: PageContext) -> Response:
     """Show a public dataset to a reader who has not signed in.
 
-    Private, hidden and missing datasets lead to the sign-in page alike, so that nobody can tell which of them exist.
+    Private, hidden and missing datasets all lead to the sign-in page, so that nobody can tell which of them exist.
     """
     records = ctx.state.public_records
+    if records is None:
+        return await require_sign_in(ctx)
+
     dataset_id = ctx.path_params["dataset_id"]
-    dataset = await records.read(dataset_id) if records is not None else None
-    if records is None or dataset is None:
+    dataset = await records.read(dataset_id)
+    if dataset is None:
         return await require_sign_in(ctx)
 
     metadata = dataset.metadata or {}
@@ -138,19 +146,34 @@ async def public_dataset_page(ctx: PageContext) -> Response:
     )
 
 
+async def _load_place(
+    ctx: PageContext, state: RankState, dataset: Dataset
+) -> tuple[Lifts | None, ScoredDataset | None, tuple[str, ...]]:
+    """Return the lifts of a dataset, the dataset in its place of the ranking, and what is wrong with the filters.
+
+    If the API refuses a filter or a gate in the address, the dataset has no place, but its page still exists.
+    """
+    try:
+        lifts = await fetch_lifts(ctx, state, dataset)
+        ranked = await fetch_ranked_dataset(ctx, state, lifts) if lifts is not None else None
+    except TouchstoneError as error:
+        if error.status != Invalid.status:
+            raise
+        return None, None, (describe_refused_filter(error, ctx.localizer),)
+    return lifts, ranked, ()
+
+
 async def _lowered_score(
     ctx: PageContext, state: RankState, dataset: Dataset, evidence: Evidence, score: ScoredDataset | None
 ) -> LoweredScore | None:
-    """Return the score that a dataset would gain if its declarations counted without evidence.
-
-    Returns None if the score would not be higher.
+    """Return the effect of merely declared values, or None if the score would not be higher with them.
 
     Args:
         ctx: The request.
-        state: The weights and the level of evidence that the reader requires.
+        state: The weights and the required level of evidence.
         dataset: The dataset.
         evidence: The claims about the dataset.
-        score: Its score at the level that the reader requires.
+        score: The score of the dataset at the required level; None if it has no score.
     """
     attributes = attribute_details(evidence, dataset, (*ETHICAL, *OTHER_ATTRIBUTES), state.assurance)
     uncounted_attributes = merely_declared(attributes)
@@ -164,13 +187,13 @@ async def _lowered_score(
 
     return LoweredScore(
         count=len(uncounted_attributes),
-        first=uncounted_attributes[0].name,
+        first_attribute=uncounted_attributes[0].name,
         declared_score=ctx.localizer.number(declared_score.score, digits=3),
     )
 
 
 async def export_dataset(ctx: PageContext) -> Response:
-    """Return a dataset as a document in a metadata standard, to save as a file."""
+    """Return a dataset as a downloadable document in a metadata standard."""
     format_key: Any = ctx.path_params["format"]
     if format_key not in FORMATS:
         raise NotFound

@@ -1,4 +1,4 @@
-"""The form that adds or changes a record, and the deletion of a record; `dataset_page` shows one."""
+"""Adding, changing and deleting records; `dataset_page` shows a record."""
 
 import contextlib
 from collections.abc import AsyncGenerator, Mapping
@@ -11,17 +11,17 @@ from starlette.routing import Route
 
 from touchstone.client import Dataset, File, TouchstoneError
 from touchstone.core.attributes import ETHICAL
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.errors import Invalid, PreconditionFailed, TooLarge
 from touchstone.web.addresses import HOME
 from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import (
     file_field,
+    has_chosen_file,
     integer_field,
     invalid_field,
     list_field,
-    names_file,
-    split_at_commas,
     text_field,
 )
 from touchstone.web.page_context import PageContext
@@ -30,9 +30,9 @@ from touchstone.web.page_endpoint import page_endpoint
 _NEW: Final = "/app/datasets/new"
 _DATASET: Final = "/app/datasets/{dataset_id}"
 _FLAGS: Final = {"true": True, "false": False}
-_MEASURED: Final = "measured"  # the part of the metadata that only the service writes
+_MEASURED: Final = "measured"  # the member of the metadata that only the service writes
 _NO_VERSION: Final = '"none"'  # an entity tag that no record ever has
-# Errors that the form shows; every other one has a page of its own.
+# The statuses of errors that the form shows; any other error replaces the page.
 _FORM_ERRORS: Final = (Invalid.status, TooLarge.status, PreconditionFailed.status)
 
 
@@ -57,10 +57,10 @@ async def new_dataset_page(ctx: PageContext) -> Response:
 
 
 async def edit_dataset_page(ctx: PageContext) -> Response:
-    """Show the form that changes a record; on POST, save the changes and redirect to the record's page.
+    """Show the form that changes a record; on POST, save the changes and redirect to its page.
 
-    Only the author of a record and administrators see the form. It holds the version of the record, so that saving
-    fails if somebody else has changed the record since then; the form is then shown again with what was entered.
+    Only the author of a record and administrators see the form. It contains the version of the record, so that saving
+    fails if somebody else has changed the record since then. The form is then shown again with what was entered.
     """
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     if not ctx.is_post:
@@ -93,9 +93,9 @@ async def delete_dataset(ctx: PageContext) -> Response:
 async def _render_form(
     ctx: PageContext, form: FormData, error: TouchstoneError | None = None, dataset: Dataset | None = None
 ) -> Response:
-    """Return the page with the form for a new record, or for changing `dataset`, filled in with `form`.
+    """Return the page with the form for a new record, or for changing `dataset`.
 
-    Only the author of a record may give it a file, because records may not name the uploads of anybody else.
+    Only the author may add a file to a record, because a record cannot use the uploads of another user.
     """
     is_outdated = error is not None and error.status == PreconditionFailed.status
     accepts_file = dataset is None or await _is_author(ctx, dataset)
@@ -108,7 +108,7 @@ async def _render_form(
         limit=ctx.state.settings.upload_max_bytes,
         outdated=is_outdated,
         accepts_file=accepts_file,
-        file_is_lost=names_file(form, "file"),
+        file_is_lost=has_chosen_file(form, "file"),
     )
 
 
@@ -119,9 +119,9 @@ async def _is_author(ctx: PageContext, dataset: Dataset) -> bool:
 
 
 async def _create_dataset(ctx: PageContext, form: FormData) -> Dataset:
-    """Create a record from the form, after uploading the data file if the form has one.
+    """Create a record from the form, after uploading the data file if there is one.
 
-    A record without a name is named after its file.
+    If the form has no name, the record is named after its file.
 
     Raises:
         TouchstoneError: The form has neither a file nor a name, or the API refuses it.
@@ -144,10 +144,10 @@ async def _create_dataset(ctx: PageContext, form: FormData) -> Dataset:
 
 @contextlib.asynccontextmanager
 async def _uploaded_file(ctx: PageContext, form: FormData) -> AsyncGenerator[File | None]:
-    """Upload the data file in the form and yield it, while the record that names it is saved, or None if there is none.
+    """Upload the data file in the form and yield it, or yield None if the form has no file.
 
-    If the API refuses the record, the file is deleted. The reader has to choose it again in any case, so it would only
-    take up space.
+    The record is saved within the context. If the API refuses it, the file is deleted, because the reader has to choose
+    it again anyway.
     """
     file = file_field(form, "file")
     if file is None or not file.filename:
@@ -158,7 +158,7 @@ async def _uploaded_file(ctx: PageContext, form: FormData) -> AsyncGenerator[Fil
     try:
         yield upload
     except TouchstoneError as error:
-        # After any other error, the record may have been saved nevertheless.
+        # After any other error, the record may have been saved and may need the file.
         if error.status in _FORM_ERRORS:
             with contextlib.suppress(TouchstoneError):
                 await ctx.api.delete_file(upload.id)
@@ -166,7 +166,7 @@ async def _uploaded_file(ctx: PageContext, form: FormData) -> AsyncGenerator[Fil
 
 
 def _read_attributes(ctx: PageContext, form: FormData) -> dict[str, Any]:
-    """Return the attributes in the form by their names in the API, with None for each one that is left open.
+    """Read the attributes in the form by their names in the API, with None for each empty field.
 
     Raises:
         TouchstoneError: The year is not a number.
@@ -188,7 +188,7 @@ def _read_attributes(ctx: PageContext, form: FormData) -> dict[str, Any]:
 
 
 def _read_suggestions(form: FormData) -> dict[str, Any]:
-    """Return the form's suggestions for trainings on the dataset: the target and the sensitive columns."""
+    """Read the target and the sensitive columns that the form suggests for trainings."""
     suggestions: dict[str, Any] = {
         "target": text_field(form, "target"),
         "sensitive_columns": split_at_commas(text_field(form, "sensitive")),
@@ -197,11 +197,10 @@ def _read_suggestions(form: FormData) -> dict[str, Any]:
 
 
 async def _require_author(ctx: PageContext, dataset: Dataset) -> None:
-    """Check that the reader may change a record, before the form is shown.
+    """Raise an error if the reader may not change a record, before the form is shown.
 
-    The API has no request that asks for this permission alone. This function therefore sends a change that the API
-    always refuses, because it is meant for a version that no record has. The reason of the refusal tells authors from
-    other readers: the API checks the permission first and the version afterwards.
+    The API has no request that only checks this permission. This function therefore requests a change of a version that
+    no record has. The API checks the permission before the version, so the error shows whether the reader has it.
 
     Raises:
         TouchstoneError: The reader may not change the record.
@@ -214,9 +213,9 @@ async def _require_author(ctx: PageContext, dataset: Dataset) -> None:
 
 
 def _form_fields(dataset: Dataset) -> dict[str, str]:
-    """Return the values that prefill the form for editing a record, by field name."""
+    """Return the values of a record as fields of the form that changes it, by field name."""
     suggestions = dataset.metadata or {}
-    texts = {
+    fields = {
         "etag": dataset.etag or "",
         "name": dataset.dataset_name,
         "description": dataset.description,
@@ -231,22 +230,23 @@ def _form_fields(dataset: Dataset) -> dict[str, str]:
 
     flag_texts = {value: text for text, value in _FLAGS.items()}
     for name in ETHICAL:
-        texts[name] = flag_texts.get(getattr(dataset, name), "")
-    return texts
+        fields[name] = flag_texts.get(getattr(dataset, name), "")
+    return fields
 
 
 def _changed_attributes(ctx: PageContext, form: FormData, dataset: Dataset) -> dict[str, Any]:
     """Return the attributes that the form changes, by their names in the API.
 
-    All other attributes are left out of the request, so that saving never overwrites what the form does not show. The
-    record is compared as the form would send it back, because the form cannot hold every value exactly.
+    Other attributes are left out of the request, so that saving never overwrites anything that the form does not show.
+    The form cannot represent every value exactly. It is therefore compared with an unchanged form and not with the
+    record itself.
     """
     unchanged_form = FormData(_form_fields(dataset))
     before = _read_record(ctx, unchanged_form)
     after = _read_record(ctx, form)
     changes = {name: value for name, value in after.items() if value != before[name]}
 
-    # The API shows every hidden record as private, so the form of one does not ask who sees it.
+    # The API returns hidden records as private, so their form has no field for the visibility.
     if dataset.hidden:
         changes.pop("visibility", None)
     if "metadata" in changes:
@@ -255,23 +255,23 @@ def _changed_attributes(ctx: PageContext, form: FormData, dataset: Dataset) -> d
 
 
 def _merge_suggestions(dataset: Dataset, suggestions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the new metadata of a record whose suggestions for trainings were edited in the form.
+    """Return the metadata of a record with new suggestions for trainings.
 
-    The API replaces the metadata as a whole, so the entries that the form does not show have to be sent along. A
-    suggestion that the reader has emptied is deleted.
+    The API replaces the metadata as a whole, so the request also contains the members that the form does not show.
+    Suggestions that the reader has removed are deleted.
     """
     metadata = dict(dataset.metadata or {})
     metadata["target"] = suggestions.get("target")
     metadata["sensitive_columns"] = suggestions.get("sensitive_columns")
 
-    # Only the service writes what it has measured.
+    # The API accepts no measurements, because only the service writes them.
     metadata.pop(_MEASURED, None)
     return {name: value for name, value in metadata.items() if value is not None}
 
 
 def _read_record(ctx: PageContext, form: FormData) -> dict[str, Any]:
-    """Return all attributes in the form, with the name and the description of the record."""
-    # Browsers send each line break as two characters.
+    """Read all attributes in the form, with the name and the description of the record."""
+    # Browsers send a line break as two characters, but records contain only one.
     description = "\n".join(text_field(form, "description").splitlines())
     return {"name": text_field(form, "name"), "description": description, **_read_attributes(ctx, form)}
 

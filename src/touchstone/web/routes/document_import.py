@@ -1,4 +1,4 @@
-"""The page that imports metadata documents: a preview of what they say, and the import itself."""
+"""The page that imports metadata documents, after a preview of the import."""
 
 import base64
 import binascii
@@ -13,13 +13,13 @@ from starlette.routing import Route
 from touchstone.client import ImportReport, TouchstoneError
 from touchstone.client.import_calls import ImportOptions
 from touchstone.core.errors import Invalid, TooLarge
-from touchstone.web.forms import invalid_field, list_field, names_file, text_field
+from touchstone.web.forms import has_chosen_file, invalid_field, list_field, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 
 _IMPORT: Final = "/app/datasets/import"
 _MAX_DOCUMENTS: Final = 100
-_MAX_KEPT_BYTES: Final = 4 * 1024 * 1024  # of documents that the form of the preview sends back
+_MAX_EMBEDDED_BYTES: Final = 4 * 1024 * 1024  # total size of the documents in the form of the preview
 _FORM_ERRORS: Final = (Invalid.status, TooLarge.status)
 
 
@@ -32,15 +32,15 @@ class Document:
 
     @property
     def encoded(self) -> str:
-        """Return the content as text, for a hidden field of the preview's form."""
+        """Return the content in Base64, for a hidden field in the form of the preview."""
         return base64.urlsafe_b64encode(self.content).decode()
 
 
 async def import_page(ctx: PageContext) -> Response:
-    """Show the form for documents; on POST, show what an import would do, or import them.
+    """Show the form for documents; on POST, show a preview of the import, or import the documents.
 
-    The preview has a second form, which holds the documents again, so that nothing has to be stored between the
-    preview and the import. If the documents are too large for that, the reader chooses them again.
+    The preview has a second form that contains the documents, so that the server stores nothing between the preview and
+    the import. If the documents are too large for the form, the reader has to choose them again.
     """
     form = await ctx.form()
     if not ctx.is_post:
@@ -62,7 +62,7 @@ async def import_page(ctx: PageContext) -> Response:
 async def _import_documents(
     ctx: PageContext, documents: Sequence[Document], form: FormData, *, dry_run: bool
 ) -> ImportReport:
-    """Import documents with the options in the form, and return what was done, or would be done in a dry run."""
+    """Import documents with the options in the form, and return the report; a dry run changes nothing."""
     is_private = "private" in list_field(form, "visibility")
     options = ImportOptions(
         source_name=text_field(form, "source_name") or None,
@@ -76,14 +76,14 @@ async def _import_documents(
 
 
 async def _read_documents(ctx: PageContext, form: FormData) -> list[Document]:
-    """Return the documents in the form: files that the reader has chosen, and those that the preview has kept.
+    """Return the documents in the form, which are chosen files or hidden fields of the preview.
 
     If the reader has named the dataset, this name becomes the folder of the chosen files.
 
     Raises:
-        TouchstoneError: The form has no document, or too many of them.
+        TouchstoneError: The form has no documents, or too many.
     """
-    documents = _kept_documents(ctx, form)
+    documents = _read_embedded_documents(ctx, form)
 
     # Some standards take the identifier of a dataset from the folder of the document.
     identifier = text_field(form, "name").strip("/")
@@ -99,11 +99,11 @@ async def _read_documents(ctx: PageContext, form: FormData) -> list[Document]:
     return documents
 
 
-def _kept_documents(ctx: PageContext, form: FormData) -> list[Document]:
-    """Return the documents that the form of the preview has kept in hidden fields.
+def _read_embedded_documents(ctx: PageContext, form: FormData) -> list[Document]:
+    """Return the documents in the hidden fields of the preview.
 
     Raises:
-        TouchstoneError: A field has been changed.
+        TouchstoneError: The hidden fields are malformed.
     """
     names = list_field(form, "document_name")
     contents = [content for content in form.getlist("document_content") if isinstance(content, str)]
@@ -125,14 +125,14 @@ async def _render_import(
     report: ImportReport | None = None,
     documents: Sequence[Document] = (),
 ) -> Response:
-    """Return the page of the import.
+    """Return the import page.
 
     Args:
         ctx: The request.
-        form: What the reader has entered.
+        form: The submitted form.
         error: An error in the form.
-        report: What was imported, or would be.
-        documents: The documents of a preview; none after the import itself.
+        report: The report of the import or of its dry run.
+        documents: The documents of a preview; empty after the import itself.
     """
     size = sum(len(document.content) for document in documents)
     return await ctx.render(
@@ -141,9 +141,9 @@ async def _render_import(
         form=form,
         report=report,
         is_preview=bool(documents),
-        kept_documents=documents if size <= _MAX_KEPT_BYTES else (),
+        kept_documents=documents if size <= _MAX_EMBEDDED_BYTES else (),
         limit=ctx.state.settings.upload_max_bytes,
-        files_are_lost=error is not None and names_file(form, "files"),
+        files_are_lost=error is not None and has_chosen_file(form, "files"),
     )
 
 

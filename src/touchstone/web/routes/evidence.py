@@ -23,15 +23,15 @@ from touchstone.web.page_endpoint import page_endpoint
 _DATASET: Final = "/app/datasets/{dataset_id}"
 _NEW_CLAIM: Final = "/app/datasets/{dataset_id}/claims/new"
 _FLAG_VALUES: Final = {"true": True, "false": False}
-# Criteria about the people in the data: what is said of annotators alone does not count for them.
+# Criteria about the people in the data. A claim that concerns only the annotators does not count for them.
 _CRITERIA_ABOUT_PEOPLE: Final = frozenset({"informed_consent", "user_control", "anonymization_applied"})
 _NOT_APPLICABLE: Final = "not_applicable"
 
 
 async def new_claim_page(ctx: PageContext) -> Response:
-    """Show the form for a claim about one attribute; on POST, save the claim and redirect to the dataset.
+    """Show the form for a claim about an attribute; on POST, save it and redirect to the dataset.
 
-    The form is accompanied by the rule of the codebook. By somebody who has not created the record, the claim is a
+    The page also shows the rule of the codebook. If the reader has not created the record, the claim is only a
     proposal, and the form says so.
     """
     attribute = ctx.request.query_params.get("attribute", "")
@@ -88,10 +88,10 @@ async def _render_claim_form(
 
 
 def _read_value(ctx: PageContext, attribute: str, form: FormData) -> ClaimValue:
-    """Return the value in the form, or None if the attribute does not apply to the dataset.
+    """Read the value of the claim, or return None if the attribute does not apply to the dataset.
 
     Raises:
-        TouchstoneError: The form has no value, or one that is not a number.
+        TouchstoneError: The form has no value, or the value of a numeric attribute is not a number.
     """
     text = text_field(form, "value")
     if text == _NOT_APPLICABLE:
@@ -110,12 +110,12 @@ def _read_value(ctx: PageContext, attribute: str, form: FormData) -> ClaimValue:
 
 
 def _read_details(ctx: PageContext, form: FormData) -> ClaimDetails:
-    """Return the evidence for a claim from its form: the quote, its place and its source, and what the claim is about.
+    """Read the quote, its place and source, the scope and the last day of validity of a claim.
 
-    Fields that are left empty are not part of the result.
+    Empty fields are left out.
 
     Raises:
-        TouchstoneError: the day after which the claim no longer counts is over, or is no date.
+        TouchstoneError: The last day of validity is in the past or is not a date.
     """
     details = ClaimDetails()
     if quote := text_field(form, "quote"):
@@ -140,7 +140,7 @@ def _end_of_day(ctx: PageContext, text: str) -> str:
     """Return the last second of a day in ISO 8601, in UTC like all times on the pages.
 
     Raises:
-        TouchstoneError: the day is over, or the text is no date.
+        TouchstoneError: The day is in the past, or the string is not a date.
     """
     message = ctx.text("claim_until_past")
     try:
@@ -155,7 +155,7 @@ def _end_of_day(ctx: PageContext, text: str) -> str:
 
 
 def _read_source(form: FormData) -> dict[Literal["kind", "name", "url", "sha256"], str]:
-    """Return the name and the address of the document, as far as they are in the form."""
+    """Read the name and the address of the document that supports a claim; empty fields are left out."""
     source: dict[Literal["kind", "name", "url", "sha256"], str] = {}
     if name := text_field(form, "source_name"):
         source["name"] = name
@@ -165,7 +165,7 @@ def _read_source(form: FormData) -> dict[Literal["kind", "name", "url", "sha256"
 
 
 async def withdraw_claim(ctx: PageContext) -> Response:
-    """Withdraw a claim and redirect to the dataset, where it stays in the history."""
+    """Withdraw a claim and redirect to the dataset, which still shows the claim in its history."""
     dataset_id = ctx.path_params["dataset_id"]
     await ctx.api.withdraw_claim(dataset_id, ctx.path_params["claim_id"])
     return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=FlashMessage.CLAIM_WITHDRAWN)

@@ -1,4 +1,4 @@
-"""The page on which administrators see the records that are hidden, and what hides a record or shows it again."""
+"""The list of hidden records for administrators, and the action that hides or shows a record."""
 
 from functools import partial
 from typing import Final
@@ -9,6 +9,7 @@ from starlette.routing import Route
 from touchstone.web.addresses import page_address
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
+from touchstone.web.ignored_parameters import describe_ignored_parameters
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import parse_small_integer
@@ -19,16 +20,22 @@ _PAGE_SIZE: Final = 50
 
 
 async def hidden_datasets_page(ctx: PageContext) -> Response:
-    """Show one page of the hidden records, for administrators only."""
+    """Show one page of the hidden records; only administrators may see it."""
     page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
     page = await ctx.api.page_hidden_datasets(page=page_number, page_size=_PAGE_SIZE)
-    return await ctx.render("hidden_datasets.html", page=page, link=partial(page_address, _HIDDEN_DATASETS))
+    return await ctx.render(
+        "hidden_datasets.html",
+        address_notes=describe_ignored_parameters(ctx, numbers=["page"]),
+        page=page,
+        link=partial(page_address, _HIDDEN_DATASETS),
+    )
 
 
 async def hide_dataset(ctx: PageContext) -> Response:
     """Hide a record from everybody but its author, or show it again.
 
-    Redirect to the list of the hidden records after hiding one, because even administrators no longer find its page.
+    After hiding a record, redirect to the list of hidden records, because even administrators can no longer see its
+    page.
     """
     form = await ctx.form()
     dataset_id = ctx.path_params["dataset_id"]

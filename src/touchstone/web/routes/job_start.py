@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from touchstone.client import Dataset, Job, TouchstoneError
 from touchstone.client.models import Kind
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.errors import IdempotencyConflict, Invalid
 from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS, MITIGATION_LABELS
 from touchstone.web.addresses import build_address
@@ -21,7 +22,6 @@ from touchstone.web.forms import (
     is_integer,
     list_field,
     parse_integers,
-    split_at_commas,
     text_field,
 )
 from touchstone.web.page_context import PageContext
@@ -38,7 +38,7 @@ from touchstone.web.views import dataset_view
 from touchstone.web.views.job_view import localized_text
 from touchstone.web.views.training_choices import CHOICES, DEFAULTS
 
-_MAX_DATASETS: Final = 500  # offered in the training form
+_MAX_DATASETS: Final = 500  # datasets that the training form lists
 _FORM_ERRORS: Final = (Invalid.status, IdempotencyConflict.status)
 
 Variables = Mapping[str, Any]
@@ -52,11 +52,11 @@ class StartForm:
         kind: The kind of the job.
         template: The template of the page.
         address: The address of the page.
-        address_fields: The fields that the address of the page may hold.
+        address_fields: The fields that may be prefilled through the address of the page.
         start: Starts the job that the form describes.
-        repeated_fields: Returns the fields of the form that describe the request of an earlier job.
-        load_choices: Returns the variables of the template that do not depend on the outcome of the form.
-        preview: Returns what the job would do, if the form has a button that asks for it.
+        repeated_fields: Converts the request of an earlier job to fields of the form.
+        load_choices: Returns the template variables for the choices in the form.
+        preview: Returns a preview of the job; None if the form has no button for it.
     """
 
     kind: Kind
@@ -72,9 +72,9 @@ class StartForm:
 async def start_page(ctx: PageContext, start_form: StartForm) -> Response:
     """Show a form that starts a job; on POST, start the job and redirect to its page.
 
-    Links on other pages fill in some of the fields through the address, for example the dataset to train on. With
-    `like`, the address names an earlier job, whose request fills in all fields. If the form has errors, or the reader
-    has only asked for a preview, it is shown again with what was entered.
+    Links on other pages prefill fields through the address, for example the dataset to train on. If the address names
+    an earlier job in the parameter `like`, all fields are prefilled from its request. If the form has errors, or the
+    reader has only requested a preview, the form is shown again with what was entered.
     """
     if not ctx.is_post:
         return await _render_start_form(ctx, start_form, await _initial_form(ctx, start_form))
@@ -96,7 +96,7 @@ async def start_page(ctx: PageContext, start_form: StartForm) -> Response:
 
 
 async def _initial_form(ctx: PageContext, start_form: StartForm) -> FormData:
-    """Return the fields with which the address fills in the form: its own, or those of the job that it names."""
+    """Return the prefilled form, with the fields in the address or the request of an earlier job."""
     form = FormData(dict(ctx.query_pairs))
     job_id = text_field(form, "like")
     if not job_id:
@@ -117,16 +117,16 @@ async def _render_start_form(
 
     Args:
         ctx: The request.
-        start_form: Which of the two forms to show.
-        form: The fields with which it is filled in.
-        error: What was wrong with the fields, if they have been submitted.
-        preview: What the job would do, if the reader has asked for that.
+        start_form: The form to show.
+        form: The values of its fields.
+        error: The error in the submitted fields, if any.
+        preview: The preview of the job, if the reader has requested it.
     """
-    # After a switch of language or theme, the form is still about the same dataset or training.
+    # After switching the language or the theme, the form is still about the same dataset or training.
     address_fields = {name: text_field(form, name) or None for name in start_form.address_fields}
     ctx.page_address = build_address(start_form.address, **address_fields)
 
-    # With this key, the API starts only one job even if the form is sent twice.
+    # With this key, the API starts only one job even if the form is submitted twice.
     idempotency_key = text_field(form, "key") or str(uuid4())
     choices = await start_form.load_choices(ctx, form)
     return await ctx.render(
@@ -144,7 +144,7 @@ async def _render_start_form(
 async def start_training(ctx: PageContext, form: FormData) -> Job:
     """Start the training that the form describes.
 
-    Fields that are left empty are not sent, so that the service chooses their values.
+    Empty fields are not sent, so that the service chooses their values.
 
     Raises:
         TouchstoneError: A field is invalid, or the service refuses the training.
@@ -157,7 +157,7 @@ async def start_training(ctx: PageContext, form: FormData) -> Job:
 
 
 async def preview_training(ctx: PageContext, form: FormData) -> Variables:
-    """Return the table and the division of its rows for the training that the form describes, without starting it.
+    """Return the table and the split of the training that the form describes, without starting it.
 
     Raises:
         TouchstoneError: A field is invalid, or the service would refuse the training.
@@ -168,9 +168,9 @@ async def preview_training(ctx: PageContext, form: FormData) -> Variables:
 
 
 async def start_comparison(ctx: PageContext, form: FormData, project_id: str) -> None:
-    """Start the comparison that the form on the page of a project describes.
+    """Start the model comparison that the form on the page of a project describes.
 
-    Fields that are left empty are not sent, so that the service chooses their values.
+    Empty fields are not sent, so that the service chooses their values.
 
     Raises:
         TouchstoneError: A field is invalid, or the service refuses the comparison.
@@ -194,8 +194,8 @@ async def start_comparison(ctx: PageContext, form: FormData, project_id: str) ->
 async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
     """Return the template variables of the training form.
 
-    As long as the reader has not chosen a dataset, they list the datasets to choose from. After that they describe the
-    columns of the dataset, and suggest a column as the target.
+    If no dataset has been chosen yet, they list the available datasets. Otherwise they describe the columns of the
+    dataset, and suggest a column as the target.
     """
     dataset = await _find_trainable_dataset(ctx, form)
     choices: dict[str, Any] = {
@@ -224,7 +224,7 @@ async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
 async def start_explanation(ctx: PageContext, form: FormData) -> Job:
     """Start the explanation that the form describes.
 
-    Fields that are left empty are not sent, so that the service chooses their values.
+    Empty fields are not sent, so that the service chooses their values.
 
     Raises:
         TouchstoneError: A field is invalid, or the service refuses the explanation.
@@ -234,7 +234,7 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
     row_texts = split_at_commas(text_field(form, "rows"))
     rows = parse_integers(row_texts, ctx.text("not_whole", name=ctx.text("rows")), "rows")
 
-    # The fields of the form take the place of earlier options with the same name: row numbers that of values.
+    # Fields of the form override options of an earlier job: row numbers replace rows that were given by their values.
     options: Any = read_other_options(ctx, form) | without_empty(
         {
             "job_id": text_field(form, "job_id"),
@@ -257,8 +257,8 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
 async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variables:
     """Return the template variables of the form that starts an explanation.
 
-    The form explains either the model of an earlier training or a dataset. Before the reader submits it, the target and
-    the sensitive columns that the record of the dataset suggests are preselected, unless it repeats an earlier job.
+    An explanation is about the model of an earlier training or about a dataset. For a dataset, the form initially
+    selects the target and the sensitive columns that its record suggests, unless it repeats an earlier job.
     """
     job_id = text_field(form, "job_id")
     training = await ctx.api.get_job("train", job_id) if job_id else None
@@ -288,7 +288,7 @@ async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variable
 
 
 async def _find_trainable_dataset(ctx: PageContext, form: FormData) -> Dataset | None:
-    """Return the dataset that the form is about, or None if the form names none or the dataset has no table."""
+    """Return the dataset in the form, or None if the form names none or the dataset has no table."""
     dataset_id = text_field(form, "dataset_id")
     if not is_integer(dataset_id):
         return None
@@ -297,7 +297,7 @@ async def _find_trainable_dataset(ctx: PageContext, form: FormData) -> Dataset |
 
 
 async def _list_trainable_datasets(ctx: PageContext) -> list[Dataset]:
-    """Return the datasets that the training form offers, by name."""
+    """Return the datasets with a table for the training form, in the order of their names."""
     file_types = list(dataset_view.TABLE_FILE_TYPES)
     page = await ctx.api.page_datasets(file_type=file_types, page_size=_MAX_DATASETS, sort_by="name")
     return [dataset for dataset in page.datasets if dataset_view.is_trainable(dataset)]

@@ -1,8 +1,9 @@
-"""The pages of jobs: the list, progress and results, charts and files, and the what-if form."""
+"""The pages of jobs, with their progress, results, charts and files, and the what-if form."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from http import HTTPStatus
 from typing import Any, Final, cast
 
 import msgspec
@@ -43,7 +44,7 @@ async def jobs_page(ctx: PageContext) -> Response:
 
 
 async def job_page(ctx: PageContext) -> Response:
-    """Show a job with its progress or its result; on POST, also the answer to the what-if form of an explanation."""
+    """Show a job with its progress or its result; on POST, also show the result of the what-if form."""
     job = await _load_job(ctx)
     if job.kind == "train":
         template = "training.html"
@@ -65,17 +66,21 @@ async def job_page(ctx: PageContext) -> Response:
 
 
 async def job_events(ctx: PageContext) -> Response:
-    """Pass on the event stream of a job, which tells the page's script when something has changed.
+    """Forward the event stream of a job, which tells the script of the page when the job has changed.
 
-    A browser that reconnects states the last event that it has received; the stream continues after it.
+    A browser that reconnects sends the id of the last event that it has received, and the stream continues after it.
+    If the job has ended and no event is left, the status is 204, because a browser reconnects after any other response.
     """
     last_event_id = ctx.request.headers.get("last-event-id")
     events = await ctx.api.run(follow_job(_job_kind(ctx), ctx.path_params["job_id"], after=last_event_id))
+    if events.status_code == HTTPStatus.NO_CONTENT:
+        await events.aclose()
+        return Response(status_code=HTTPStatus.NO_CONTENT)
     return StreamingResponse(events.aiter_raw(), media_type="text/event-stream")
 
 
 async def chart_spec(ctx: PageContext) -> Response:
-    """Return the Vega-Lite specification of a chart, which the browser draws."""
+    """Return the Vega-Lite specification of a chart, so that the browser can draw it."""
     spec = job_view.chart_spec(await _load_job(ctx), ctx.path_params["chart"], ctx.locale)
     if spec is None:
         raise NotFound
@@ -90,7 +95,10 @@ async def chart_picture(ctx: PageContext) -> Response:
 
 
 async def job_artifact(ctx: PageContext) -> Response:
-    """Pass on a file that a job has written, as a download and never as a page of this site."""
+    """Forward a file that a job has written.
+
+    It is sent as a download, so that a browser never shows it as a page of this site.
+    """
     name = ctx.path_params["name"]
     artifact = await ctx.api.run(stream_artifact(_job_kind(ctx), ctx.path_params["job_id"], name))
     media_type = artifact.headers.get("content-type", "application/octet-stream")
@@ -111,10 +119,10 @@ async def delete_job(ctx: PageContext) -> Response:
 
 
 def _job_kind(ctx: PageContext) -> Kind:
-    """Return the kind of job in the address.
+    """Return the kind of the job in the address.
 
     Raises:
-        NotFound: There is no such kind.
+        NotFound: The kind is unknown.
     """
     kind = ctx.path_params["kind"]
     if kind not in _KINDS:
@@ -128,7 +136,7 @@ async def _load_job(ctx: PageContext) -> Job:
 
 
 async def _find_dataset_of_job(ctx: PageContext, job: Job) -> Dataset | None:
-    """Return the dataset that a job has used or will use, or None if there is none or it no longer exists."""
+    """Return the dataset that a job uses, or None if it is not known yet or no longer exists."""
     dataset_id = dataset_id_of_job(job)
     if dataset_id is None:
         return None
@@ -136,7 +144,7 @@ async def _find_dataset_of_job(ctx: PageContext, job: Job) -> Dataset | None:
 
 
 def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
-    """Return the template variables for the result of a training job: its scores, also by group, and its files."""
+    """Return the template variables for the scores and the files of a training."""
     result = job.result or {}
     return {
         "headline": training_headline.headline(result, ctx.localizer),
@@ -152,18 +160,18 @@ def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
 async def _explanation_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
     """Return the template variables for the result of an explanation.
 
-    An explanation covers the model as a whole and a few rows. The page shows one of these rows at a time, together with
-    a form that asks the model what it would predict if some values of that row were different.
+    An explanation covers the model as a whole and a few rows. The page shows one of these rows at a time, with a
+    what-if form for changing its values.
     """
     result = job.result or {}
     rows = result.get("local") or []
-    row_number = _selected_row(ctx, rows)
-    row = rows[row_number] if rows else None
+    row_index = _selected_row_index(ctx, rows)
+    row = rows[row_index] if rows else None
 
     variables = {
         "influences": job_view.influential_columns(result),
         "rows": rows,
-        "number": row_number,
+        "number": row_index,
         "entry": row,
         "contributions": job_view.contribution_bars(row) if row else (),
         "decimals": job_view.shown_decimals(row) if row else None,
@@ -173,10 +181,10 @@ async def _explanation_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
 
 
 async def _what_if_variables(ctx: PageContext, job: Job, row: job_view.JsonObject | None) -> dict[str, Any]:
-    """Return the template variables for the what-if form, and for its result if the reader has submitted it.
+    """Return the template variables for the what-if form, and for its result after it was submitted.
 
-    The form asks what the model would predict if some values of an explained row were different. It has a field for
-    each of the `features`. If no row was explained, there are no features, and the page has no form.
+    The form shows what the model would predict if values of an explained row were different. It has a field for each
+    column that the model uses, in the variable `features`. If no row was explained, the page has no form.
     """
     form = await ctx.form()
     features: Sequence[Feature] = ()
@@ -186,14 +194,14 @@ async def _what_if_variables(ctx: PageContext, job: Job, row: job_view.JsonObjec
         features = await _load_features(ctx, job)
         if ctx.is_post:
             what_if_rows = _read_what_if_form(form, row, features)
-            what_if = await _answer_what_if(ctx, str(job.parent_job_id), what_if_rows)
+            what_if = await _predict_what_if(ctx, str(job.parent_job_id), what_if_rows)
 
     shown_texts = _show_what_if_texts(row or {}, features)
     return {"features": features, "what_if": what_if, "tried": form, "shown_texts": shown_texts}
 
 
-def _selected_row(ctx: PageContext, rows: Sequence[Any]) -> int:
-    """Return the position of the explained row that the address selects, by default the first one."""
+def _selected_row_index(ctx: PageContext, rows: Sequence[Any]) -> int:
+    """Return the index of the explained row that the address selects, which is 0 by default."""
     text = ctx.request.query_params.get("row", "0")
     if not rows or not is_integer(text):
         return 0
@@ -201,9 +209,9 @@ def _selected_row(ctx: PageContext, rows: Sequence[Any]) -> int:
 
 
 async def _load_features(ctx: PageContext, job: Job) -> Sequence[Feature]:
-    """Return the columns that the explained model learned from.
+    """Return the columns that the explained model uses.
 
-    There are none if a dataset was explained and not the model of an earlier training.
+    The result is empty if a dataset was explained instead of the model of an earlier training.
     """
     if job.parent_job_id is None:
         return ()
@@ -220,9 +228,9 @@ def _show_what_if_texts(row: job_view.JsonObject, features: Sequence[Feature]) -
 
 
 def _read_what_if_form(form: FormData, row: job_view.JsonObject, features: Sequence[Feature]) -> WhatIfRows:
-    """Return an explained row as it was, and as the reader has changed it in the what-if form.
+    """Return an explained row before and after the changes in the what-if form.
 
-    The form has a field `v.NAME` for each column that the model learned from.
+    The form has a field `v.NAME` for each column that the model uses.
     """
     explained_values = row.get("values") or {}
     original: dict[str, str] = {}
@@ -236,18 +244,18 @@ def _read_what_if_form(form: FormData, row: job_view.JsonObject, features: Seque
     return WhatIfRows(features, original, changed)
 
 
-async def _answer_what_if(ctx: PageContext, training_id: str, rows: WhatIfRows) -> WhatIfResult:
-    """Ask the model of a training what it predicts for the original and the changed row, and compare the predictions.
+async def _predict_what_if(ctx: PageContext, training_id: str, rows: WhatIfRows) -> WhatIfResult:
+    """Compare the predictions of a model for the original and the changed row.
 
-    If the reader has entered invalid values, the model is not asked, and the result has a message for each such field.
-    If the prediction fails, the result has the reason.
+    If the reader has entered invalid values, the result has a message about each of them instead. If the prediction
+    fails, the result has the reason.
     """
     field_errors = rows.field_errors(ctx.localizer)
     if field_errors:
         return WhatIfResult(field_errors=field_errors)
 
     try:
-        predictions = await ctx.api.predict(training_id, rows.to_predict())
+        predictions = await ctx.api.predict(training_id, rows.to_api_rows())
     except TouchstoneError as error:
         reason = localize_error(error, ctx.localizer).detail
         return WhatIfResult(failure=reason)

@@ -16,10 +16,10 @@ from touchstone.web.page_endpoint import page_endpoint
 
 
 async def save_preferences(ctx: PageContext) -> Response:
-    """Store the language or the theme that a switch in the head of a page has selected, and return to that page.
+    """Store the language or the theme that the reader has selected, and return to the page.
 
-    Both are stored in the browser. The language of a signed-in reader is also stored in the account, for other
-    browsers.
+    Both are stored in the browser. The language of a signed-in reader is also stored in the account, so that it applies
+    in other browsers as well.
     """
     form = await ctx.form()
     language = text_field(form, "language")
@@ -29,7 +29,7 @@ async def save_preferences(ctx: PageContext) -> Response:
     if language in LOCALES:
         cookies.write_preference(response, ctx.request, cookies.LANGUAGE, language)
         if ctx.session is not None:
-            # The cookie is enough for this browser, so an unavailable API is no reason to fail.
+            # The cookie is enough for this browser, so the request succeeds even if the API is unavailable.
             with contextlib.suppress(TouchstoneError):
                 await ctx.api.update_me(locale=language)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Pages and files for the accountability of a project: its snapshots and its report."""
+"""The pages and files that document a project: its snapshots and its report."""
 
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from touchstone.web.views.snapshot_replay import replay_rows
 
 _REPORT_FORMATS: Final = ("html", "pdf", "json")
 _PREVIEW_SECURITY_POLICY: Final = f"{CONTENT_SECURITY_POLICY}; frame-src 'self'"
-# A report has its style inside, and is shown in a frame of its preview. It never needs scripts, forms or other files.
+# A report contains its style, and its preview shows it in a frame. It never needs scripts, forms or other files.
 _REPORT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
@@ -25,7 +25,7 @@ _REPORT_SECURITY_POLICY: Final = (
 
 
 async def snapshot_page(ctx: PageContext) -> Response:
-    """Show a snapshot of the recommendations for a project, and what has changed since, and why."""
+    """Show a snapshot of the recommendations for a project, with the changes since then."""
     project = await ctx.api.get_project(ctx.path_params["project_id"])
     snapshot_id = ctx.path_params["snapshot_id"]
     snapshot = await ctx.api.get_snapshot(project.id, snapshot_id)
@@ -45,7 +45,7 @@ async def snapshot_page(ctx: PageContext) -> Response:
 async def snapshot_file(ctx: PageContext) -> Response:
     """Return the content of a snapshot as a file.
 
-    It is the canonical JSON that the digest of the snapshot was computed from, so that readers can verify the digest.
+    The digest of the snapshot was computed from this canonical JSON, so that readers can verify it.
     """
     snapshot = await ctx.api.get_snapshot(ctx.path_params["project_id"], ctx.path_params["snapshot_id"])
     headers = {"content-disposition": f'attachment; filename="{_file_name(snapshot)}"'}
@@ -53,12 +53,12 @@ async def snapshot_file(ctx: PageContext) -> Response:
 
 
 def _file_name(snapshot: Snapshot) -> str:
-    """Return the name of the file of a snapshot: its day and the beginning of its digest."""
+    """Return a file name with the day of a snapshot and the beginning of its digest."""
     return f"snapshot-{snapshot.at:%Y-%m-%d}-{snapshot.sha256[:8]}.json"
 
 
 async def report_page(ctx: PageContext) -> Response:
-    """Show the report of a project in a frame, and the links that save it in every format and language."""
+    """Show the report of a project in a frame, with download links for every format and language."""
     language = _report_language(ctx)
     project = await ctx.api.get_project(ctx.path_params["project_id"])
     response = await ctx.render("report.html", project=project, language=language, languages=LOCALES)
@@ -67,7 +67,7 @@ async def report_page(ctx: PageContext) -> Response:
 
 
 async def report_file(ctx: PageContext) -> Response:
-    """Return the report of a project as a file to save; in HTML, as a page that the preview shows in a frame."""
+    """Return the report of a project as a download, or in HTML as a page for the frame of the preview."""
     report_format: Any = ctx.path_params["format"]
     if report_format not in _REPORT_FORMATS:
         raise NotFound
@@ -84,7 +84,7 @@ async def report_file(ctx: PageContext) -> Response:
 
 
 def _report_language(ctx: PageContext) -> str:
-    """Return the language of the report from the address, or else the language of the page."""
+    """Return the language of the report in the address, or the language of the page by default."""
     language = ctx.request.query_params.get("lang", "")
     return language if language in LOCALES else ctx.locale
 

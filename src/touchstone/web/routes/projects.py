@@ -1,4 +1,7 @@
-"""The pages of projects: a need as filters, gates and weights, recommended datasets, choices, snapshots, and jobs."""
+"""The pages of projects, with their needs, recommended datasets, choices, snapshots and jobs.
+
+The need of a project consists of filters, gates, weights and the required level of evidence.
+"""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -25,6 +28,7 @@ from touchstone.web.api_queries import (
 )
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import id_field, invalid_field, is_integer, text_field
+from touchstone.web.ignored_parameters import describe_ignored_parameters, describe_ignored_settings
 from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
@@ -59,22 +63,27 @@ _REFUSED_INPUT: Final = (
     PreconditionFailed.status,
     IdempotencyConflict.status,
 )
-"""The statuses of errors that the page of a project shows together with what was entered."""
+"""The statuses of errors that a page shows above its form, together with what was entered."""
 
 
 async def projects_page(ctx: PageContext) -> Response:
-    """Show a page of the reader's projects with the datasets that they have chosen."""
+    """Show one page of the list of the reader's projects, with their chosen datasets."""
     page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
     page = await ctx.api.page_projects(page=page_number, page_size=_PROJECTS_PER_PAGE)
-    return await ctx.render("projects.html", projects=page.projects, page=page, link=partial(page_address, _PROJECTS))
+    return await ctx.render(
+        "projects.html",
+        address_notes=describe_ignored_parameters(ctx, numbers=["page"]),
+        projects=page.projects,
+        page=page,
+        link=partial(page_address, _PROJECTS),
+    )
 
 
 async def new_project_page(ctx: PageContext) -> Response:
     """Show the form that saves a ranking in a project; on POST, save it and redirect to the project.
 
-    The filters, gates and weights of the ranking are in the address. The reader saves them in a new or an existing
-    project. If the address also names a dataset, it becomes the chosen dataset of that project, and the reader gives a
-    reason.
+    The address contains the filters, gates and weights of the ranking, which the reader saves in a new or an existing
+    project. If the address also names a dataset, the project chooses this dataset, and the reader enters a reason.
     """
     state = await read_rank_page_state(ctx)
     dataset = await _dataset_to_choose(ctx)
@@ -97,6 +106,7 @@ async def new_project_page(ctx: PageContext) -> Response:
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
     return await ctx.render(
         "project_new.html",
+        address_notes=await describe_ignored_settings(ctx, ["choose"]),
         error=form_error,
         form=form,
         chosen=dataset,
@@ -106,14 +116,14 @@ async def new_project_page(ctx: PageContext) -> Response:
 
 
 async def project_page(ctx: PageContext) -> Response:
-    """Show a project: its need, the datasets that suit it best, every choice, its snapshots, and its jobs."""
+    """Show a project with its need, the recommended datasets, its choices, its snapshots and its jobs."""
     return await _render_project(ctx, ctx.path_params["project_id"])
 
 
 async def change_project(ctx: PageContext) -> Response:
-    """Save the name and the description of a project and show it again; an error is shown with what was entered.
+    """Save the name and the description of a project, and redirect to the project.
 
-    The form holds the version of the project, so that saving fails if the project has been changed since then, for
+    The form contains the version of the project, so that saving fails if the project has been changed since then, for
     example in another tab.
     """
     form = await ctx.form()
@@ -134,9 +144,9 @@ async def change_project(ctx: PageContext) -> Response:
 
 
 async def choose_dataset(ctx: PageContext) -> Response:
-    """Save which dataset a project has chosen and why, and redirect to the project.
+    """Save the chosen dataset of a project and the reason for the choice, and redirect to the project.
 
-    The pages of projects and of datasets both have this form, so the form and not the address names the project. If the
+    The pages of datasets also have this form, so the project is a field of the form and not part of the address. If the
     reason is missing, the page of the project shows the error.
     """
     form = await ctx.form()
@@ -156,10 +166,10 @@ async def choose_dataset(ctx: PageContext) -> Response:
 
 
 async def change_reason(ctx: PageContext) -> Response:
-    """Save another reason for the choice of a project, and redirect to the project.
+    """Save a new reason for the choice of a project, and redirect to the project.
 
-    Like that of the description, the form holds the version of the project, because the reason that was entered does
-    not belong to a dataset that has been chosen since.
+    The form contains the version of the project, so that the reason is never saved for a dataset that was chosen in the
+    meantime.
     """
     form = await ctx.form()
     project_id = ctx.path_params["project_id"]
@@ -178,9 +188,9 @@ async def change_reason(ctx: PageContext) -> Response:
 
 
 async def take_choice_back(ctx: PageContext) -> Response:
-    """Save that a project no longer has a chosen dataset, perhaps with a reason, and redirect to the project.
+    """Withdraw the choice of a project, with an optional reason, and redirect to the project.
 
-    The form holds the version of the project, so that a choice which the reader has not seen is not taken back.
+    The form contains the version of the project, so that a choice that the reader has not seen is never withdrawn.
     """
     form = await ctx.form()
     project_id = ctx.path_params["project_id"]
@@ -202,7 +212,7 @@ def _require_reason(ctx: PageContext, form: FormData) -> str:
     """Return the reason for the choice of a dataset.
 
     Raises:
-        TouchstoneError: The reader has not given any.
+        TouchstoneError: The reader has not entered a reason.
     """
     reason = text_field(form, "reason")
     if is_blank(reason):
@@ -211,7 +221,7 @@ def _require_reason(ctx: PageContext, form: FormData) -> str:
 
 
 async def take_snapshot(ctx: PageContext) -> Response:
-    """Freeze the ranking of a project, and redirect to the page of the snapshot; an error is shown with the note."""
+    """Create a snapshot of the ranking of a project, and redirect to the page of the snapshot."""
     form = await ctx.form()
     project_id = ctx.path_params["project_id"]
 
@@ -228,7 +238,7 @@ async def take_snapshot(ctx: PageContext) -> Response:
 
 
 async def compare_models(ctx: PageContext) -> Response:
-    """Start a comparison of the first tables of a project's ranking; an error is shown with what was entered."""
+    """Train models on the best-ranked tables of a project, and redirect to the project."""
     form = await ctx.form()
     project_id = ctx.path_params["project_id"]
 
@@ -244,7 +254,7 @@ async def compare_models(ctx: PageContext) -> Response:
 
 
 async def cancel_comparison(ctx: PageContext) -> Response:
-    """Stop the trainings of a comparison and redirect to its project."""
+    """Cancel the trainings of a comparison and redirect to its project."""
     await ctx.api.cancel_training_comparison(ctx.path_params["comparison_id"])
     return ctx.redirect(_PROJECT.format(project_id=ctx.path_params["project_id"]))
 
@@ -263,13 +273,13 @@ async def delete_snapshot(ctx: PageContext) -> Response:
 
 
 async def delete_project(ctx: PageContext) -> Response:
-    """Delete a project and redirect to the list."""
+    """Delete a project and redirect to the list of projects."""
     await ctx.api.delete_project(ctx.path_params["project_id"])
     return ctx.redirect(_PROJECTS)
 
 
 async def _dataset_to_choose(ctx: PageContext) -> Dataset | None:
-    """Return the dataset that the address names as the choice to keep, or None if it names none."""
+    """Return the dataset in the address that the project is to choose, or None if there is none."""
     dataset_id = ctx.request.query_params.get("choose", "")
     if not is_integer(dataset_id):
         return None
@@ -277,43 +287,46 @@ async def _dataset_to_choose(ctx: PageContext) -> Dataset | None:
 
 
 async def _save_need(ctx: PageContext, state: RankState, form: FormData, dataset: Dataset | None) -> Project:
-    """Save a need in the project that the form names, or in a new one, and return the project.
+    """Save a need in the project that the form names, or in a new project, and return the project.
 
-    A need consists of filters, gates, weights and the required level of evidence and, if the reader has chosen one, a
-    dataset with the reason for the choice.
+    Args:
+        ctx: The request.
+        state: The state of the rank page with the need.
+        form: The form with the id of the project, or the name and the description of a new project.
+        dataset: The dataset that the project is to choose, if any. The form then contains the reason.
 
     Raises:
-        InvalidFilterValue: A filter or a gate does not accept its value.
+        InvalidFilterValue: A filter or a gate has an invalid value.
         TouchstoneError: The reason for the choice is missing, or the API refuses the project.
     """
-    need: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "criteria": state.filter_body(),
         "gates": state.gate_body(),
         "weights": state.weight_body(),
         "assurance": state.assurance,
     }
     if dataset is not None:
-        need["chosen_dataset_id"] = dataset.id
-        need["choice_reason"] = _require_reason(ctx, form)
+        fields["chosen_dataset_id"] = dataset.id
+        fields["choice_reason"] = _require_reason(ctx, form)
 
     project_id = text_field(form, "project")
     if project_id:
-        return await ctx.api.update_project(project_id, **need)
+        return await ctx.api.update_project(project_id, **fields)
 
     name = text_field(form, "name")
     description = text_field(form, "description") or None
-    return await ctx.api.create_project(name, description=description, **need)
+    return await ctx.api.create_project(name, description=description, **fields)
 
 
 def _invalid_need_message(state: RankState, name: str, localizer: Localizer) -> str:
-    """Return the message about the filter or the gate of this name, which does not accept its value."""
+    """Return the message about the filter or gate with this name, which has an invalid value."""
     if name in state.invalid_filters:
         return invalid_filter_message(name, localizer)
     return invalid_gate_message(name, localizer)
 
 
 def _need_variables(ctx: PageContext, state: RankState, criteria: tuple[WeightedCriterion, ...]) -> dict[str, Any]:
-    """Return the template variables that show a need, which consists of filters, gates and weights."""
+    """Return the template variables for a need: its filters, gates and weights."""
     used_criteria = criteria_with_weight(criteria)
     return {
         "state": state,
@@ -327,8 +340,11 @@ def _need_variables(ctx: PageContext, state: RankState, criteria: tuple[Weighted
 async def _render_project(
     ctx: PageContext, project_id: str, form: FormData | None = None, error: TouchstoneError | None = None
 ) -> Response:
-    """Return the page of a project; after an error in one of its forms, with the error and what was entered."""
-    # The request may have submitted a form, but the switches of language and theme lead back to the project.
+    """Return the page of a project.
+
+    After an error in one of its forms, the page shows the error and what was entered.
+    """
+    # After a submitted form, the switches of language and theme must lead back to the project.
     ctx.page_address = _PROJECT.format(project_id=project_id)
 
     project = await ctx.api.get_project(project_id)
@@ -340,8 +356,8 @@ async def _render_project(
     chosen_dataset = await find_chosen_dataset(ctx, project)
     describer = await load_change_describer(ctx)
 
-    # The project's need is shown in the same way as those of the rank page.
-    state = RankState.of_project(project, await ctx.weight_profiles())
+    # The need of a project is shown like the state of the rank page.
+    state = RankState.from_project(project, await ctx.weight_profiles())
     criteria = weighted_criteria(await ctx.criteria(), state, ctx.localizer)
     background = await load_background(ctx, state, recommendations)
 
@@ -352,19 +368,19 @@ async def _render_project(
         outdated=error is not None and error.status == PreconditionFailed.status,
         project=project,
         ranking=build_rank_table(recommendations, criteria, state, ctx.localizer, background),
-        # The choice.
+        # Choice
         chosen=chosen_dataset,
         changes=describer.describe(project.chosen_dataset.changes) if project.chosen_dataset else (),
         trainable=chosen_dataset is not None and is_trainable(chosen_dataset),
         history=choice_entries(choices, describer),
         recent_choices=RECENT_CHOICES,
-        # The models trained on the first datasets of the ranking.
+        # Models trained on the best-ranked datasets
         comparisons=comparisons,
         model_scores=model_scores(comparisons, ctx.localizer),
         metrics=METRIC_LABELS,
         dataset_options=DATASET_OPTIONS,
         key=(form and text_field(form, "key")) or str(uuid4()),
-        # What has happened.
+        # History
         snapshots=snapshots,
         jobs=jobs,
         dataset_names=await find_dataset_names(ctx, jobs),

@@ -11,7 +11,6 @@ from starlette.routing import Route
 from touchstone.client import Ranking, TouchstoneError
 from touchstone.core.errors import Invalid, NotFound
 from touchstone.core.evidence import Assurance
-from touchstone.http.spelling_suggestions import suggestion_facts
 from touchstone.metadata.codebook import CODEBOOK, CriterionRule
 from touchstone.web import cookies
 from touchstone.web.addresses import HOME
@@ -23,6 +22,7 @@ from touchstone.web.api_queries import (
     read_rank_page_state,
     read_rank_state,
 )
+from touchstone.web.ignored_parameters import describe_ignored_settings
 from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
@@ -30,13 +30,8 @@ from touchstone.web.rank_filters import FILTERS, SEARCH, FilterInput
 from touchstone.web.rank_gates import GATE_PREFIX
 from touchstone.web.rank_state import (
     MAX_PINS,
-    WEIGHT_PREFIX,
-    InvalidSetting,
     RankState,
-    invalid_settings,
-    known_parameters,
     parse_small_integer,
-    unknown_parameters,
 )
 from touchstone.web.readable_errors import localize_error
 from touchstone.web.views import rank_table, weighted_criteria
@@ -53,12 +48,11 @@ from touchstone.web.views.gate_form import GateGroup, gate_chips, gate_groups, i
 from touchstone.web.views.ranking_patch import layout_digest, ranking_patch
 
 _PANELS: Final = ("weights", "filters")
-# The script of the page, and the form on the page of all values of a filter, send these along.
-_OTHER_PARAMETERS: Final = ("panel", "layout", "values_search", "values_page")
+# The script of the page and the page of all values of a filter send these parameters, which are not part of the state.
+_VALUE_SEARCH: Final = ("values_search", "values_search_all", "values_page")
+_OTHER_PARAMETERS: Final = ("panel", "layout", *_VALUE_SEARCH)
 _MAX_SEARCH_LENGTH: Final = 200
-_MAX_IGNORED_PARAMETERS: Final = 5  # that the page names
-_MAX_SHOWN_VALUE: Final = 40  # characters of an invalid value
-_INDEX_BUILDING: Final = "index_building"  # the code of the error while the index of words is being built
+_INDEX_BUILDING: Final = "index_building"  # the error code of word searches until the word index has been built
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +60,10 @@ class RankedState:
     """A state of the rank page together with its ranking.
 
     Attributes:
-        state: The state, with the number of a page that exists.
-        ranking: The ranking; empty if a filter or a gate is invalid.
+        state: The state, with the number of an existing page.
+        ranking: The ranking; empty if a filter or a gate has an invalid value.
         invalid_filters: The names of the filters with invalid values.
-        problem: A sentence about the invalid filters and gates; empty if there are none.
+        problem: A message about the invalid filters and gates; empty if there are none.
     """
 
     state: RankState
@@ -97,13 +91,13 @@ class RankPage:
         chips: The filters that are set.
         gate_groups: The form of the gates.
         gate_chips: The gates that are set.
-        layout_digest: The digest of what a patch of the ranking cannot change.
-        announcement: The sentence that tells screen readers what the ranking shows.
-        filter_problem: A sentence about invalid filters and gates; empty if there are none.
-        field_problems: What is wrong with each invalid filter and gate, by the name of its field.
+        layout_digest: The digest of everything that a patch of the ranking cannot change.
+        announcement: The sentence that announces the ranking to screen readers.
+        filter_problem: A message about invalid filters and gates; empty if there are none.
+        field_problems: The messages about invalid filters and gates, by field name.
         too_many_pins: Whether the address has more pins than can be compared.
-        ignored_parameters: A sentence about each parameter of the address that is unknown, and therefore ignored, and
-            about each that has an invalid value, which is replaced.
+        ignored_parameters: A sentence about each unknown parameter in the address, which is ignored, and about each
+            invalid value, which is replaced.
     """
 
     state: RankState
@@ -128,15 +122,15 @@ class RankPage:
     ignored_parameters: tuple[str, ...]
 
     def variables(self) -> dict[str, Any]:
-        """Return the variables by name."""
+        """Return the template variables by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 async def rank_page(ctx: PageContext) -> Response:
     """Show the ranking that the address describes.
 
-    Every ranking has one canonical address, so that equal rankings have equal bookmarks and links. A request with any
-    other address is redirected there. Pins, the datasets to compare, are left out of it if they no longer exist.
+    Every ranking has one canonical address, so that equal rankings have equal bookmarks and links. Requests with other
+    addresses are redirected to it. The canonical address contains no pinned datasets that no longer exist.
     """
     state = await read_rank_page_state(ctx)
     page = await load_rank_page(ctx, state, with_filters=True)
@@ -147,7 +141,7 @@ async def rank_page(ctx: PageContext) -> Response:
     requested_query = ctx.request.url.query
     is_canonical = not requested_query or f"?{requested_query}" == canonical_query
 
-    # An address with too many pins or with unknown parameters is not redirected, because its page has to say so.
+    # If the address has too many pins or ignored parameters, the page has to show a warning instead of redirecting.
     warns_about_pins = page.too_many_pins and existing_pins == state.pins
     if not is_canonical and not warns_about_pins and not page.ignored_parameters:
         return ctx.redirect(canonical_address)
@@ -163,11 +157,12 @@ async def rank_page(ctx: PageContext) -> Response:
 
 
 async def live_ranking(ctx: PageContext) -> Response:
-    """Return the new ranking for the script of the rank page, after the reader has moved a slider or set a filter.
+    """Return the new ranking for the script of the rank page.
 
-    If only the contents of the rows change, the response is a small JSON patch. Otherwise it is the HTML of the ranking
-    and of the side panels (`weights`, `filters`) that the script asks for. Two headers tell the script the address of
-    the ranking and the name of its profile of weights.
+    The script requests it after the reader has moved a slider or set a filter. If only the contents of the rows change,
+    the response is a small JSON patch. Otherwise it is the HTML of the ranking and of the requested side panels
+    (`weights`, `filters`). The header `x-address` contains the address of the ranking, and `x-profile` contains the
+    name of its weight profile.
     """
     requested_panels = ctx.request.query_params.getlist("panel")
     panels = [panel for panel in _PANELS if panel in requested_panels]
@@ -184,7 +179,7 @@ async def live_ranking(ctx: PageContext) -> Response:
 
 
 def _render_update(ctx: PageContext, page: RankPage, panels: Sequence[str]) -> Response:
-    """Return a ranking as a patch if the page in the browser has the same layout, else as HTML with the panels."""
+    """Return a ranking as a patch if the browser shows the same layout, or otherwise as HTML."""
     shown_layout = ctx.request.query_params.get("layout")
     if page.layout_digest and page.layout_digest == shown_layout:
         patch = ranking_patch(page.state, page.ranking, ctx.localizer)
@@ -196,10 +191,10 @@ def _render_update(ctx: PageContext, page: RankPage, panels: Sequence[str]) -> R
 
 
 async def filter_values_page(ctx: PageContext) -> Response:
-    """Show all values of one filter, to search and tick, because the filter form only lists the most frequent ones.
+    """Show all values of a list filter; the filter form shows only the most frequent values.
 
-    The page is a form that leads back to the ranking. Hidden fields keep the rest of the ranking's state. Each value is
-    shown with the number of datasets that have it and pass all other filters.
+    The page is a form that leads back to the ranking, with hidden fields for the rest of its state. Each value is shown
+    with the number of datasets that have it and pass all other filters.
     """
     name = ctx.path_params["name"]
     if FILTERS.get(name) is not FilterInput.WORDS:
@@ -213,6 +208,7 @@ async def filter_values_page(ctx: PageContext) -> Response:
 
     return await ctx.render(
         "values.html",
+        address_notes=await describe_ignored_settings(ctx, _VALUE_SEARCH),
         values=list_values(search, state, facets, ctx.localizer),
         state=state,
         fields=state_without_filter.change(page=1).pairs,
@@ -230,7 +226,7 @@ def _read_value_search(ctx: PageContext, name: str) -> ValueSearch:
 
 
 async def suggestions(ctx: PageContext) -> Response:
-    """Return names, domains and tasks that complete what the reader types into the search field, for its script."""
+    """Return names, domains and tasks that complete the text in the search field."""
     text = ctx.request.query_params.get("q", "").strip()[:_MAX_SEARCH_LENGTH]
     entries = (await ctx.api.suggest(text)).suggestions if text else []
 
@@ -242,22 +238,23 @@ async def suggestions(ctx: PageContext) -> Response:
 
 
 async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bool) -> RankPage:
-    """Request a ranking from the API and return everything that the templates of the rank page show.
+    """Request a ranking from the API, and return the variables of the templates of the rank page.
 
-    The filter form shows how many records each of its choices would find. Counting them takes a second request, which
-    is sent only `with_filters`.
+    Args:
+        ctx: The request.
+        state: The state of the rank page.
+        with_filters: Whether to build the filter form, which takes a second request for the number of records for each
+            choice.
     """
     localizer = ctx.localizer
     ranked = await _fetch_ranked_state(ctx, state)
     state = ranked.state
 
-    # The filter form.
     groups: tuple[FilterGroup, ...] = ()
     if with_filters:
         facets = await _fetch_facets(ctx, state, ranked.invalid_filters)
         groups = filter_groups(state, facets, localizer)
 
-    # The criteria, and the table with one row for each dataset.
     description = await ctx.criteria()
     criteria = weighted_criteria.weighted_criteria(description, state, localizer)
     used_criteria = weighted_criteria.criteria_with_weight(criteria)
@@ -265,7 +262,7 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
     table = rank_table.build_rank_table(ranked.ranking, criteria, state, localizer, background)
     announcement = "" if ranked.problem else rank_table.describe_result(table, state, localizer)
 
-    # The state holds no more pins than can be compared, but the address may.
+    # The state contains at most as many pins as can be compared, but the address may contain more.
     pin_count = len(set(ctx.request.query_params.getlist("pin")))
 
     return RankPage(
@@ -288,54 +285,15 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
         filter_problem=ranked.problem,
         field_problems=_field_problems(ranked.invalid_filters, state.invalid_gates, localizer),
         too_many_pins=pin_count > MAX_PINS,
-        ignored_parameters=await _describe_ignored_parameters(ctx),
+        ignored_parameters=await describe_ignored_settings(ctx, _OTHER_PARAMETERS),
     )
-
-
-async def _describe_ignored_parameters(ctx: PageContext) -> tuple[str, ...]:
-    """Return a sentence about each unknown parameter of the address and about each value that was replaced.
-
-    It has the names and values that the reader may have meant. If there are many, the last sentence counts the rest.
-    """
-    weight_profiles = await ctx.weight_profiles()
-    known_names = known_parameters(weight_profiles)
-
-    sentences = []
-    for name in unknown_parameters(ctx.query_pairs, weight_profiles):
-        if name not in _OTHER_PARAMETERS:
-            # A gate and a filter may differ in the prefix alone.
-            is_gate = name.startswith(GATE_PREFIX)
-            similar_kind = (known for known in known_names if known.startswith(GATE_PREFIX) == is_gate)
-            facts = suggestion_facts(name, similar_kind)
-            key = "parameter_ignored_near" if facts["is_near"] else "parameter_ignored"
-            sentences.append(ctx.text(key, name=facts["name"], known=facts["known"]))
-    sentences += [
-        _describe_invalid_setting(setting, ctx.localizer)
-        for setting in invalid_settings(ctx.query_pairs, weight_profiles)
-    ]
-
-    other_count = len(sentences) - _MAX_IGNORED_PARAMETERS
-    if other_count > 0:
-        sentences[_MAX_IGNORED_PARAMETERS:] = [ctx.text("parameters_ignored_more", count=other_count)]
-    return tuple(sentences)
-
-
-def _describe_invalid_setting(setting: InvalidSetting, localizer: Localizer) -> str:
-    """Return the sentence that says which values a parameter of the address can have."""
-    value = setting.value[:_MAX_SHOWN_VALUE]
-    if setting.accepted:
-        accepted = ", ".join(setting.accepted)
-        return localizer.text("parameter_replaced", name=setting.name, value=value, accepted=accepted)
-
-    key = "parameter_no_position" if setting.name.startswith(WEIGHT_PREFIX) else "parameter_no_number"
-    return localizer.text(key, name=setting.name, value=value)
 
 
 async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState:
     """Request the ranking that a state of the rank page describes, and return it with the state.
 
-    If a filter or a gate is invalid, the ranking is empty and the result says what is wrong. If the state has a page
-    number beyond the last page, the result is the last page.
+    If a filter or a gate has an invalid value, the ranking is empty and the result has a message. If the page number is
+    beyond the last page, the result is the last page.
     """
     invalid_filters = state.invalid_filters
     problems = _field_problems(invalid_filters, state.invalid_gates, ctx.localizer)
@@ -347,7 +305,7 @@ async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState
     except TouchstoneError as error:
         if error.status != Invalid.status and error.code != _INDEX_BUILDING:
             raise
-        # The API checks the filters more strictly than the page does, and cannot search by words just after its start.
+        # The API checks filters more strictly than the page, and cannot search by words until it has built its index.
         named_filters = _filters_named_by(error, state)
         problem = localize_error(error, ctx.localizer).detail
         return RankedState(state, EMPTY_RANKING, named_filters, problem=problem)
@@ -362,7 +320,7 @@ async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState
 def _field_problems(
     invalid_filters: Iterable[str], invalid_gates: Iterable[str], localizer: Localizer
 ) -> dict[str, str]:
-    """Return the message about each invalid filter and gate, by the name of its field in the form."""
+    """Return the messages about invalid filters and gates, by field name."""
     problems = {name: invalid_filter_message(name, localizer) for name in invalid_filters}
     for name in invalid_gates:
         problems[GATE_PREFIX + name] = invalid_gate_message(name, localizer)
@@ -370,7 +328,7 @@ def _field_problems(
 
 
 def _filters_named_by(error: TouchstoneError, state: RankState) -> tuple[str, ...]:
-    """Return the names of the filters that caused an error of the API, among those of a state."""
+    """Return the names of the filters in a state that caused an error of the API."""
     # Only the search by words needs the index that the API is still building.
     if error.code == _INDEX_BUILDING:
         return (SEARCH,)
@@ -383,7 +341,10 @@ def _filters_named_by(error: TouchstoneError, state: RankState) -> tuple[str, ..
 
 
 async def _existing_pins(ctx: PageContext, page: RankPage) -> tuple[int, ...]:
-    """Return the pins whose datasets still exist; only those outside of the ranking have to be looked up."""
+    """Return the pinned datasets that still exist.
+
+    Datasets in the ranking exist, so only the others have to be requested.
+    """
     pins = page.state.pins
     ranked_ids = page.ranking.ids
     other_pins = [pin for pin in pins if pin not in ranked_ids]
@@ -394,14 +355,17 @@ async def _existing_pins(ctx: PageContext, page: RankPage) -> tuple[int, ...]:
 
 
 async def _fetch_facets(ctx: PageContext, state: RankState, invalid_filters: tuple[str, ...]) -> Mapping[str, Any]:
-    """Return how many records each choice of the filter form would find, ignoring the invalid filters."""
+    """Return the number of records for each choice in the filter form, ignoring the invalid filters."""
     valid_names = [name for name in state.filters if name not in invalid_filters]
     valid_state = state.with_filters_only(valid_names)
     return await ctx.api.get_facets(assurance=state.assurance, **valid_state.filter_body())
 
 
 async def _fetch_facets_leniently(ctx: PageContext, state: RankState) -> Mapping[str, Any]:
-    """Return how many records each choice would find; counted in the whole catalog if the API refuses a filter."""
+    """Return the number of records for each choice, even if the API refuses a filter.
+
+    In that case, they are counted in the whole catalog.
+    """
     try:
         return await _fetch_facets(ctx, state, state.invalid_filters)
     except TouchstoneError as error:

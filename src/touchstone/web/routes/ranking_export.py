@@ -1,4 +1,4 @@
-"""The ranking as a file: all places as CSV, or the visible part of the heat map as SVG or PNG."""
+"""Download the ranking: all ranks as CSV, or one page of the heat map as SVG or PNG."""
 
 import csv
 import io
@@ -27,9 +27,9 @@ _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 async def export_ranking(ctx: PageContext) -> Response:
     """Return the ranking as a file to download.
 
-    The address ends in the type of the file. The CSV file holds all ranks; the pictures show the page of the ranking
-    that the address describes. Unknown or invalid parameters and missing weights are reported on an error page instead,
-    because a file could not say that a parameter was ignored.
+    The address ends with the file type. The CSV file contains all ranks, and the pictures show one page of the ranking.
+    Unknown or invalid parameters and missing weights lead to an error page, because a file cannot say that a parameter
+    was ignored.
     """
     file_type = ctx.path_params["file_type"]
     if file_type not in _MEDIA_TYPES:
@@ -58,17 +58,8 @@ async def export_ranking(ctx: PageContext) -> Response:
 
 
 async def _fetch_whole_ranking(ctx: PageContext, state: RankState) -> Ranking:
-    """Return all ranks that the state describes, not only those of its page."""
-    filters: Any = state.filter_body()
-    gates: Any = state.gate_body()
-    return await ctx.api.score_datasets(
-        filters,
-        weights=state.weight_body(),
-        gates=gates,
-        gate=state.gate_mode,
-        explain=True,
-        assurance=state.assurance,
-    )
+    """Return all pages of the ranking that the state describes."""
+    return await ctx.api.score_datasets(**state.ranking_arguments(), explain=True)
 
 
 def _render_svg(ctx: PageContext, page: RankPage) -> str:
@@ -79,13 +70,13 @@ def _render_svg(ctx: PageContext, page: RankPage) -> str:
 def ranking_csv(ranking: Ranking) -> bytes:
     """Return a ranking as a CSV file that spreadsheets open correctly.
 
-    There is one line for each dataset, with the value and the points of each criterion, and the outcome of each gate.
-    The field of an unknown value is empty, because 0 would be a statement about the dataset.
+    It has one line for each dataset, with the value and the points of each criterion and the outcome of each gate.
+    Unknown values are empty fields, because 0 would be a statement about the dataset.
     """
     criterion_names = [weight.criterion_name for weight in ranking.effective_weights]
     points_headers = [f"points_{name}" for name in criterion_names]
 
-    # All datasets have the outcomes of the same gates.
+    # All datasets have outcomes for the same gates.
     gate_names: list[str] = []
     if ranking.datasets:
         gate_names = list(ranking.datasets[0].gates or {})
@@ -104,10 +95,7 @@ def ranking_csv(ranking: Ranking) -> bytes:
 
 
 def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[Any]:
-    """Return the line of a dataset in the CSV file: what identifies it, its score, and its values and points.
-
-    Values that are unknown are left empty.
-    """
+    """Return the CSV fields of a dataset, except the outcomes of gates; unknown values are empty."""
     values = dict(dataset.criterion_scores or {})
     for unknown_name in dataset.unknown or ():
         values.pop(unknown_name, None)
@@ -128,7 +116,7 @@ def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[
 
 
 def _escape_formula(name: str) -> str:
-    """Return a name that spreadsheets do not execute as a formula."""
+    """Put an apostrophe before a name that spreadsheets would execute as a formula."""
     return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
 
 

@@ -1,4 +1,4 @@
-"""The review of claims, one at a time: the queue of open proposals, and the page of a single claim."""
+"""The review of claims: the queue of claims that await a decision, and the page of a single claim."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +16,7 @@ from touchstone.web.addresses import build_address
 from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
+from touchstone.web.ignored_parameters import describe_ignored_parameters
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import parse_small_integer
@@ -30,7 +31,13 @@ _FORM_ERRORS: Final = (Invalid.status, ClaimClosed.status)
 
 @dataclass(frozen=True, slots=True)
 class QueuePlace:
-    """The place of a claim in a queue: which decision its claims wait for, its position, and their number."""
+    """The place of a claim in a queue.
+
+    Attributes:
+        awaiting: The decision that the claims in the queue await.
+        position: The position of the claim, from 1.
+        total: The number of claims in the queue.
+    """
 
     awaiting: AwaitedDecision
     position: int
@@ -38,11 +45,11 @@ class QueuePlace:
 
 
 async def review_queue(ctx: PageContext) -> Response:
-    """Show one of the claims that wait for a decision of the reader, oldest first.
+    """Show one of the claims that await a decision of the reader, oldest first.
 
-    There are two queues: proposals that wait for their acceptance, and, for curators, quoted claims that wait for a
-    confirmation. The address holds the queue and the position in it. A decision shortens the queue, so the next claim
-    then has the same position; after the last one, the page starts again at the first.
+    There are two queues: proposals that await their acceptance, and, for curators, claims with quotes that await a
+    confirmation. The address contains the queue and the position in it. A decision removes the claim from the queue, so
+    the next claim has the same position. After the last claim, the page returns to the first.
     """
     awaiting = _read_awaited_decision(ctx.request.query_params.get("awaiting", ""))
     position = parse_small_integer(ctx.request.query_params.get("position", "")) or 1
@@ -51,14 +58,14 @@ async def review_queue(ctx: PageContext) -> Response:
     if not page.proposals and page.total_count:
         return ctx.redirect(_QUEUE, awaiting=awaiting)
     if not page.proposals:
-        return await ctx.render("evidence/review_none.html", awaiting=awaiting)
+        return await ctx.render("evidence/review_none.html", address_notes=_address_notes(ctx), awaiting=awaiting)
 
     place = QueuePlace(awaiting, position, page.total_count)
     return await _render_review(ctx, page.proposals[0], place=place)
 
 
 async def claim_page(ctx: PageContext) -> Response:
-    """Show a single claim with its evidence and the decisions that the reader may make."""
+    """Show a single claim with its evidence, and the decisions that the reader may make."""
     evidence = await ctx.api.get_evidence(ctx.path_params["dataset_id"])
     claim = find_claim(evidence, ctx.path_params["claim_id"])
     if claim is None:
@@ -67,9 +74,9 @@ async def claim_page(ctx: PageContext) -> Response:
 
 
 async def decide_claim(ctx: PageContext) -> Response:
-    """Save the decision on a claim, and redirect to the next proposal of the queue or back to the dataset.
+    """Save the decision on a claim, and redirect to the next claim in the queue or to the dataset.
 
-    If somebody else has decided on the claim in the meantime, it is shown again with the error.
+    If somebody else has decided on the claim in the meantime, the claim is shown again with an error.
     """
     form = await ctx.form()
     dataset_id = ctx.path_params["dataset_id"]
@@ -97,10 +104,10 @@ async def decide_claim(ctx: PageContext) -> Response:
 
 
 def _read_decision(form: FormData) -> Decision:
-    """Return the decision whose button was pressed.
+    """Return the decision that the reader has selected.
 
     Raises:
-        NotFound: There is no such button.
+        NotFound: The decision is unknown.
     """
     for decision in _DECISIONS:
         if text_field(form, "decision") == decision:
@@ -109,8 +116,13 @@ def _read_decision(form: FormData) -> Decision:
 
 
 def _read_awaited_decision(text: str) -> AwaitedDecision:
-    """Return which of the two queues a text names; the proposals if it names none."""
+    """Convert the name of a queue to the awaited decision, which is `acceptance` for unknown names."""
     return "confirmation" if text == "confirmation" else "acceptance"
+
+
+def _address_notes(ctx: PageContext) -> tuple[str, ...]:
+    """Return a sentence about each parameter of the address that has no effect on the queue."""
+    return describe_ignored_parameters(ctx, numbers=["position"], names=["awaiting"])
 
 
 async def _render_review(
@@ -121,13 +133,13 @@ async def _render_review(
     error: TouchstoneError | None = None,
     place: QueuePlace | None = None,
 ) -> Response:
-    """Return the page on which a reader decides on a claim, with other claims about the same attribute.
+    """Return the page for deciding on a claim, with other claims about the same attribute.
 
     Args:
         ctx: The request.
         claim: The claim.
-        form: What the reader has entered, after an error.
-        error: The error.
+        form: The submitted form, after an error.
+        error: The error in the form.
         place: The place of the claim in its queue; None for a single claim.
     """
     dataset = await ctx.api.get_dataset(claim.dataset_id)
@@ -139,6 +151,7 @@ async def _render_review(
     other_claims = [other for other in open_claims if other.attribute == claim.attribute and other.id != claim.id]
     return await ctx.render(
         "evidence/review.html",
+        address_notes=_address_notes(ctx),
         error=error,
         form=form or FormData(),
         claim=claim,
@@ -156,7 +169,7 @@ async def _render_review(
 
 
 def _page_address(claim: Claim, place: QueuePlace | None) -> str:
-    """Return the address that shows a claim again: its place in the queue, or its own page."""
+    """Return the address of a claim, which is its place in the queue or its page."""
     if place is not None:
         return build_address(_QUEUE, awaiting=place.awaiting, position=place.position)
     return _CLAIM.format(dataset_id=claim.dataset_id, claim_id=claim.id)

@@ -1,4 +1,4 @@
-"""Signing in and out, registering, and setting a new password with a reset token."""
+"""The pages for signing in and out, registering, and setting a new password with a reset token."""
 
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from touchstone.web.unsent_forms import RETURNED, decode_unsent_form
 
 
 async def sign_in_page(ctx: PageContext) -> Response:
-    """Show the sign-in form; on POST, sign in and go on to the page that was requested."""
+    """Show the sign-in form; on POST, sign in and continue to the requested page."""
     if not ctx.is_post:
         return _show_entrance(ctx, "sign_in.html")
 
@@ -33,10 +33,7 @@ async def sign_in_page(ctx: PageContext) -> Response:
 
 
 async def register_page(ctx: PageContext) -> Response:
-    """Show the form for a new account; on POST, create the account and sign in to it.
-
-    After that, the reader goes on to the page that was requested. An error is shown above the form.
-    """
+    """Show the registration form; on POST, create the account and continue to the requested page."""
     if not ctx.is_post:
         return _show_entrance(ctx, "register.html")
 
@@ -52,18 +49,19 @@ async def register_page(ctx: PageContext) -> Response:
 
 
 def _read_profile(ctx: PageContext, form: FormData) -> dict[str, Any]:
-    """Return what a new account stores about its owner: the display name, and a language that was selected.
+    """Return the profile of a new account, with the display name and the selected language.
 
-    The language that the browser prefers is not stored, because another browser may prefer another one.
+    The preferred language of the browser is not stored, because other browsers may have another preference.
     """
     profile = {"pseudo": text_field(form, "pseudo"), "locale": selected_language(ctx.request)}
     return {name: value for name, value in profile.items() if value}
 
 
 async def reset_password_page(ctx: PageContext) -> Response:
-    """Show the form for a new password; on POST, set the password and lead to the sign-in page.
+    """Show the form for a new password; on POST, set the password and redirect to the sign-in page.
 
-    The address contains the reset token that an administrator has created for the reader; a hidden field keeps it.
+    The address contains the reset token that an administrator has created for the reader. A hidden field carries it to
+    the submitted form.
     """
     if not ctx.is_post:
         token = ctx.request.query_params.get("token", "")
@@ -79,14 +77,14 @@ async def reset_password_page(ctx: PageContext) -> Response:
 
 
 async def sign_out(ctx: PageContext) -> Response:
-    """End the session and lead to the sign-in page.
+    """End the session and redirect to the sign-in page.
 
-    The browser also forgets the last ranking, because the next reader at this computer may be somebody else.
+    The last ranking is also deleted in the browser, because somebody else may use this computer next.
     """
     try:
         await ctx.api.logout()
     except TouchstoneError as error:
-        # A session that has already ended needs no further action.
+        # The session has already expired, so it needs no further action.
         if error.status != Unauthorized.status:
             raise
 
@@ -97,7 +95,7 @@ async def sign_out(ctx: PageContext) -> Response:
 
 
 def _show_entrance(ctx: PageContext, template: str) -> Response:
-    """Return the sign-in or registration page; a reader who is signed in already is redirected to the next page."""
+    """Return the sign-in or registration page, or redirect a reader who is already signed in."""
     next_page = local_address(ctx.request.query_params.get("next"))
     if ctx.session is not None:
         return ctx.redirect(next_page)
@@ -107,13 +105,13 @@ def _show_entrance(ctx: PageContext, template: str) -> Response:
 def _render_entrance(
     ctx: PageContext, template: str, form: FormData, *, error: TouchstoneError | None = None
 ) -> Response:
-    """Return the sign-in or registration page, filled in with everything in the form but the password.
+    """Return the sign-in or registration page, filled in with the form except for the password.
 
-    The field `next` of the form holds the page to which the reader goes on after signing in.
+    The field `next` of the form contains the page to continue with after signing in.
     """
     next_page = local_address(text_field(form, "next"))
 
-    # The switches of language and theme lead back here, and the reader still goes on to the same page.
+    # The switches of language and theme lead back to this page and preserve the next page.
     flash_key = ctx.request.query_params.get("done")
     ctx.page_address = build_address(ctx.request.url.path, next=next_page, done=flash_key)
 
@@ -130,10 +128,10 @@ def _render_entrance(
 
 
 async def _continue_after_sign_in(ctx: PageContext, form: FormData) -> Response:
-    """Lead a reader who has just signed in to the page that was requested before.
+    """Redirect a reader who has just signed in to the requested page.
 
-    If the session had ended while the reader was filling in a form, the response is a page that sends this form to its
-    own page, which then shows it again.
+    If the session had expired while the reader was filling in a form, the response is a page that posts the form to its
+    address, which then shows it again.
     """
     user = await ctx.api.get_me()
     ctx.adopt_language(user)

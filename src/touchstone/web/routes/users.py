@@ -1,4 +1,4 @@
-"""The page on which administrators see the accounts and appoint curators."""
+"""The list of accounts, where administrators appoint curators."""
 
 from functools import partial
 from typing import Final
@@ -9,6 +9,7 @@ from starlette.routing import Route
 from touchstone.web.addresses import page_address
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
+from touchstone.web.ignored_parameters import describe_ignored_parameters
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import parse_small_integer
@@ -21,11 +22,12 @@ async def users_page(ctx: PageContext) -> Response:
     """Show one page of the accounts; only administrators may see it."""
     page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
     page = await ctx.api.page_users(page=page_number, page_size=_PAGE_SIZE)
-    return await ctx.render("users.html", page=page, link=partial(page_address, _USERS))
+    address_notes = describe_ignored_parameters(ctx, numbers=["page"])
+    return await ctx.render("users.html", address_notes=address_notes, page=page, link=partial(page_address, _USERS))
 
 
 async def change_curator(ctx: PageContext) -> Response:
-    """Appoint a user as a curator, or end the appointment, and show the accounts again."""
+    """Appoint a user as a curator or end the appointment, and return to the list of accounts."""
     form = await ctx.form()
     is_curator = text_field(form, "is_curator") == "yes"
     await ctx.api.update_user(ctx.path_params["user_id"], is_curator=is_curator)

@@ -1,1 +1,1 @@
-"""View models: what the templates show, computed from the API's answers. Nothing in here calls the API."""
+"""View models for the templates, computed from responses of the API. No view calls the API."""

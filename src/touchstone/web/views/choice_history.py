@@ -1,7 +1,7 @@
-"""The history of the choices for a project, as the page of the project shows it.
+"""The history of the choices for a project, formatted for display.
 
-A choice is the dataset that the owner has decided for. Its entry shows the rank that the dataset had at that moment,
-and the need by which it was ranked: the level of evidence, the weights and the gates.
+A choice is a dataset that the owner of a project has selected. Its entry shows the rank that the dataset had at that
+time, and the need of the project, which consists of the level of evidence, the weights and the gates.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from touchstone.client.choice_models import ChoiceRanking
 from touchstone.web.localizer import Localizer
 from touchstone.web.views.record_changes import ChangeDescriber
 
-RECENT_CHOICES: Final = 5  # shown at once; the page folds older ones away
+RECENT_CHOICES: Final = 5  # older choices are hidden until the reader unfolds them
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class ChoiceEntry:
         choice: The choice.
         is_current: Whether no later choice has replaced it.
         rank: The rank and the score of the dataset when it was chosen; empty if they were not recorded.
-        need: The need by which it was ranked; empty if the rank was not recorded.
+        need: The need of the project at that time; empty if the rank was not recorded.
     """
 
     choice: Choice
@@ -34,28 +34,23 @@ class ChoiceEntry:
 
 
 def choice_entries(choices: Iterable[Choice], describer: ChangeDescriber) -> tuple[ChoiceEntry, ...]:
-    """Return the entries of a project's history, in the order of the given choices.
+    """Return the entries of a project's history, in the order of the given choices."""
+    return tuple(_describe_choice(choice, describer) for choice in choices)
 
-    An entry says which rank the chosen dataset had, and what the project required at that time. Both texts are empty
-    for a choice without a ranking.
-    """
-    entries = []
-    for choice in choices:
-        rank_text = ""
-        need_text = ""
-        if choice.ranking is not None:
-            rank_text = _describe_rank(choice.ranking, describer.localizer)
-            need_text = _describe_need(choice.ranking, describer)
 
-        is_current = choice.superseded_at is None
-        entry = ChoiceEntry(choice=choice, is_current=is_current, rank=rank_text, need=need_text)
-        entries.append(entry)
+def _describe_choice(choice: Choice, describer: ChangeDescriber) -> ChoiceEntry:
+    """Return the entry of a choice; its rank and need are empty if the rank was not recorded."""
+    rank_text = ""
+    need_text = ""
+    if choice.ranking is not None:
+        rank_text = _describe_rank(choice.ranking, describer.localizer)
+        need_text = _describe_need(choice.ranking, describer)
 
-    return tuple(entries)
+    return ChoiceEntry(choice=choice, is_current=choice.superseded_at is None, rank=rank_text, need=need_text)
 
 
 def _describe_rank(ranking: ChoiceRanking, localizer: Localizer) -> str:
-    """Return a sentence with the rank and the score of a dataset, or that it did not match the filters."""
+    """Describe the rank and the score of a dataset, or say that it did not match the filters."""
     if ranking.rank is None:
         return localizer.text("history_unranked")
 
@@ -68,7 +63,7 @@ def _describe_rank(ranking: ChoiceRanking, localizer: Localizer) -> str:
 
 
 def _describe_need(ranking: ChoiceRanking, describer: ChangeDescriber) -> str:
-    """Return in words how datasets were ranked: the required level of evidence, the weights, and the gates if any."""
+    """Describe the required level of evidence, the weights and any gates of a ranking."""
     localizer = describer.localizer
     assurance = localizer.text(f"assurance_{ranking.assurance.value}")
     shares = _describe_shares(ranking.weights, describer)
@@ -76,15 +71,12 @@ def _describe_need(ranking: ChoiceRanking, describer: ChangeDescriber) -> str:
     if not ranking.gates:
         return need
 
-    gates = localizer.text("history_gates", gates=describer.value_text(ranking.gates))
+    gates = localizer.text("history_gates", gates=describer.format_value(ranking.gates))
     return f"{need} {gates}"
 
 
 def _describe_shares(weights: Sequence[Weight], describer: ChangeDescriber) -> str:
-    """Return each criterion with its share of the score, such as "Year 60%, Citations 40%".
-
-    If no criterion has a weight, the text says so.
-    """
+    """List the share of each criterion in the score, such as "Year 60%, Citations 40%"."""
     total_weight = sum(weight.weight for weight in weights)
     if not total_weight:
         return describer.localizer.text("weights_none")

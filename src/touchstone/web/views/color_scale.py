@@ -1,4 +1,4 @@
-"""The sequential palette of the heat map: the shade of a value in 0-1."""
+"""The sequential palette of the heat map, which maps values in 0-1 to shades."""
 
 from typing import Final
 
@@ -10,5 +10,5 @@ DARKEST_SHADE: Final = len(SHADES_LIGHT) - 1
 
 
 def shade(value: float) -> int:
-    """Return the shade of a value in 0-1, from 0 for the lowest value to `DARKEST_SHADE` for the highest."""
+    """Return the shade of a value in 0-1, between 0 and `DARKEST_SHADE`."""
     return min(DARKEST_SHADE, max(0, round(value * DARKEST_SHADE)))

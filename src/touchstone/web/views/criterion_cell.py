@@ -1,4 +1,4 @@
-"""The value of one criterion for one dataset, as heat map, bars and tables show it."""
+"""The value of one criterion for one dataset, formatted for the heat map, bars and tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from touchstone.web.views.weighted_criteria import WeightedCriterion, css_percen
 
 VALUE_DIGITS: Final = 2
 _POINTS_DIGITS: Final = 3
-_UNKNOWN_PARTS: Final = 10  # a cell of the heat map shows in tenths how much its value may still rise
+_UNKNOWN_STEPS: Final = 10  # the heat map shows in tenths by how much a value may still rise
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class CriterionCell:
     Attributes:
         criterion: The criterion.
         value: The value in 0-1.
-        best_value: The highest value that is possible, if everything unknown turns out favourably.
-        points: What the value adds to the score; the points of all cells add up to the score.
+        best_value: The highest possible value, which it would have if all unknown attributes turned out favourably.
+        points: The contribution of the value to the score; the points of all cells add up to the score.
         preceding_points: The sum of the points of the cells before this one.
-        unknown: Whether nothing is known about the criterion; the value is then 0.
+        is_unknown: Whether nothing is known about the criterion; the value is then 0.
         localizer: The reader's language.
     """
 
@@ -33,25 +33,25 @@ class CriterionCell:
     best_value: float
     points: float
     preceding_points: float
-    unknown: bool
+    is_unknown: bool
     localizer: Localizer
 
     @property
     def text(self) -> str:
-        """Return the value as text, or a question mark if it is unknown."""
-        return "?" if self.unknown else self.localizer.number(self.value, digits=VALUE_DIGITS)
+        """Return the formatted value, or a question mark if it is unknown."""
+        return "?" if self.is_unknown else self.localizer.number(self.value, digits=VALUE_DIGITS)
 
     @property
     def points_text(self) -> str:
-        """Return the points as text, or the word for "unknown" if the value is unknown."""
-        if self.unknown:
+        """Return the formatted points, or the word for "unknown" if the value is unknown."""
+        if self.is_unknown:
             return self.localizer.text("unknown")
         return self.localizer.number(self.points, digits=_POINTS_DIGITS)
 
     @property
     def title(self) -> str:
-        """Return the tooltip: how the points follow from the value, and how high the value may still be."""
-        if self.unknown:
+        """Return the tooltip with the calculation of the points and the highest possible value."""
+        if self.is_unknown:
             return self.points_text
 
         calculation = f"{self.text} × {self.criterion.precise_share_text} = {self.points_text}"
@@ -61,9 +61,9 @@ class CriterionCell:
     def limit(self) -> str:
         """Return the highest possible value in words, such as "at most 1.00".
 
-        It is empty if the value cannot rise, and also if the value is unknown as a whole, which the cell says instead.
+        It is empty if the value cannot rise, or if nothing is known about it.
         """
-        if self.unknown:
+        if self.is_unknown:
             return ""
 
         best_text = self.localizer.number(self.best_value, digits=VALUE_DIGITS)
@@ -71,12 +71,12 @@ class CriterionCell:
 
     @property
     def x(self) -> str:
-        """The start of the segment in the bar of the score, as the SVG attribute `x`."""
+        """Return the SVG attribute `x` of the segment in the bar of the score."""
         return css_percentage(self.preceding_points)
 
     @property
     def width(self) -> str:
-        """The width of the segment in the bar of the score, as the SVG attribute `width`."""
+        """Return the SVG attribute `width` of the segment in the bar of the score."""
         return css_percentage(self.points)
 
     @property
@@ -86,7 +86,7 @@ class CriterionCell:
 
     @property
     def unknown_width(self) -> str:
-        """Return the SVG attribute `width` of the hatched bar from the value to the highest possible value."""
+        """Return the SVG attribute `width` of the hatched bar between the value and the highest value."""
         return css_percentage(max(0.0, self.best_value - self.value))
 
     @property
@@ -95,21 +95,21 @@ class CriterionCell:
         return shade(self.value)
 
     @property
-    def unknown_part(self) -> int:
-        """Return by how many tenths the value may still rise, at least 1 if it may rise at all.
+    def unknown_tenths(self) -> int:
+        """Return the possible rise of the value in tenths, for the hatched part of a heat map cell.
 
-        It is 0 if the value is unknown as a whole, because the whole cell is hatched then.
+        It is at least 1 if the value can rise. It is 0 if the value is unknown, because the whole cell is hatched then.
         """
         if not self.limit:
             return 0
-        return max(1, round((self.best_value - self.value) * _UNKNOWN_PARTS))
+        return max(1, round((self.best_value - self.value) * _UNKNOWN_STEPS))
 
     @property
     def css_classes(self) -> str:
         """Return the CSS classes of the cell in the heat map."""
-        css_classes = ["cell", "hatched" if self.unknown else f"q{self.shade}"]
-        if self.unknown_part:
-            css_classes.append(f"open{self.unknown_part}")
+        css_classes = ["cell", "hatched" if self.is_unknown else f"q{self.shade}"]
+        if self.unknown_tenths:
+            css_classes.append(f"open{self.unknown_tenths}")
         if self.criterion.has_vertical_numbers:
             css_classes.append("thin")
         return " ".join(css_classes)
@@ -118,9 +118,9 @@ class CriterionCell:
 def criterion_cells(
     dataset: ScoredDataset, used_criteria: Sequence[WeightedCriterion], localizer: Localizer
 ) -> tuple[CriterionCell, ...]:
-    """Return the cells of a dataset, one for each criterion with a weight, in the order of the criteria.
+    """Return one cell of a dataset for each criterion with a weight, in the order of the criteria.
 
-    A criterion that is unknown for the dataset has a cell too, because it counts in the score as 0.
+    A criterion that is unknown for the dataset also has a cell, because it counts as 0 in the score.
     """
     values = dataset.criterion_scores or {}
     best_values = dataset.best_case.criterion_scores if dataset.best_case is not None else values
@@ -138,7 +138,7 @@ def criterion_cells(
             best_value=best_values.get(criterion.name, value),
             points=points,
             preceding_points=preceding_points,
-            unknown=criterion.name in unknown_names,
+            is_unknown=criterion.name in unknown_names,
             localizer=localizer,
         )
         cells.append(cell)

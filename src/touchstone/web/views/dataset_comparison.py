@@ -1,4 +1,4 @@
-"""Pinned datasets side by side: what they share, where they differ, and which one is best in what."""
+"""The comparison of pinned datasets by their scores, criteria and attributes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ class AttributeRow:
 
     Attributes:
         name: The name of the attribute.
-        values: The value of each dataset, as its record shows it.
-        levels: The level of the evidence for each value; None for a value without one.
+        values: The value in the record of each dataset.
+        levels: The level of the evidence for each value; None if nothing is claimed about it.
         differs: Whether the values are not all equal.
     """
 
@@ -37,7 +37,7 @@ class CriterionRow:
     Attributes:
         criterion: The criterion.
         cells: The cell of each dataset; None for a dataset without a score.
-        best: The positions of the datasets with the highest value.
+        best: The positions of the datasets with the highest value; empty if all known values are equal.
     """
 
     criterion: WeightedCriterion
@@ -47,7 +47,7 @@ class CriterionRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Datasets side by side. Each dataset has the same position in every row."""
+    """The comparison of several datasets; each dataset has the same position in every row."""
 
     datasets: tuple[Dataset, ...]
     scores: tuple[ScoreRange, ...]
@@ -57,7 +57,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class ComparedDataset:
-    """A dataset to compare, with the evidence for it and its score; None if it has no score."""
+    """A dataset to compare, with its evidence and its score, which may be None."""
 
     dataset: Dataset
     evidence: Evidence
@@ -69,17 +69,17 @@ def compare(
     criteria: Sequence[WeightedCriterion],
     localizer: Localizer,
 ) -> Comparison:
-    """Return the datasets side by side, for the table of the comparison page.
+    """Compare the scores, the criteria and the attributes of datasets.
 
     Args:
         compared_datasets: The datasets in the order of the columns.
-        criteria: All criteria with their weights; the table has a row for each that has one.
+        criteria: All criteria with their weights. Criteria without a weight are left out of the comparison.
         localizer: The reader's language.
     """
     used_criteria = criteria_with_weight(criteria)
     scores = [compared.score for compared in compared_datasets]
 
-    # The names of the datasets are the headings of the columns.
+    # The column headings already show the names of the datasets.
     attribute_names = [attribute.name for attribute in ATTRIBUTES if attribute.name != "dataset_name"]
 
     return Comparison(
@@ -93,7 +93,7 @@ def compare(
 def _criterion_rows(
     scores: Sequence[ScoredDataset | None], used_criteria: Sequence[WeightedCriterion], localizer: Localizer
 ) -> tuple[CriterionRow, ...]:
-    """Return one row per criterion with a cell for each dataset, or None for a dataset without a score."""
+    """Return one row per criterion, with a cell for each dataset; None for a dataset without a score."""
     columns: list[Sequence[CriterionCell | None]] = []
     for score in scores:
         if score:
@@ -109,32 +109,32 @@ def _criterion_rows(
 
 
 def _best_positions(cells: Sequence[CriterionCell | None]) -> frozenset[int]:
-    """Return the positions of the cells that the page marks as the best: those with the highest known value.
+    """Return the positions of the cells with the highest known value.
 
-    None is marked if all known values are equal, because then no dataset is better than another.
+    If all known values are equal, no cell is marked.
     """
     known_values = {}
     for position, cell in enumerate(cells):
-        if cell is not None and not cell.unknown:
+        if cell is not None and not cell.is_unknown:
             known_values[position] = cell.value
 
-    all_are_equal = len(set(known_values.values())) <= 1
-    if all_are_equal:
+    distinct_values = set(known_values.values())
+    if len(distinct_values) <= 1:
         return frozenset()
 
-    highest_value = max(known_values.values())
+    highest_value = max(distinct_values)
     return frozenset(position for position, value in known_values.items() if value == highest_value)
 
 
 def _attribute_row(name: str, compared_datasets: Sequence[ComparedDataset]) -> AttributeRow:
     """Return the row of one attribute."""
     values = tuple(getattr(compared.dataset, name) for compared in compared_datasets)
-    levels = tuple(_level_of(name, compared.evidence) for compared in compared_datasets)
+    levels = tuple(_evidence_level(name, compared.evidence) for compared in compared_datasets)
     differs = any(value != values[0] for value in values)
     return AttributeRow(name, values, levels, differs)
 
 
-def _level_of(name: str, evidence: Evidence) -> EvidenceLevel | None:
+def _evidence_level(name: str, evidence: Evidence) -> EvidenceLevel | None:
     """Return the level of the evidence for an attribute, or None if nothing is claimed about it."""
     state = evidence.attributes.get(name)
     return state.level if state is not None else None

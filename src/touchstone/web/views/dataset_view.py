@@ -1,4 +1,4 @@
-"""The dataset page: declared and measured attributes, columns with their distributions, and ethical evidence."""
+"""The declared and measured attributes and the columns of a dataset, for the dataset page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from touchstone.client import Dataset, Evidence
 from touchstone.messages.pages_datasets import DATASET_PAGES
 
 TABLE_FILE_TYPES: Final = ("csv", "tsv", "parquet", "json", "jsonl")
-# The attributes that can be measured, with their names in the measurement.
+# The names of measured attributes in the metadata of the measurement.
 _MEASURED_ATTRIBUTES: Final[Mapping[str, str]] = {
     "instances_number": "rows",
     "features_number": "columns",
     "missing_values_percentage": "missing_values_percentage",
 }
-_TOLERANCE: Final = 0.005  # numbers that are closer than this count as equal
-_USUAL_TARGET_NAMES: Final = frozenset({"target", "class", "label", "y", "outcome"})
+_TOLERANCE: Final = 0.005  # numbers with a smaller difference count as equal
+_COMMON_TARGET_NAMES: Final = frozenset({"target", "class", "label", "y", "outcome"})
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredAttribute:
-    """An attribute as its author has declared it and as it was measured in the data file.
+    """An attribute with its declared value and its measured value in the data file.
 
     Attributes:
         name: The name of the attribute.
@@ -37,7 +37,13 @@ class MeasuredAttribute:
 
 @dataclass(frozen=True, slots=True)
 class HistogramBar:
-    """One bar of a small histogram: its height as a share of the highest bar, its count, and the label of its value."""
+    """One bar of a small histogram.
+
+    Attributes:
+        height: The height as a share of the highest bar.
+        count: The number of rows.
+        label: The value, or the lower end of the bin.
+    """
 
     height: float
     count: int
@@ -46,29 +52,31 @@ class HistogramBar:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """What the dataset page shows about a column of the data file.
+    """A column of the data file with its measured properties.
 
     Attributes:
         name: The name of the column.
-        type: The type of the column, as it was measured.
-        missing: The share of the rows that have no value.
-        distinct: The number of distinct values.
-        low: The lowest value, if there is one.
-        high: The highest value, if there is one.
-        mean: The mean of a numeric column.
+        type: The measured type of the column.
+        missing_share: The share of rows without a value.
+        unreadable_count: The number of values that do not fit the type, and therefore count as missing.
+        distinct_count: The number of distinct values.
+        low: The lowest value; None if there is none.
+        high: The highest value; None if there is none.
+        mean: The mean of a numeric column; None for other columns.
         bars: The distribution of the values.
-        numeric: Whether the column holds numbers.
+        is_numeric: Whether the column holds numbers.
     """
 
     name: str
     type: str
-    missing: float
-    distinct: int
+    missing_share: float
+    unreadable_count: int
+    distinct_count: int
     low: float | str | None
     high: float | str | None
     mean: float | None
     bars: tuple[HistogramBar, ...]
-    numeric: bool
+    is_numeric: bool
 
 
 def measurement(dataset: Dataset) -> Mapping[str, Any]:
@@ -84,15 +92,15 @@ def measurement_failure(dataset: Dataset) -> str | None:
 
 
 def is_trainable(dataset: Dataset) -> bool:
-    """Return whether the dataset has a table that could be read."""
+    """Return whether the dataset has a table that the service could read."""
     return bool(measurement(dataset).get("column_profiles"))
 
 
 def measured_attributes(dataset: Dataset, evidence: Evidence) -> tuple[MeasuredAttribute, ...]:
-    """Return the numbers of a dataset that its creator declares and the service measures too, such as its row count.
+    """Return the attributes that the service can measure, such as the number of rows.
 
-    Each is returned with both values, so that readers see where they differ. What others claim, and what the service
-    has filled in, counts as not declared.
+    Readers see where the two values differ. Only claims of the creator count as declared, and not values that the
+    service has filled in.
     """
     attributes = []
     for name, measured_name in _MEASURED_ATTRIBUTES.items():
@@ -111,7 +119,7 @@ def measured_attributes(dataset: Dataset, evidence: Evidence) -> tuple[MeasuredA
 def _measured_number(dataset: Dataset, name: str, measured_name: str) -> float | None:
     """Return the measured number for an attribute, or None if there is none.
 
-    The measurement counts columns and the attribute counts features. The target is a column, but not a feature.
+    The number of features is the number of columns without the target, if the record names one.
     """
     number: float | None = measurement(dataset).get(measured_name)
     if number is not None and name == "features_number" and _has_suggested_target(dataset):
@@ -120,7 +128,7 @@ def _measured_number(dataset: Dataset, name: str, measured_name: str) -> float |
 
 
 def _has_suggested_target(dataset: Dataset) -> bool:
-    """Return whether the record names one of the columns as the target of a training."""
+    """Return whether the record suggests one of the columns as the target of a training."""
     return suggestion(dataset, "target") in column_names(dataset)
 
 
@@ -133,42 +141,47 @@ def stated_evidence(dataset: Dataset) -> Mapping[str, str]:
 
 
 def column_summaries(dataset: Dataset) -> tuple[ColumnSummary, ...]:
-    """Return the columns of the data file in their order."""
+    """Return the summaries of the columns in the order of the data file."""
     measured = measurement(dataset)
-    row_count = int(measured.get("rows") or 1)  # an empty table counts as one row, to divide by
+    row_count = int(measured.get("rows") or 1)  # avoids a division by zero for an empty table
     profiles = measured.get("column_profiles") or ()
     return tuple(_column_summary(profile, row_count) for profile in profiles)
 
 
 def column_names(dataset: Dataset) -> tuple[str, ...]:
-    """Return the names of the columns in their order."""
+    """Return the names of the columns in the order of the data file."""
     return tuple(profile["name"] for profile in measurement(dataset).get("column_profiles") or ())
 
 
 def suggestion(dataset: Dataset, key: str) -> Any:
-    """Return the record's suggestion for a training: `target`, `sensitive_columns` or `exclude_columns`."""
+    """Return a suggestion for trainings in the metadata of a record, or None if it has none.
+
+    Args:
+        dataset: The record.
+        key: The kind of suggestion: `target`, `sensitive_columns` or `exclude_columns`.
+    """
     return (dataset.metadata or {}).get(key)
 
 
 def suggested_target(dataset: Dataset) -> str | None:
-    """Return the column that the training form preselects as the target, or None if the dataset has no columns.
+    """Return the column that the training form preselects as the target, or None without columns.
 
-    The target is the column to predict. The first of these rules that applies decides:
+    The target is the column that a model predicts. The first rule that applies decides:
 
-    1. the column that the record of the dataset names;
-    2. the first column with a usual name, such as `class`;
+    1. the column that the record suggests;
+    2. the first column with a common name for targets, such as `class`;
     3. the last column, which is the target in most tables.
     """
     names = column_names(dataset)
     if not names:
         return None
 
-    named_target = suggestion(dataset, "target")
-    if named_target in names:
-        return str(named_target)
+    suggestion_in_record = suggestion(dataset, "target")
+    if suggestion_in_record in names:
+        return str(suggestion_in_record)
 
     for name in names:
-        if name.casefold() in _USUAL_TARGET_NAMES:
+        if name.casefold() in _COMMON_TARGET_NAMES:
             return name
     return names[-1]
 
@@ -176,7 +189,7 @@ def suggested_target(dataset: Dataset) -> str | None:
 def _column_summary(profile: Mapping[str, Any], row_count: int) -> ColumnSummary:
     """Return the summary of a column from its measured profile.
 
-    The bars are a histogram if the column is numeric and has one, and otherwise its most frequent values.
+    The bars show the histogram of a numeric column, or else the most frequent values.
     """
     is_numeric = profile["type"] in ("integer", "number")
     if is_numeric and profile.get("histogram"):
@@ -187,13 +200,14 @@ def _column_summary(profile: Mapping[str, Any], row_count: int) -> ColumnSummary
     return ColumnSummary(
         name=profile["name"],
         type=profile["type"],
-        missing=profile.get("missing", 0) / row_count,
-        distinct=profile.get("distinct", 0),
+        missing_share=profile.get("missing", 0) / row_count,
+        unreadable_count=profile.get("unreadable", 0),
+        distinct_count=profile.get("distinct", 0),
         low=profile.get("minimum"),
         high=profile.get("maximum"),
         mean=profile.get("mean"),
         bars=bars,
-        numeric=is_numeric,
+        is_numeric=is_numeric,
     )
 
 
@@ -210,6 +224,6 @@ def _histogram_bars(counts: Sequence[int], minimum: float, maximum: float) -> tu
 
 
 def _frequency_bars(top_values: Sequence[Sequence[Any]]) -> tuple[HistogramBar, ...]:
-    """Return the bars of the most frequent values of a column, which are given as pairs of a value and its count."""
+    """Return the bars of the most frequent values of a column, given as pairs of value and count."""
     highest_count = max((count for _, count in top_values), default=0) or 1
     return tuple(HistogramBar(count / highest_count, count, str(value)) for value, count in top_values)

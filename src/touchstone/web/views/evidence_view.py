@@ -1,4 +1,4 @@
-"""The evidence for the attributes of a dataset as pages show it: states, levels, claims, and what the reader may do."""
+"""The evidence for the attributes of a dataset, and the permissions of the reader."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from touchstone.web.localizer import Localizer
 
 OTHER_ATTRIBUTES: Final = tuple(name for name in (*NUMBERS, *FLAGS) if name not in ETHICAL)
 _CLOSED: Final = frozenset({"rejected", "withdrawn"})
-_CONTEXT_CHARACTERS: Final = 300  # shown of the text before and after a quote
+_CONTEXT_CHARACTERS: Final = 300  # shown before and after a quote
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What the reader of a page may do with the claims about one record.
+    """The reader of a page, with permissions for the claims about one record.
 
     Attributes:
-        user_id: The reader.
-        is_curator: Whether the reader reviews claims about all records.
+        user_id: The id of the reader.
+        is_curator: Whether the reader may review claims about all records.
         is_creator: Whether the reader has created the record.
     """
 
@@ -32,20 +32,23 @@ class Reader:
     is_creator: bool
 
     @classmethod
-    def of(cls, user: User, declared_by: Person | None) -> "Reader":
-        """Return the rights of a user on the record that somebody has declared; administrators are curators."""
+    def from_user(cls, user: User, declared_by: Person | None) -> "Reader":
+        """Return the permissions of a user for a record that `declared_by` has created.
+
+        Administrators have the permissions of curators.
+        """
         is_creator = declared_by is not None and declared_by.id == user.id
         return cls(user.id, is_curator=user.is_curator or user.is_superuser, is_creator=is_creator)
 
     def is_author(self, claim: Claim) -> bool:
-        """Return whether the reader has made a claim."""
+        """Return whether the reader is the author of a claim."""
         return claim.by is not None and claim.by.id == self.user_id
 
     def decisions(self, claim: Claim) -> tuple[Decision, ...]:
-        """Return the decisions that the reader may make on a claim, or an empty tuple if there are none.
+        """Return the decisions that the reader may make on a claim.
 
-        The creator of the record accepts or rejects proposals. A curator also rejects claims in force, and confirms
-        what somebody else has claimed, unless it has been confirmed already.
+        The creator of the record may accept or reject proposals, and reject claims that the same person has accepted. A
+        curator may also reject active claims, and confirm claims of others that have not been confirmed yet.
         """
         if claim.status in _CLOSED:
             return ()
@@ -59,14 +62,22 @@ class Reader:
             decisions.append("accept")
         if may_confirm:
             decisions.append("confirm")
-        if may_decide_proposal or self.is_curator:
+        if may_decide_proposal or self.is_curator or (self.is_creator and self._has_accepted(claim)):
             decisions.append("reject")
         return tuple(decisions)
 
-    def may_withdraw(self, claim: Claim) -> bool:
-        """Return whether the reader may withdraw a claim: its author or a curator, as long as it is open.
+    def _has_accepted(self, claim: Claim) -> bool:
+        """Return whether the last decision on a claim is the reader's acceptance."""
+        review = claim.review
+        if review is None or review.by is None:
+            return False
+        return review.decision == "accept" and review.by.id == self.user_id
 
-        What was measured can only be rejected.
+    def may_withdraw(self, claim: Claim) -> bool:
+        """Return whether the reader may withdraw a claim.
+
+        Its author and curators may do so until the claim is closed. A claim that the service has measured cannot be
+        withdrawn, but only rejected.
         """
         if claim.status in _CLOSED or claim.level is EvidenceLevel.MEASURED:
             return False
@@ -75,16 +86,16 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class AttributeDetails:
-    """Everything that a page shows about one attribute of a dataset.
+    """The value, the claims and the rule that a page shows for one attribute of a dataset.
 
     Attributes:
         name: The name of the attribute.
-        state: What its claims amount to.
-        active: The claims in force, the best supported ones first.
+        state: The values of the attribute that follow from its claims.
+        active: The active claims, those with the strongest evidence first.
         proposed: The open proposals.
         closed: The claims that were rejected or withdrawn.
-        rule: The rule of the codebook, for an ethical criterion.
-        counts: Whether the value counts at the level of evidence that the reader requires.
+        rule: The rule of the codebook for an ethical criterion; None for other attributes.
+        counts: Whether the value counts at the required level of evidence.
     """
 
     name: str
@@ -97,38 +108,38 @@ class AttributeDetails:
 
     @property
     def is_known(self) -> bool:
-        """Return whether the attribute has a value, whatever its level."""
+        """Return whether the attribute has a value at any level of evidence."""
         return self.state.value is not None
 
     @property
     def is_merely_declared(self) -> bool:
-        """Return whether the attribute has a value that does not count at the level that the reader requires."""
+        """Return whether the attribute has a value that does not count at the required level of evidence."""
         return self.is_known and not self.counts
 
     @property
     def claim_count(self) -> int:
-        """Return the number of all claims, with the closed ones."""
+        """Return the number of all claims, including closed ones."""
         return len(self.active) + len(self.proposed) + len(self.closed)
 
 
 def attribute_details(
     evidence: Evidence, dataset: Dataset, names: Iterable[str], assurance: Assurance
 ) -> tuple[AttributeDetails, ...]:
-    """Return the details of some attributes of a dataset, in the order of `names`.
+    """Return the details of the named attributes of a dataset, in the order of `names`.
 
     Args:
         evidence: The claims about the dataset and the states of its attributes.
-        dataset: The record, whose values are shown where the service reports no state.
+        dataset: The record. Its values are shown for attributes without a state.
         names: The names of the attributes.
         assurance: The level of evidence that the reader requires.
     """
-    return tuple(_details_of(name, evidence, dataset, assurance) for name in names)
+    return tuple(_collect_details(name, evidence, dataset, assurance) for name in names)
 
 
-def _details_of(name: str, evidence: Evidence, dataset: Dataset, assurance: Assurance) -> AttributeDetails:
-    """Return the details of one attribute: its value, and the claims about it by their status.
+def _collect_details(name: str, evidence: Evidence, dataset: Dataset, assurance: Assurance) -> AttributeDetails:
+    """Return the details of one attribute: its value, and its claims by status.
 
-    Claims in force are sorted by the strength of their evidence, strongest first.
+    Active claims are sorted by the strength of their evidence, strongest first.
     """
     state = evidence.attributes.get(name) or AttributeState(value=getattr(dataset, name))
 
@@ -138,7 +149,7 @@ def _details_of(name: str, evidence: Evidence, dataset: Dataset, assurance: Assu
     return AttributeDetails(
         name=name,
         state=state,
-        active=tuple(sorted(active_claims, key=_strength, reverse=True)),
+        active=tuple(sorted(active_claims, key=lambda claim: claim.level.strength, reverse=True)),
         proposed=tuple(claim for claim in claims if claim.status == "proposed"),
         closed=tuple(claim for claim in claims if claim.status in _CLOSED),
         rule=CODEBOOK.get(name),
@@ -146,30 +157,25 @@ def _details_of(name: str, evidence: Evidence, dataset: Dataset, assurance: Assu
     )
 
 
-def _strength(claim: Claim) -> int:
-    """Return the strength of a claim's level, to sort by."""
-    return claim.level.strength
-
-
 def value_at(state: AttributeState, assurance: Assurance) -> ClaimValue:
-    """Return the value of an attribute at a level of evidence, or None if it is unknown there."""
+    """Return the value of an attribute at a level of evidence, or None if it is unknown at that level."""
     if assurance is Assurance.DECLARED:
         return state.value
     return state.documented if assurance is Assurance.DOCUMENTED else state.reviewed
 
 
 def values_at(evidence: Evidence, assurance: Assurance) -> Mapping[str, ClaimValue]:
-    """Return the value of each attribute at a level of evidence, by name."""
+    """Return the value of each attribute at a level of evidence, by attribute name."""
     return {name: value_at(state, assurance) for name, state in evidence.attributes.items()}
 
 
 def merely_declared(details: Sequence[AttributeDetails]) -> tuple[AttributeDetails, ...]:
-    """Return the attributes whose values do not count at the level that the reader requires."""
+    """Return the attributes with values that do not count at the required level of evidence."""
     return tuple(attribute for attribute in details if attribute.is_merely_declared)
 
 
 def find_claim(evidence: Evidence, claim_id: UUID) -> Claim | None:
-    """Return the claim with this id, or None if the dataset has no such claim."""
+    """Return the claim with the given id, or None if the dataset has no such claim."""
     for claim in evidence.claims:
         if claim.id == claim_id:
             return claim
@@ -177,7 +183,7 @@ def find_claim(evidence: Evidence, claim_id: UUID) -> Claim | None:
 
 
 def claim_value_text(claim: Claim, localizer: Localizer) -> str:
-    """Return the value of a claim in words."""
+    """Format the value of a claim for readers."""
     if claim.not_applicable:
         return localizer.text("not_applicable")
     if claim.value is None:
@@ -189,7 +195,7 @@ def claim_value_text(claim: Claim, localizer: Localizer) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QuoteInContext:
-    """A quote with up to a few hundred characters of its context in `before` and `after`."""
+    """A quote with the text around it, at most 300 characters before and after the quote."""
 
     before: str
     quote: str
@@ -197,7 +203,7 @@ class QuoteInContext:
 
 
 def quote_in_context(quote: str | None, texts: Sequence[str | None]) -> QuoteInContext | None:
-    """Return a quote with its context in the first text that contains it, or None if no text does."""
+    """Return a quote with its context in the first text that contains it, or None if there is none."""
     if not quote:
         return None
 
@@ -209,10 +215,10 @@ def quote_in_context(quote: str | None, texts: Sequence[str | None]) -> QuoteInC
 
 
 def _last_characters(text: str) -> str:
-    """Return the end of a string, with an ellipsis for omitted characters."""
+    """Return the end of a string, with an ellipsis before it if characters were omitted."""
     return text if len(text) <= _CONTEXT_CHARACTERS else "…" + text[-_CONTEXT_CHARACTERS:]
 
 
 def _first_characters(text: str) -> str:
-    """Return the beginning of a string, with an ellipsis for omitted characters."""
+    """Return the beginning of a string, with an ellipsis after it if characters were omitted."""
     return text if len(text) <= _CONTEXT_CHARACTERS else text[:_CONTEXT_CHARACTERS] + "…"

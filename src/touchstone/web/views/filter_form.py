@@ -1,4 +1,4 @@
-"""The filter form: groups of fields, the chosen values, and how many records each choice would find."""
+"""The filter form of the rank page, with the number of records for each choice."""
 
 import math
 from collections.abc import Mapping
@@ -8,34 +8,34 @@ from typing import Any, Final
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, Kind
 from touchstone.core.text import fold
 from touchstone.web.localizer import Localizer
-from touchstone.web.rank_filters import CHOICES, COMPOSITES, FILTERS, LABELS, SEARCH, FilterInput
+from touchstone.web.rank_filters import CHOICES, COMPOSITES, FILTERS, METADATA_FIELDS, SEARCH, FilterInput
 from touchstone.web.rank_state import RankState
 
-_ALWAYS_SHOWN: Final = 8  # values of a list that are shown before the others are folded away
-_MAX_FOLDED: Final = 120  # values that are folded away; the list's own page has all of them
-_PAGE_SIZE: Final = 100  # values on one page of a list
+_MAX_VISIBLE_CHOICES: Final = 8  # values of a list that are shown without unfolding it
+_MAX_FOLDED_CHOICES: Final = 120  # further values that the reader can unfold; a separate page shows all values
+_PAGE_SIZE: Final = 100  # values on one page of the list of all values
 
 
 @dataclass(frozen=True, slots=True)
 class FilterChoice:
-    """One value of a list.
+    """One value of a list filter.
 
     Attributes:
-        value: The value as the API names it.
+        value: The value in the API.
         label: The value as readers see it.
-        count: The number of records that have the value; None if they were not counted.
-        chosen: Whether the reader has chosen the value.
+        count: The number of records with this value; None if they were not counted.
+        is_chosen: Whether the reader has chosen the value.
     """
 
     value: str
     label: str
     count: int | None
-    chosen: bool
+    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
 class WordsField:
-    """A list of values to tick or, if its kind is `choice`, to select one from."""
+    """A list of values that readers tick or, if its kind is `choice`, select one from."""
 
     name: str
     label: str
@@ -43,29 +43,32 @@ class WordsField:
     kind: str = "words"
 
     @property
-    def first(self) -> tuple[FilterChoice, ...]:
-        """Return the choices that are always shown: the chosen and the most frequent ones."""
-        chosen = [choice for choice in self.choices if choice.chosen]
-        others = [choice for choice in self.choices if not choice.chosen]
-        free_places = max(0, _ALWAYS_SHOWN - len(chosen))
-        return (*chosen, *others[:free_places])
+    def visible_choices(self) -> tuple[FilterChoice, ...]:
+        """Return the chosen and the most frequent values, which are shown without unfolding the list."""
+        chosen = [choice for choice in self.choices if choice.is_chosen]
+        others = [choice for choice in self.choices if not choice.is_chosen]
+        other_count = max(0, _MAX_VISIBLE_CHOICES - len(chosen))
+        return (*chosen, *others[:other_count])
 
     @property
-    def rest(self) -> tuple[FilterChoice, ...]:
-        """Return the most frequent of the remaining choices, which are folded away."""
-        first_values = {choice.value for choice in self.first}
-        remaining = [choice for choice in self.choices if choice.value not in first_values]
-        return tuple(remaining[:_MAX_FOLDED])
+    def folded_choices(self) -> tuple[FilterChoice, ...]:
+        """Return the most frequent of the remaining choices, which the reader can unfold."""
+        visible_values = {choice.value for choice in self.visible_choices}
+        remaining = [choice for choice in self.choices if choice.value not in visible_values]
+        return tuple(remaining[:_MAX_FOLDED_CHOICES])
 
     @property
-    def more(self) -> int:
-        """Return the number of choices besides those that are always shown."""
-        return len(self.choices) - len(self.first)
+    def hidden_count(self) -> int:
+        """Return the number of choices that are not visible without unfolding the list."""
+        return len(self.choices) - len(self.visible_choices)
 
     @property
-    def searchable(self) -> bool:
-        """Return whether there may be further values: a chosen value hides those that never occur together with it."""
-        return bool(self.rest) or any(choice.chosen for choice in self.choices)
+    def may_have_more_values(self) -> bool:
+        """Return whether the page of all values may show more than the visible choices.
+
+        A chosen value hides all values that never occur together with it.
+        """
+        return bool(self.folded_choices) or any(choice.is_chosen for choice in self.choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,8 @@ class ValueSearch:
 
     Attributes:
         name: The name of the filter.
-        text: Words that the values contain.
-        page: The number of the page of results.
+        text: The words that the values must contain.
+        page: The page of the results, from 1.
     """
 
     name: str
@@ -90,12 +93,12 @@ class ValueList:
     Attributes:
         name: The name of the filter.
         label: The label of the filter.
-        search: The text that was searched for.
-        chosen: The chosen values, on every page and for every search.
+        search: The words that were searched for.
+        chosen: The chosen values, which every page shows for every search.
         choices: The other matching values on this page.
         matching_count: The number of other matching values on all pages.
-        page: The number of this page.
-        pages: The number of pages.
+        page: The number of this page, from 1.
+        page_count: The number of pages.
     """
 
     name: str
@@ -105,12 +108,12 @@ class ValueList:
     choices: tuple[FilterChoice, ...]
     matching_count: int
     page: int
-    pages: int
+    page_count: int
 
 
 @dataclass(frozen=True, slots=True)
 class TextField:
-    """A text that the value contains."""
+    """A field for a text that the attribute must contain."""
 
     name: str
     label: str
@@ -125,10 +128,10 @@ class RangeField:
     Attributes:
         name: The name of the filter without `_min` and `_max`.
         label: The label of the filter.
-        minimum: The text of the lower bound.
-        maximum: The text of the upper bound; None if only a lower bound can be set.
-        low: The lowest value among the matching records.
-        high: The highest value among the matching records.
+        minimum: The entered lower bound, or an empty string.
+        maximum: The entered upper bound, or an empty string; None if only a lower bound can be set.
+        low: The lowest value among the matching records; None if it is unknown.
+        high: The highest value among the matching records; None if it is unknown.
         kind: Always `range`.
     """
 
@@ -143,7 +146,7 @@ class RangeField:
 
 @dataclass(frozen=True, slots=True)
 class FlagField:
-    """A flag with its facets: the numbers of records that have it, do not have it, and are not assessed."""
+    """A yes-or-no field, with the numbers of records for which the flag is true, false or unknown."""
 
     name: str
     label: str
@@ -159,33 +162,33 @@ FilterField = WordsField | TextField | RangeField | FlagField
 
 @dataclass(frozen=True, slots=True)
 class FilterGroup:
-    """A group of fields that is folded and unfolded together.
+    """A group of fields that the reader folds and unfolds together.
 
     Attributes:
-        name: The name of the group, from which the key of its heading is made.
+        name: The name of the group; its heading has the message key `group_<name>`.
         fields: The fields in their order.
-        active: The number of filter values that are set in the group.
+        active_count: The number of filter values that are set in the group.
     """
 
     name: str
     fields: tuple[FilterField, ...]
-    active: int
+    active_count: int
 
 
 @dataclass(frozen=True, slots=True)
 class FilterChip:
-    """A filter value that is set, shown above the ranking as a link that removes it.
+    """An active filter value, shown above the ranking as a link that removes it.
 
     Attributes:
         label: The label of the filter.
         value: The value in words.
-        remove: The query of the ranking without the value.
-        key: The key under which the page's script knows the field.
+        removal_query: The query of the ranking without this value.
+        key: The identifier of the form field in the script of the page.
     """
 
     label: str
     value: str
-    remove: str
+    removal_query: str
     key: str
 
 
@@ -193,7 +196,7 @@ _QUALITY_FLAGS: Final = tuple(
     attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.FLAG and not attribute.ethical
 )
 _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "subject": ("dataset_name", "objective", "domain", "task", *LABELS, "file_type", "visibility"),
+    "subject": ("dataset_name", "objective", "domain", "task", *METADATA_FIELDS, "file_type", "visibility"),
     "size": ("year", "instances_number", "features_number", "citations"),
     "quality": ("technical_score", "popularity_score", "trainable", "missing_values_percentage", *_QUALITY_FLAGS),
     "ethics": ("ethical_score", *ETHICAL),
@@ -201,28 +204,30 @@ _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def filter_groups(state: RankState, facets: Mapping[str, Any], localizer: Localizer) -> tuple[FilterGroup, ...]:
-    """Return the whole filter form, with the counts and ranges of the API's facets."""
+    """Build the filter form, with the counts and ranges from the facets of the API."""
     builder = _FormBuilder(state, facets, localizer)
-    return tuple(builder.group(name, field_names) for name, field_names in _GROUPS.items())
+    return tuple(builder.build_group(name, field_names) for name, field_names in _GROUPS.items())
 
 
 def list_values(search: ValueSearch, state: RankState, facets: Mapping[str, Any], localizer: Localizer) -> ValueList:
-    """Return one page of the values of a filter that contain each word of a search, ignoring case and accents.
+    """Return one page of the values of a filter that contain all words of a search.
+
+    The search ignores case and accents.
 
     Args:
-        search: The filter, the words and the number of the page; a number beyond the last page means the last page.
-        state: The state of the rank page, which holds the chosen values.
-        facets: The number of records for each value. They must be counted without this filter, because ticking one
-            more value adds its records to those of the values that are ticked already.
+        search: The filter, the words and the page; a number beyond the last page selects the last page.
+        state: The state of the rank page, with the chosen values.
+        facets: The number of records for each value, counted without this filter. Records match a filter if they have
+            any of the chosen values, so choosing one more value adds its records.
         localizer: The reader's language.
     """
-    choices = _FormBuilder(state, facets, localizer).choices(search.name)
-    chosen = [choice for choice in choices if choice.chosen]
+    choices = _FormBuilder(state, facets, localizer).build_choices(search.name)
+    chosen = [choice for choice in choices if choice.is_chosen]
 
     # Chosen values are always listed, so only the others are searched.
-    others = [choice for choice in choices if not choice.chosen]
+    others = [choice for choice in choices if not choice.is_chosen]
     folded_words = fold(search.text).split()
-    matching = [choice for choice in others if _contains_all(choice.label, folded_words)]
+    matching = [choice for choice in others if _contains_all_words(choice.label, folded_words)]
 
     page_count = max(1, math.ceil(len(matching) / _PAGE_SIZE))
     page = min(max(1, search.page), page_count)
@@ -236,14 +241,14 @@ def list_values(search: ValueSearch, state: RankState, facets: Mapping[str, Any]
         choices=tuple(matching[page_start : page_start + _PAGE_SIZE]),
         matching_count=len(matching),
         page=page,
-        pages=page_count,
+        page_count=page_count,
     )
 
 
 def filter_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]:
-    """Return the chips above the ranking: small links that each show an active filter value and remove it.
+    """Return one chip for each active filter value.
 
-    A list filter has one chip for each of its values.
+    Chips are small links above the ranking that show a filter value and remove it.
     """
     chips = []
     for name, values in state.filters.items():
@@ -251,8 +256,8 @@ def filter_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ..
         for value in values:
             chip = FilterChip(
                 label=_chip_label(name, localizer),
-                value=_value_text(name, value, localizer),
-                remove=state.without_filter_value(name, value).query(),
+                value=_format_filter_value(name, value, localizer),
+                removal_query=state.without_filter_value(name, value).query(),
                 key=f"{name}={value}" if is_list else name,
             )
             chips.append(chip)
@@ -265,7 +270,7 @@ def filter_label(name: str, localizer: Localizer) -> str:
 
 
 def invalid_filter_message(name: str, localizer: Localizer) -> str:
-    """Return advice on the valid values of a filter, or to wait until the search is ready."""
+    """Return the message for an invalid filter value, or for a search before its index is ready."""
     if name == SEARCH:
         return localizer.text("error_slow_down")
     key = "rank_not_a_number" if FILTERS[name] is FilterInput.NUMBER else "rank_not_a_choice"
@@ -273,15 +278,15 @@ def invalid_filter_message(name: str, localizer: Localizer) -> str:
 
 
 class _FormBuilder:
-    """Builds the fields of the filter form from the state of the page and the facets of the API."""
+    """Builds the fields of the filter form from the state of the rank page and the facets of the API."""
 
     def __init__(self, state: RankState, facets: Mapping[str, Any], localizer: Localizer) -> None:
         self._state = state
         self._facets = facets
         self._localizer = localizer
 
-    def group(self, name: str, field_names: tuple[str, ...]) -> FilterGroup:
-        """Return a group of fields, with the number of filter values that are set in it."""
+    def build_group(self, name: str, field_names: tuple[str, ...]) -> FilterGroup:
+        """Build a group of fields, with the number of its active filter values."""
         fields = tuple(self._build_field(field_name) for field_name in field_names)
 
         active_count = 0
@@ -290,11 +295,11 @@ class _FormBuilder:
                 active_count += len(values)
         return FilterGroup(name, fields, active_count)
 
-    def choices(self, name: str) -> tuple[FilterChoice, ...]:
-        """Return the values that a list filter offers, with the number of records for each of them.
+    def build_choices(self, name: str) -> tuple[FilterChoice, ...]:
+        """Return the values of a list filter, with the number of records for each value.
 
-        A chosen value that no record has is offered too, as the first one, so that readers can untick it. `fold` makes
-        values equal that differ only in case or accents.
+        Chosen values without any record come first, so that readers can untick them. Values that differ only in case or
+        accents are the same for a filter, so they are compared with `fold`.
         """
         counts: dict[str, int] = {}
         for entry in self._facets["values"].get(name, ()):
@@ -307,50 +312,50 @@ class _FormBuilder:
         choices = []
         for folded_value, value in chosen_values.items():
             if folded_value not in counted_values:
-                choices.append(self._choice(name, value, count=0, chosen=True))
+                choices.append(self._build_choice(name, value, count=0, is_chosen=True))
 
         for value, count in counts.items():
             is_chosen = fold(value) in chosen_values
-            choices.append(self._choice(name, value, count=count, chosen=is_chosen))
+            choices.append(self._build_choice(name, value, count=count, is_chosen=is_chosen))
         return tuple(choices)
 
-    def _choice(self, name: str, value: str, *, count: int, chosen: bool) -> FilterChoice:
+    def _build_choice(self, name: str, value: str, *, count: int, is_chosen: bool) -> FilterChoice:
         """Return one value of a list filter, with its label in the reader's language."""
-        label = _value_text(name, value, self._localizer)
-        return FilterChoice(value, label, count, chosen)
+        label = _format_filter_value(name, value, self._localizer)
+        return FilterChoice(value, label, count, is_chosen)
 
     def _build_field(self, name: str) -> FilterField:
-        """Return the form field of a filter or of the two bounds of a range."""
+        """Build the form field of a filter, or of a range with two bounds."""
         label = filter_label(name, self._localizer)
         filter_input = FILTERS.get(name)
 
         if name == "visibility":
-            return WordsField(name, label, self.choices(name), kind="choice")
+            return WordsField(name, label, self.build_choices(name), kind="choice")
         if filter_input is FilterInput.WORDS:
-            return WordsField(name, label, self.choices(name))
+            return WordsField(name, label, self.build_choices(name))
         if filter_input is FilterInput.TEXT:
-            return TextField(name, label, self._entered_text(name))
+            return TextField(name, label, self._entered_value(name))
         if filter_input is FilterInput.FLAG:
-            return self._build_flag(name, label)
-        # Only the two bounds of a range are filters, so the range itself is not among the filters.
-        return self._build_range(name, label)
+            return self._build_flag_field(name, label)
+        # A range is not among the filters itself, but only its bounds.
+        return self._build_range_field(name, label)
 
-    def _build_flag(self, name: str, label: str) -> FlagField:
-        """Return a flag with the number of records for each of its values."""
+    def _build_flag_field(self, name: str, label: str) -> FlagField:
+        """Build the field of a flag, with the number of records for each of its values."""
         counts = self._facets["flags"].get(name, {})
         return FlagField(
             name=name,
             label=label,
-            value=self._entered_text(name),
+            value=self._entered_value(name),
             true=counts.get("true"),
             false=counts.get("false"),
             unknown=counts.get("unknown"),
         )
 
-    def _build_range(self, name: str, label: str) -> RangeField:
-        """Return a range with the lowest and the highest value among the matching records.
+    def _build_range_field(self, name: str, label: str) -> RangeField:
+        """Build the field of a range, with the lowest and the highest value among the matching records.
 
-        Composite scores have no upper bound. Readers enter them in percent, but the API counts them in 0-1.
+        Composite scores have no upper bound. Readers enter them in percent, but the API returns them in 0-1.
         """
         limits = self._facets["ranges"].get(name) or {}
         lowest = limits.get("min")
@@ -363,35 +368,35 @@ class _FormBuilder:
         return RangeField(
             name=name,
             label=label,
-            minimum=self._entered_text(f"{name}_min"),
-            maximum=self._entered_text(f"{name}_max") if has_upper_bound else None,
+            minimum=self._entered_value(f"{name}_min"),
+            maximum=self._entered_value(f"{name}_max") if has_upper_bound else None,
             low=lowest,
             high=highest,
         )
 
-    def _entered_text(self, name: str) -> str:
-        """Return the text of a filter that has only one, or an empty string if the filter is not set."""
+    def _entered_value(self, name: str) -> str:
+        """Return the value of a filter with a single value, or an empty string if the filter is not set."""
         return self._state.filters.get(name, ("",))[0]
 
 
 def _to_percent(share: float | None) -> float | None:
-    """Return a share in 0-1 in percent, or None if it is unknown."""
+    """Convert a share in 0-1 to a percentage, or return None if it is unknown."""
     return None if share is None else 100 * share
 
 
-def _contains_all(text: str, folded_words: list[str]) -> bool:
-    """Return whether a string contains each of the words, which have been folded already."""
+def _contains_all_words(text: str, folded_words: list[str]) -> bool:
+    """Return whether a string contains all the folded words, ignoring case and accents."""
     folded_text = fold(text)
     return all(word in folded_text for word in folded_words)
 
 
 def _without_bound(name: str) -> str:
-    """Return the name of the range that a bound belongs to, or any other name unchanged."""
+    """Remove the suffix of a bound, `_min` or `_max`, from the name of a filter."""
     return name.removesuffix("_min").removesuffix("_max")
 
 
 def _chip_label(name: str, localizer: Localizer) -> str:
-    """Return the label of a filter, with a sign after it if the filter is the bound of a range."""
+    """Return the label of a filter. Bounds have a sign, as in "Year ≥"."""
     label = filter_label(_without_bound(name), localizer)
     if name.endswith("_min"):
         return f"{label} ≥"
@@ -400,16 +405,14 @@ def _chip_label(name: str, localizer: Localizer) -> str:
     return label
 
 
-def _value_text(name: str, value: str, localizer: Localizer) -> str:
-    """Return the value of a filter as readers see it, such as "yes" for the flag value `true`.
+def _format_filter_value(name: str, value: str, localizer: Localizer) -> str:
+    """Format the value of a filter for readers, such as "yes" for the flag value `true`.
 
-    Free texts stay as they are, and so does a value in the address that the filter does not accept.
+    Free text is returned unchanged, and so is an invalid value from the address.
     """
     if name.removesuffix("_min") in COMPOSITES:
         return f"{value} %"
-
-    is_choice = value in CHOICES.get(name, ())
-    if not is_choice:
+    if value not in CHOICES.get(name, ()):
         return value
 
     if FILTERS[name] is FilterInput.FLAG:

@@ -1,4 +1,4 @@
-"""The badges of a dataset on the rank page: whether it passes a gate, fails it, or nothing is known about it."""
+"""The badges of a dataset on the rank page, which show whether it passes each gate."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,18 +7,18 @@ from touchstone.client import ScoredDataset
 from touchstone.web.localizer import Localizer
 from touchstone.web.rank_gates import GATES, GateInput
 from touchstone.web.rank_state import RankState
-from touchstone.web.views.gate_form import gate_label, gate_value
+from touchstone.web.views.gate_form import format_gate_value, gate_label
 
-# How each outcome is drawn: with the sign and the colour of a value that is true, false or unknown.
-_OUTCOME_STATES: Final = {"passed": "yes", "failed": "no", "unknown": "unknown"}
+# The CSS class for each outcome, with the sign and the colour of a true, false or unknown value.
+_CSS_CLASS_BY_OUTCOME: Final = {"passed": "yes", "failed": "no", "unknown": "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
 class GateBadge:
-    """The badge that shows whether a dataset passes a gate.
+    """A badge that shows whether a dataset passes a gate.
 
     Attributes:
-        label: What the gate is about.
+        label: The name of the gate for readers.
         outcome: The outcome in words: passed, failed or unknown.
         state: The CSS class with the sign and the colour of the outcome.
     """
@@ -29,28 +29,27 @@ class GateBadge:
 
 
 def gate_badges(dataset: ScoredDataset, state: RankState, localizer: Localizer) -> tuple[GateBadge, ...]:
-    """Return the badges of a dataset, one for each gate, which show whether the dataset passes it.
+    """Return one badge for each gate that the reader has set, in the order of the form.
 
-    A gate is a requirement that the reader has set, such as an accepted licence. The badges are in the order of the
-    form. The outcome of a gate is unknown if the API has not returned any.
+    A gate is a requirement, such as an accepted licence. Its outcome is unknown if the API has not returned one.
     """
     outcomes = dataset.gates or {}
 
     badges = []
-    for name, text in state.gates.items():
+    for name, entered_value in state.gates.items():
         outcome = outcomes.get(name, "unknown")
         badge = GateBadge(
-            label=_badge_label(name, text, localizer),
+            label=_badge_label(name, entered_value, localizer),
             outcome=localizer.text(f"gate_{outcome}"),
-            state=_OUTCOME_STATES[outcome],
+            state=_CSS_CLASS_BY_OUTCOME[outcome],
         )
         badges.append(badge)
     return tuple(badges)
 
 
-def _badge_label(name: str, text: str, localizer: Localizer) -> str:
-    """Return the label of a gate for a badge. Only bounds are labelled with their value, such as "Year ≥ 2015"."""
+def _badge_label(name: str, entered_value: str, localizer: Localizer) -> str:
+    """Return the label of a gate for a badge. Bounds also have their value, as in "Year ≥ 2015"."""
     label = gate_label(name, localizer)
     if GATES[name] is not GateInput.NUMBER:
         return label
-    return f"{label} {gate_value(name, text, localizer)}"
+    return f"{label} {format_gate_value(name, entered_value, localizer)}"

@@ -1,6 +1,6 @@
-"""The gates on the rank page: the form that sets them, and the chips that remove them.
+"""The form that sets the gates on the rank page, and the chips that remove them.
 
-A gate is a requirement that is reported for each dataset, and does not change its score.
+A gate is a requirement. The ranking shows for each dataset whether it passes, and its score does not change.
 """
 
 from collections.abc import Mapping
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from touchstone.core.attributes import ETHICAL, FLAGS
+from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.evidence import Assurance
 from touchstone.web.localizer import Localizer
-from touchstone.web.rank_filters import LABELS, parse_bound
-from touchstone.web.rank_gates import GATE_PREFIX, GATES, RANGE_GATES, WORD_GATES, GateInput, is_valid_gate, split_words
+from touchstone.web.rank_filters import METADATA_FIELDS, parse_bound
+from touchstone.web.rank_gates import GATE_PREFIX, GATES, RANGE_GATES, WORD_GATES, GateInput, is_valid_gate
 from touchstone.web.rank_state import RankState
 from touchstone.web.views.filter_form import FilterChip, RangeField, TextField
 
@@ -26,16 +27,16 @@ _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class GateOption:
-    """One value in the list of a gate. An empty `value` means that the gate is not set."""
+    """One value in the list of a gate; the empty value does not set the gate."""
 
     value: str
     label: str
-    chosen: bool
+    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
 class SelectField:
-    """The field of a gate whose value is selected from a list."""
+    """The field of a gate with a list of values to select one from."""
 
     name: str
     label: str
@@ -48,15 +49,21 @@ GateField = SelectField | TextField | RangeField
 
 @dataclass(frozen=True, slots=True)
 class GateGroup:
-    """A group of fields that is folded and unfolded together. `active` counts its gates that are set."""
+    """A group of fields that the reader folds and unfolds together.
+
+    Attributes:
+        name: The name of the group; its heading has the message key `group_<name>`.
+        fields: The fields in their order.
+        active_count: The number of gates that are set in the group.
+    """
 
     name: str
     fields: tuple[GateField, ...]
-    active: int
+    active_count: int
 
 
 def gate_groups(state: RankState, localizer: Localizer) -> tuple[GateGroup, ...]:
-    """Return the form for gates, filled in with the gates of a state."""
+    """Build the gate form, filled in with the gates of a state."""
     groups = []
     for group_name, field_names in _GROUPS.items():
         fields = tuple(_build_field(name, state, localizer) for name in field_names)
@@ -67,17 +74,16 @@ def gate_groups(state: RankState, localizer: Localizer) -> tuple[GateGroup, ...]
 
 
 def _field_name(gate: str) -> str:
-    """Return the name of a gate's form field. Both bounds of a range share one field."""
+    """Return the name of the form field of a gate. Both bounds of a range share one field."""
     if GATES[gate] is not GateInput.NUMBER:
         return gate
     return gate.removesuffix("_min").removesuffix("_max")
 
 
 def _build_field(name: str, state: RankState, localizer: Localizer) -> GateField:
-    """Build the form field for a gate, that is, for a requirement for datasets.
+    """Build the form field of a gate, or of a range with a gate for each bound.
 
-    A range has a field for two numbers, and words have a text field. For all other gates, readers select one of a few
-    values.
+    Ranges have two numbers, and gates with words have a text field. For other gates, readers select a value.
     """
     field_name = GATE_PREFIX + name
     label = _field_label(name, localizer)
@@ -87,49 +93,51 @@ def _build_field(name: str, state: RankState, localizer: Localizer) -> GateField
         maximum = state.gates.get(f"{name}_max", "")
         return RangeField(field_name, label, minimum, maximum, low=None, high=None)
 
-    text = state.gates.get(name, "")
+    entered_value = state.gates.get(name, "")
     if GATES[name] is GateInput.WORDS:
-        return TextField(field_name, label, text)
-    return SelectField(field_name, label, _gate_options(name, text, localizer))
+        return TextField(field_name, label, entered_value)
+    return SelectField(field_name, label, _gate_options(name, entered_value, localizer))
 
 
 def _gate_options(name: str, chosen_value: str, localizer: Localizer) -> tuple[GateOption, ...]:
-    """Return the values in the list of a gate, after an empty one that does not set the gate."""
+    """Return the values to select for a gate, beginning with the empty value that does not set it."""
     requires_level = GATES[name] is GateInput.LEVEL
     values = [level.value for level in Assurance] if requires_level else ["true"]
 
-    unset = GateOption("", localizer.text("gate_any"), chosen=not chosen_value)
-    options = [GateOption(value, gate_value(name, value, localizer), chosen=value == chosen_value) for value in values]
-    return (unset, *options)
+    options = [GateOption("", localizer.text("gate_any"), is_chosen=not chosen_value)]
+    for value in values:
+        label = format_gate_value(name, value, localizer)
+        options.append(GateOption(value, label, is_chosen=value == chosen_value))
+    return tuple(options)
 
 
 def _field_label(name: str, localizer: Localizer) -> str:
-    """Return the label of a field, which is usually the one of the attribute that its gate is about."""
-    if name in LABELS or name == "trainable":
+    """Return the label of a form field, which is usually the label of the attribute."""
+    if name in METADATA_FIELDS or name == "trainable":
         return localizer.text(f"rank_{name}")
     return localizer.attribute(RANGE_GATES.get(name, name))
 
 
-def gate_value(name: str, text: str, localizer: Localizer) -> str:
-    """Return the value of a gate in words, or an invalid value as the reader entered it."""
-    if not is_valid_gate(name, text):
-        return text
+def format_gate_value(name: str, entered_value: str, localizer: Localizer) -> str:
+    """Format the value of a gate for readers, and return an invalid value unchanged."""
+    if not is_valid_gate(name, entered_value):
+        return entered_value
 
     gate_input = GATES[name]
     if gate_input is GateInput.LEVEL:
-        return localizer.text(f"assurance_{text}")
+        return localizer.text(f"assurance_{entered_value}")
     if gate_input is GateInput.FLAG:
-        return localizer.text("yes" if text == "true" else "no")
+        return localizer.text("yes" if entered_value == "true" else "no")
     if gate_input is GateInput.WORDS:
-        return localizer.text("gate_or").join(split_words(text))
+        return localizer.text("gate_or").join(split_at_commas(entered_value))
 
-    # Years have no separator between thousands.
+    # A year has no separator between thousands.
     is_year = _field_name(name) == "year"
-    return text if is_year else localizer.number(parse_bound(name, text))
+    return entered_value if is_year else localizer.number(parse_bound(name, entered_value))
 
 
 def gate_label(name: str, localizer: Localizer) -> str:
-    """Return the subject of a gate. Bounds end with their sign, such as "Year ≥"."""
+    """Return the label of a gate. Bounds have a sign, as in "Year ≥"."""
     label = _field_label(_field_name(name), localizer)
     if GATES[name] is not GateInput.NUMBER:
         return label
@@ -137,14 +145,14 @@ def gate_label(name: str, localizer: Localizer) -> str:
 
 
 def gate_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]:
-    """Return the chips above the ranking: small links that each show an active gate and remove it."""
+    """Return one chip for each active gate, which is a link above the ranking that removes the gate."""
     chips = []
-    for name, text in state.gates.items():
+    for name, entered_value in state.gates.items():
         state_without_gate = state.without_gate(name)
         chip = FilterChip(
             label=gate_label(name, localizer),
-            value=gate_value(name, text, localizer),
-            remove=state_without_gate.query(),
+            value=format_gate_value(name, entered_value, localizer),
+            removal_query=state_without_gate.query(),
             key=GATE_PREFIX + name,
         )
         chips.append(chip)
@@ -152,6 +160,6 @@ def gate_chips(state: RankState, localizer: Localizer) -> tuple[FilterChip, ...]
 
 
 def invalid_gate_message(name: str, localizer: Localizer) -> str:
-    """Return the message below the field of a gate that does not accept its value: what to enter instead."""
+    """Return the message below the field of a gate with an invalid value."""
     key = "rank_not_a_number" if GATES[name] is GateInput.NUMBER else "rank_not_a_choice"
     return localizer.text(key, name=_field_label(_field_name(name), localizer))

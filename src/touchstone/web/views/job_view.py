@@ -1,4 +1,4 @@
-"""The job pages: progress, the measured quality of a model, and the contributions of an explanation."""
+"""The progress of jobs, the quality of trained models and the results of explanations."""
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
@@ -13,10 +13,10 @@ from touchstone.web.localizer import Localizer
 JsonObject = Mapping[str, Any]
 
 _SEARCH_PHASE: Final = "searching"
-_MIN_TRIALS: Final = 3  # trials whose pace is enough for an estimate
-_WITHOUT_DECIMALS: Final = 1_000  # From this size on, explained numbers are shown without decimals.
-_WITH_ONE_DECIMAL: Final = 100
-_MAX_CONTRIBUTIONS: Final = 14  # contributions that are shown one by one
+_MIN_TRIALS_FOR_ESTIMATE: Final = 3  # fewer finished trials do not allow an estimate of the remaining time
+_MIN_SIZE_WITHOUT_DECIMALS: Final = 1_000  # explained numbers from this size on have no decimals
+_MIN_SIZE_WITH_ONE_DECIMAL: Final = 100
+_MAX_CONTRIBUTIONS: Final = 14  # columns with a separate bar in the chart
 _OTHER_COLUMNS: Final = "…"
 
 
@@ -29,8 +29,8 @@ class MetricRow:
         value: The measured value; None if it is unknown.
         low: The lower end of the confidence interval.
         high: The upper end of the confidence interval.
-        baseline: The value of a model that ignores every column; None if it was not measured.
-        main: Whether the training has optimized this metric.
+        baseline: The value of a trivial model that ignores every column; None if it was not measured.
+        is_main: Whether the training has optimized this metric.
     """
 
     label: str
@@ -38,7 +38,7 @@ class MetricRow:
     low: float | None
     high: float | None
     baseline: float | None
-    main: bool
+    is_main: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,13 @@ class ChartTitle:
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
-    """A file that a job has produced, with its size and its description, which is empty for unknown files."""
+    """A file that a job has produced.
+
+    Attributes:
+        name: The name of the file.
+        bytes: The size in bytes; None if it is unknown.
+        content: A description of the content; empty for unknown files.
+    """
 
     name: str
     bytes: int | None
@@ -60,24 +66,33 @@ class JobFile:
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """The metrics of each group of a sensitive column. `metrics` has their labels by name."""
+    """The metrics of each group of people in one sensitive column.
+
+    Attributes:
+        column: The name of the column.
+        metrics: The labels of the metrics, by name.
+        groups: The groups with their metrics, as in the result of the job.
+        gaps: The largest difference between groups for each metric, as in the result of the job.
+        class_tables: The rates of each class by its name, if there are more than two classes.
+    """
 
     column: str
     metrics: Mapping[str, str]
     groups: tuple[JsonObject, ...]
     gaps: JsonObject
+    class_tables: Mapping[str, "GroupTable"]
 
 
 @dataclass(frozen=True, slots=True)
 class ContributionBar:
-    """What one column adds to a prediction, as a bar of a waterfall chart.
+    """The contribution of one column to a prediction, as a bar of a waterfall chart.
 
     Attributes:
         column: The name of the column.
         value: The value of the column in the explained row; None if it is unknown.
-        points: What the column adds to the prediction; negative if it lowers the prediction.
-        start: Where the bar begins, as a share of the chart's width.
-        width: The length of the bar, as a share of the chart's width.
+        points: The amount that the column adds to the prediction; negative if it lowers the prediction.
+        start: The left end of the bar, as a share of the chart width.
+        width: The length of the bar, as a share of the chart width.
     """
 
     column: str
@@ -89,30 +104,35 @@ class ContributionBar:
 
 @dataclass(frozen=True, slots=True)
 class JobTiming:
-    """How long a job has been waiting or running, and how long it will probably take.
+    """The time that a job has waited or run, and the estimated remaining time.
 
     Attributes:
-        waiting: Whether the job has not started yet.
-        seconds: The elapsed seconds, from which the page's script lets a clock run.
-        elapsed: The elapsed time as the clock shows it.
-        remaining: The estimated remaining time; None if there is no estimate.
+        is_waiting: Whether the job has not started yet.
+        seconds: The elapsed seconds. The script of the page starts its clock with them.
+        elapsed: The elapsed time, formatted for the clock.
+        remaining: The estimated remaining time, formatted for display; None if there is no estimate.
     """
 
-    waiting: bool
+    is_waiting: bool
     seconds: int
     elapsed: str
     remaining: str | None
 
 
 def localized_text(value: Any, locale: str) -> str:
-    """Return a string of a job's result in the reader's language, or an empty string if there is none."""
+    """Return a text in the result of a job in the given language, or an empty string if there is none.
+
+    Args:
+        value: The text by language, a single string for all languages, or None.
+        locale: The language, `fr` or `en`.
+    """
     if isinstance(value, Mapping):
         return str(value.get(locale, ""))
     return str(value or "")
 
 
 def progress_text(job: Job, localizer: Localizer) -> str:
-    """Return the current step of a running job in words, or an empty string if it is unknown."""
+    """Describe the current step of a running job, or return an empty string if it is unknown."""
     progress = job.progress
     if progress is None or not progress.message or job.status != "running":
         return ""
@@ -124,9 +144,9 @@ def progress_text(job: Job, localizer: Localizer) -> str:
 
 def job_timing(job: Job, *, localizer: Localizer, now: datetime) -> JobTiming:
     """Return the time that a job has waited or run until `now`, and an estimate of the remaining time."""
-    # The clocks of two machines may differ by a little, so a job may seem to have started in the future.
-    since = job.started_at or job.created_at
-    elapsed_seconds = max(0.0, (now - since).total_seconds())
+    # The clocks of two machines may differ slightly, so a job may seem to have started in the future.
+    start = job.started_at or job.created_at
+    elapsed_seconds = max(0.0, (now - start).total_seconds())
 
     remaining_seconds = _estimate_remaining_seconds(job, elapsed_seconds)
     remaining_text = None
@@ -134,7 +154,7 @@ def job_timing(job: Job, *, localizer: Localizer, now: datetime) -> JobTiming:
         remaining_text = localizer.estimated_duration(remaining_seconds)
 
     return JobTiming(
-        waiting=job.started_at is None,
+        is_waiting=job.started_at is None,
         seconds=int(elapsed_seconds),
         elapsed=format_clock(int(elapsed_seconds)),
         remaining=remaining_text,
@@ -142,7 +162,7 @@ def job_timing(job: Job, *, localizer: Localizer, now: datetime) -> JobTiming:
 
 
 def format_clock(seconds: int) -> str:
-    """Return a duration as `m:ss`, or `h:mm:ss` from one hour on."""
+    """Format a duration as `m:ss`, or as `h:mm:ss` from one hour on."""
     hours, remaining_seconds = divmod(seconds, 3600)
     minutes, remaining_seconds = divmod(remaining_seconds, 60)
     if hours:
@@ -151,22 +171,22 @@ def format_clock(seconds: int) -> str:
 
 
 def _estimate_remaining_seconds(job: Job, elapsed_seconds: float) -> float | None:
-    """Return how many seconds the model search of a training will probably still take, or None if that is unknown.
+    """Estimate the remaining seconds of a model search, or return None if that is not possible.
 
-    A search tries several models, which take similar times. After three trials, their average is used for the others.
-    The estimate never exceeds the time limit of the search. Other phases of a job allow no estimate.
+    A search tries several models, and the trials take similar times. The estimate multiplies their average time by the
+    number of remaining trials, and never exceeds the time limit of the search. Other phases of a job allow no estimate.
     """
     progress = job.progress
     if job.status != "running" or progress is None or progress.phase != _SEARCH_PHASE:
         return None
 
     finished_trials = progress.step or 0
-    all_trials = progress.total_steps or 0
-    if finished_trials < _MIN_TRIALS or all_trials <= finished_trials:
+    remaining_trials = (progress.total_steps or 0) - finished_trials
+    if finished_trials < _MIN_TRIALS_FOR_ESTIMATE or remaining_trials <= 0:
         return None
 
     seconds_per_trial = elapsed_seconds / finished_trials
-    remaining_seconds = seconds_per_trial * (all_trials - finished_trials)
+    remaining_seconds = seconds_per_trial * remaining_trials
 
     budget = job.request.get("budget") or {}
     limit_seconds = budget.get("max_runtime_seconds")
@@ -177,10 +197,9 @@ def _estimate_remaining_seconds(job: Job, elapsed_seconds: float) -> float | Non
 
 
 def metric_rows(result: JsonObject, localizer: Localizer) -> tuple[MetricRow, ...]:
-    """Return the measured quality of a trained model, one row for each metric.
+    """Return one row for each measured metric of a trained model, beginning with the optimized metric.
 
-    The metric that the training has optimized comes first. The values were measured on the test rows or, if the split
-    has none, by cross-validation.
+    The metrics were measured on the test rows or, if there are none, by cross-validation.
     """
     metrics = result.get("metrics") or {}
     measurements = metrics.get("holdout") or metrics.get("folds") or {}
@@ -195,30 +214,29 @@ def metric_rows(result: JsonObject, localizer: Localizer) -> tuple[MetricRow, ..
             low=measured.get("low"),
             high=measured.get("high"),
             baseline=_point_estimate(baselines.get(name) or {}),
-            main=name == main_metric,
+            is_main=name == main_metric,
         )
         rows.append(row)
 
-    main_rows = [row for row in rows if row.main]
-    other_rows = [row for row in rows if not row.main]
-    return (*main_rows, *other_rows)
+    rows.sort(key=lambda row: not row.is_main)
+    return tuple(rows)
 
 
 def _point_estimate(metric: JsonObject) -> float | None:
-    """Return the value of a metric: of the test rows, or the mean of the folds."""
+    """Return the value of a metric on the test rows, or its mean over the folds of a cross-validation."""
     value: float | None = metric.get("value", metric.get("mean"))
     return value
 
 
 def _metric_label(labels: Mapping[str, tuple[str, str]], name: str, localizer: Localizer) -> str:
-    """Return the label of a metric, or its name if it has no label."""
+    """Return the localized label of a metric, or its name if it has no label."""
     if name not in labels:
         return name
     return localizer.choose_text(labels[name])
 
 
 def chart_titles(job: Job, localizer: Localizer) -> tuple[ChartTitle, ...]:
-    """Return the charts of a result."""
+    """Return the names and localized titles of the charts in the result of a job."""
     charts = (job.result or {}).get("charts") or {}
 
     titles = []
@@ -229,9 +247,9 @@ def chart_titles(job: Job, localizer: Localizer) -> tuple[ChartTitle, ...]:
 
 
 def chart_spec(job: Job, name: str, locale: str) -> JsonObject | None:
-    """Return the Vega-Lite specification of a chart in a language, or None if the job has no such chart.
+    """Return the Vega-Lite specification of a chart, or None if the job has no such chart.
 
-    The result of the job has a specification for each language, or a single one if the chart contains no words.
+    The result of a job has a specification for each language, or a single one if the chart contains no words.
     """
     charts = (job.result or {}).get("charts") or {}
     chart = charts.get(name)
@@ -245,7 +263,7 @@ def chart_spec(job: Job, name: str, locale: str) -> JsonObject | None:
 
 
 def job_files(job: Job, localizer: Localizer) -> tuple[JobFile, ...]:
-    """Return the files that a job has left."""
+    """Return the files that a job has produced, with localized descriptions."""
     files = []
     for artifact in job.artifacts:
         label = ARTIFACT_LABELS.get(artifact.name)
@@ -255,14 +273,14 @@ def job_files(job: Job, localizer: Localizer) -> tuple[JobFile, ...]:
 
 
 def group_tables(result: JsonObject, localizer: Localizer) -> tuple[GroupTable, ...]:
-    """Return the metrics by group, one table for each sensitive column."""
+    """Return the metrics by group of people, with one table for each sensitive column."""
     return tuple(_group_table(entry, localizer) for entry in result.get("group_metrics") or ())
 
 
 def _group_table(entry: JsonObject, localizer: Localizer) -> GroupTable:
-    """Return the table that compares the groups of people in one sensitive column, such as women and men.
+    """Return the table that compares the groups in a sensitive column, such as women and men.
 
-    It has a row for each group, and a column for each metric that was measured for any of them.
+    It has a row for each group, and a column for each metric that was measured for at least one group.
     """
     groups = tuple(entry.get("groups") or ())
 
@@ -272,37 +290,47 @@ def _group_table(entry: JsonObject, localizer: Localizer) -> GroupTable:
             labels[name] = _metric_label(GROUP_METRIC_LABELS, name, localizer)
 
     gaps = entry.get("gaps") or {}
-    return GroupTable(entry["column"], labels, groups, gaps)
+    class_tables = {
+        class_name: _group_table(_class_entry(entry, class_name), localizer)
+        for class_name in entry.get("class_gaps") or {}
+    }
+    return GroupTable(entry["column"], labels, groups, gaps, class_tables)
+
+
+def _class_entry(entry: JsonObject, class_name: str) -> JsonObject:
+    """Return the entry of a sensitive column with the rates of one class in place of the metrics of all classes."""
+    groups = [{**group, "metrics": group["classes"][class_name]} for group in entry["groups"]]
+    return {"column": entry["column"], "groups": groups, "gaps": entry["class_gaps"][class_name]}
 
 
 def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
-    """Return the contribution of each column to one prediction, as the bars of a waterfall chart.
+    """Return the contributions of the columns to one prediction, as the bars of a waterfall chart.
 
-    The first bar begins at the base value, which is the average prediction. Every other bar begins where the one before
-    it ends, and the last one ends at the prediction.
+    The first bar begins at the base value, which is the average prediction. Each of the others begins at the end of the
+    previous bar, and the last bar ends at the prediction.
     """
     values = explained_row.get("values") or {}
     base_value = float(explained_row["base_value"])
     uncertain_columns = explained_row.get("uncertain") or ()
     contributions = _strongest_contributions(explained_row["attributions"], uncertain_columns)
 
-    # The bar with the number `index` lies between `ends[index]` and `ends[index + 1]`.
+    # Bar `index` lies between `levels[index]` and `levels[index + 1]`.
     all_points = [points for _, points in contributions]
-    ends = list(itertools.accumulate(all_points, initial=base_value))
+    levels = list(itertools.accumulate(all_points, initial=base_value))
 
-    lowest = min(ends)
-    chart_width = max(ends) - lowest
+    lowest_level = min(levels)
+    chart_width = max(levels) - lowest_level
     if chart_width == 0:
-        chart_width = 1.0  # no column adds anything, so all bars are empty
+        chart_width = 1.0  # no column contributes anything, so all bars are empty
 
     bars = []
     for index, (column, points) in enumerate(contributions):
-        left_end = min(ends[index], ends[index + 1])
+        left_end = min(levels[index], levels[index + 1])
         bar = ContributionBar(
             column=column,
             value=values.get(column),
             points=points,
-            start=(left_end - lowest) / chart_width,
+            start=(left_end - lowest_level) / chart_width,
             width=abs(points) / chart_width,
         )
         bars.append(bar)
@@ -310,20 +338,22 @@ def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
 
 
 def shown_decimals(explained_row: JsonObject) -> int:
-    """Return the number of decimals for the numbers of an explained row. Large numbers need none."""
-    size = max(abs(float(explained_row["base_value"])), abs(float(explained_row["prediction"])))
-    if size >= _WITHOUT_DECIMALS:
+    """Return the number of decimals for the numbers of an explained row; large numbers need none."""
+    base_value = float(explained_row["base_value"])
+    prediction = float(explained_row["prediction"])
+    size = max(abs(base_value), abs(prediction))
+    if size >= _MIN_SIZE_WITHOUT_DECIMALS:
         return 0
-    return 1 if size >= _WITH_ONE_DECIMAL else 3
+    return 1 if size >= _MIN_SIZE_WITH_ONE_DECIMAL else 3
 
 
 def _strongest_contributions(
     points_by_column: Mapping[str, float], uncertain_columns: Collection[str]
 ) -> list[tuple[str, float]]:
-    """Return the columns that change a prediction most, strongest first, each with the points that it adds.
+    """Return the columns with the strongest contributions to a prediction, strongest first.
 
-    The chart has room for a limited number of columns. The points of all others are added up under the name `…`, and
-    so are those of `uncertain_columns`, whose contribution may as well be zero.
+    The chart has room for a limited number of columns. The contributions of all other columns are added up under the
+    name `…`, and so are the contributions of `uncertain_columns`, which may be due to chance.
     """
     strongest_first = sorted(points_by_column.items(), key=_contribution_strength, reverse=True)
     certain = [(column, points) for column, points in strongest_first if column not in uncertain_columns]
@@ -338,13 +368,13 @@ def _strongest_contributions(
 
 
 def _contribution_strength(contribution: tuple[str, float]) -> float:
-    """Return by how much a column changes the prediction, in either direction."""
+    """Return the amount by which a column raises or lowers the prediction."""
     _, points = contribution
     return abs(points)
 
 
 def influential_columns(result: JsonObject) -> tuple[JsonObject, ...]:
-    """Return the columns with an importance or a mean contribution for the model as a whole."""
+    """Return the columns with an importance or a mean SHAP value for the model as a whole."""
     entries: Sequence[JsonObject] = result.get("global") or ()
 
     columns = []

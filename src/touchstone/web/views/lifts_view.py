@@ -1,7 +1,7 @@
-"""The lifts of a dataset, as its page shows them.
+"""The lifts of a dataset, formatted for display.
 
-A lift is the gain in score, and the new rank, that the dataset would have if one more of its attributes were verified
-at the level of evidence that the reader requires.
+A lift is the score and rank that the dataset would have if one more of its attributes were verified at the required
+level of evidence.
 """
 
 from collections.abc import Sequence
@@ -14,16 +14,16 @@ from touchstone.web.views.score_range import SCORE_DIGITS
 
 @dataclass(frozen=True, slots=True)
 class LiftRow:
-    """One lift: what the dataset would gain if one attribute were verified.
+    """One lift, formatted for display.
 
     Attributes:
-        attribute: The name of the attribute.
+        attribute: The name of the attribute to verify.
         value: The value that would have to be verified.
-        current: The value that is known now at the level of evidence that the reader requires; None if it is unknown.
-        is_merely_declared: Whether the value to be verified is declared already, but with too little evidence.
-        score: The score that the dataset would have, as text.
-        rank: The rank that the dataset would have, as text.
-        gain: By how much the score would rise, as text.
+        current: The present value at the required level of evidence; None if it is unknown.
+        is_merely_declared: Whether the value is already declared, but with too little evidence.
+        score: The score that the dataset would have.
+        rank: The rank that the dataset would have.
+        gain: The increase of the score, with a sign.
     """
 
     attribute: str
@@ -37,63 +37,68 @@ class LiftRow:
 
 @dataclass(frozen=True, slots=True)
 class LiftsView:
-    """The lifts of a dataset, with its present rank.
+    """The lifts of a dataset and its present rank, formatted for display.
 
     Attributes:
-        rank: The present rank of the dataset, as text, with an equals sign if others share it.
-        total: How many datasets are ranked, as text; one that does not pass the filters is counted as well.
-        is_ranked: Whether the dataset passes the filters and, if the ranking hides what fails them, the gates.
-        rank_range: The best and the worst rank that are possible as long as ethical attributes are unknown, in words;
-            empty if only one rank is possible.
+        rank: The present rank of the dataset, with an equals sign if others share it.
+        ranked_count: The number of ranked datasets, including this one even if it does not pass the filters.
+        is_ranked: Whether the dataset is part of the ranking: it passes the filters and, if the ranking hides datasets
+            that fail a gate, the gates.
+        rank_range: The best and the worst rank that unknown ethical attributes allow, in words; empty if only one rank
+            is possible.
         rows: The lifts that raise the score, the largest gain first.
-        without_effect: How many attributes could be verified without any effect on the score.
-        smallest_set: The names of the fewest attributes that, verified together, would bring the dataset to the rank
-            that the page aims at; empty if no attributes would.
-        sentence: The same in a sentence; empty for a dataset that has reached this rank.
+        ineffective_count: The number of attributes that would not change the score if they were verified.
+        smallest_set: A minimal set of attributes that would bring the dataset to the target rank if they were verified
+            together; empty if there is none.
+        sentence: A sentence about this set; empty if the dataset has already reached the target rank.
     """
 
     rank: str
-    total: str
+    ranked_count: str
     is_ranked: bool
     rank_range: str
     rows: tuple[LiftRow, ...]
-    without_effect: int
+    ineffective_count: int
     smallest_set: tuple[str, ...]
     sentence: str
 
 
-def lifts_view(lifts: Lifts, localizer: Localizer) -> LiftsView:
-    """Return the lifts of a dataset, formatted for display.
+def lifts_view(result: Lifts, localizer: Localizer) -> LiftsView:
+    """Return the lifts of a dataset and its present rank, formatted for display.
 
-    A lift is the gain in score, and the new rank, that one more verified attribute would bring.
+    A lift is the score and rank that the dataset would have if one more of its attributes were verified.
+
+    Args:
+        result: The lifts as the API returns them, with the present rank and the target rank.
+        localizer: The reader's language.
     """
-    raising_lifts = [lift for lift in lifts.lifts if lift.gain > 0]
+    effective_lifts = [lift for lift in result.lifts if lift.gain > 0]
 
     smallest_set: tuple[str, ...] = ()
-    if lifts.smallest_set is not None:
-        smallest_set = tuple(lifts.smallest_set.attributes)
+    if result.smallest_set is not None:
+        smallest_set = tuple(result.smallest_set.attributes)
 
-    # A dataset that has reached the rank that the page aims at needs no advice.
-    has_reached_target = lifts.target_rank is not None and lifts.rank <= lifts.target_rank
-    sentence = "" if has_reached_target else lifts.sentence or ""
+    # A dataset that has reached the target rank needs no advice.
+    has_reached_target = result.target_rank is not None and result.rank <= result.target_rank
+    sentence = "" if has_reached_target else result.sentence or ""
 
-    # The rank of a dataset outside of the ranking is the one that it would have if it were added.
-    total_count = lifts.total_count if lifts.matches_filters else lifts.total_count + 1
+    # The rank of a dataset that does not match the filters is the rank that it would have in addition to the others.
+    ranked_count = result.total_count if result.matches_filters else result.total_count + 1
 
     return LiftsView(
-        rank=localizer.place(lifts.place or lifts.rank, lifts.tied_with),
-        total=localizer.number(total_count),
-        is_ranked=lifts.matches_filters,
-        rank_range=_describe_rank_range(lifts, localizer),
-        rows=_lift_rows(raising_lifts, localizer),
-        without_effect=len(lifts.lifts) - len(raising_lifts),
+        rank=localizer.place(result.place or result.rank, result.tied_with),
+        ranked_count=localizer.number(ranked_count),
+        is_ranked=result.matches_filters,
+        rank_range=_describe_rank_range(result, localizer),
+        rows=_lift_rows(effective_lifts, localizer),
+        ineffective_count=len(result.lifts) - len(effective_lifts),
         smallest_set=smallest_set,
         sentence=sentence,
     )
 
 
 def _lift_rows(lifts: Sequence[Lift], localizer: Localizer) -> tuple[LiftRow, ...]:
-    """Return the rows of the table of lifts."""
+    """Return one table row for each lift."""
     rows = []
     for lift in lifts:
         gain = localizer.number(lift.gain, digits=SCORE_DIGITS)
@@ -111,12 +116,12 @@ def _lift_rows(lifts: Sequence[Lift], localizer: Localizer) -> tuple[LiftRow, ..
     return tuple(rows)
 
 
-def _describe_rank_range(lifts: Lifts, localizer: Localizer) -> str:
-    """Return in words the best and the worst rank that are possible as long as ethical attributes are unknown.
+def _describe_rank_range(result: Lifts, localizer: Localizer) -> str:
+    """Describe the best and the worst rank that unknown ethical attributes allow.
 
-    The text is empty if only one rank is possible, or if the range was not computed.
+    The description is empty if only one rank is possible, or if the range was not computed.
     """
-    ranks = lifts.unknown_ranks
+    ranks = result.unknown_ranks
     if ranks is None or ranks.best == ranks.worst:
         return ""
     return localizer.text("rank_range", best=localizer.number(ranks.best), worst=localizer.number(ranks.worst))

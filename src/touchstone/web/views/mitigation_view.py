@@ -1,4 +1,4 @@
-"""The effect of a mitigation of unequal treatment, as a training page shows it."""
+"""The effect of a mitigation of unequal treatment, formatted for the page of a training."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,14 @@ JsonObject = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class EffectRow:
-    """A measure before and after the mitigation. For gaps, `column` is the sensitive column."""
+    """A metric or a gap between groups, before and after the mitigation.
+
+    Attributes:
+        column: The sensitive column of a gap; empty for a metric of the whole model.
+        label: The name of the metric or the gap for readers.
+        before: The value without the mitigation.
+        after: The value with the mitigation.
+    """
 
     column: str
     label: str
@@ -22,14 +29,14 @@ class EffectRow:
 
 @dataclass(frozen=True, slots=True)
 class MitigationTable:
-    """The mitigation of unequal treatment and its effect."""
+    """A mitigation of unequal treatment, described in a text, and its effect."""
 
     text: str
     rows: tuple[EffectRow, ...]
 
 
 def mitigation_table(result: JsonObject, localizer: Localizer) -> MitigationTable | None:
-    """Return the effect of the mitigation on the quality and on the gaps between groups, or None if there was none."""
+    """Return the effect of the mitigation on quality and on gaps, or None if there was none."""
     mitigation = result.get("mitigation")
     if not mitigation:
         return None
@@ -41,23 +48,46 @@ def mitigation_table(result: JsonObject, localizer: Localizer) -> MitigationTabl
 
 def _quality_row(mitigation: JsonObject, localizer: Localizer) -> EffectRow:
     """Return the metric used to compare models, before and after the mitigation."""
-    metric = mitigation["before"]["metrics"]["metric"]
-    before, after = (_value(mitigation[state]["metrics"], metric) for state in ("before", "after"))
-    return EffectRow("", localizer.choose_text(METRIC_LABELS[metric]), before, after)
+    metrics_before = mitigation["before"]["metrics"]
+    metrics_after = mitigation["after"]["metrics"]
+    metric = metrics_before["metric"]
+    return EffectRow(
+        column="",
+        label=localizer.choose_text(METRIC_LABELS[metric]),
+        before=_point_estimate(metrics_before, metric),
+        after=_point_estimate(metrics_after, metric),
+    )
 
 
-def _value(metrics: JsonObject, metric: str) -> float | None:
-    """Return the value of a metric on the test rows, or its mean over folds."""
+def _point_estimate(metrics: JsonObject, metric: str) -> float | None:
+    """Return the value of a metric on the test rows, or its mean over the folds of a cross-validation."""
     measured = (metrics.get("holdout") or metrics["folds"])[metric]
     value: float | None = measured.get("value", measured.get("mean"))
     return value
 
 
 def _gap_rows(mitigation: JsonObject, localizer: Localizer) -> Iterator[EffectRow]:
-    """Yield the widest gap of every metric between the groups of every sensitive column, before and after."""
+    """Yield the largest gap between groups for each metric and column, before and after."""
     entries_before = mitigation["before"]["group_metrics"]
     entries_after = mitigation["after"]["group_metrics"]
     for before, after in zip(entries_before, entries_after, strict=True):
         for metric, gap in before["gaps"].items():
             label = localizer.text("gap_of_metric", metric=localizer.choose_text(GROUP_METRIC_LABELS[metric]))
             yield EffectRow(before["column"], label, gap["difference"], after["gaps"][metric]["difference"])
+        yield from _class_gap_rows(before, after, localizer)
+
+
+def _class_gap_rows(before: JsonObject, after: JsonObject, localizer: Localizer) -> Iterator[EffectRow]:
+    """Yield the largest gap for each class and rate of a column, before and after, if there are more than two classes.
+
+    Args:
+        before: The entry of the column in the metrics by group before the mitigation.
+        after: The entry after the mitigation.
+        localizer: The language of the labels.
+    """
+    for class_name, gaps in before.get("class_gaps", {}).items():
+        gaps_after = after["class_gaps"][class_name]
+        for metric, gap in gaps.items():
+            metric_label = localizer.choose_text(GROUP_METRIC_LABELS[metric])
+            label = localizer.text("gap_of_class_metric", metric=metric_label, name=class_name)
+            yield EffectRow(before["column"], label, gap["difference"], gaps_after[metric]["difference"])

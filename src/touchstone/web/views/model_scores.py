@@ -1,4 +1,4 @@
-"""The scores of trained models beside the datasets of a ranking."""
+"""The scores of trained models, which a ranking shows beside the datasets."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from touchstone.web.localizer import Localizer
 
 @dataclass(frozen=True, slots=True)
 class ModelScore:
-    """How well a model does that was trained on a dataset.
+    """The score of a model that was trained on a dataset, formatted for display.
 
     Attributes:
-        place: 1 plus the number of better scores in the comparison, with an equals sign if others share the place.
+        place: The place of the score in the comparison, with an equals sign if others share it.
         metric: The name of the metric for readers.
-        value: The score as text.
+        value: The score.
     """
 
     place: str
@@ -25,19 +25,21 @@ class ModelScore:
 
 
 def model_scores(comparisons: Iterable[TrainingComparison], localizer: Localizer) -> Mapping[int, ModelScore]:
-    """Return the scores of the latest comparison that has any, by the id of the dataset.
+    """Return the scores of the latest comparison with scores, by dataset id.
 
-    The comparisons are in the order in which the service lists them, newest first.
+    Args:
+        comparisons: The comparisons, newest first.
+        localizer: The reader's language.
     """
     for comparison in comparisons:
-        scores = _scores_of(comparison, localizer)
+        scores = _collect_scores(comparison, localizer)
         if scores:
             return scores
     return {}
 
 
-def _scores_of(comparison: TrainingComparison, localizer: Localizer) -> dict[int, ModelScore]:
-    """Return the scores of a comparison by the id of the dataset; none as long as they have no places."""
+def _collect_scores(comparison: TrainingComparison, localizer: Localizer) -> dict[int, ModelScore]:
+    """Return the scores of a comparison by dataset id, without datasets that have no place yet."""
     scores = {}
     for item in comparison.datasets:
         if item.score is None or item.place is None:

@@ -1,7 +1,6 @@
-"""Why one of two compared datasets ranks above the other, criterion by criterion, and which slider reverses the order.
+"""The differences between two compared datasets, and the slider that reverses their order.
 
-The pairs are those of the comparison page, which compares up to five datasets. In every pair, the dataset `above` is
-the one with the better rank.
+The comparison page compares up to five datasets. In every pair, the dataset `above` has the better rank.
 """
 
 import math
@@ -19,18 +18,18 @@ from touchstone.web.views.score_range import SCORE_DIGITS
 from touchstone.web.views.weighted_criteria import WeightedCriterion, css_percentage
 
 _EXACT_DECIMALS: Final = 9  # further decimals of a computed position are rounding errors
-_ZERO_POSITION: Final = 0.5  # bars of differences begin in the middle and go to the left or to the right
+_BAR_ORIGIN: Final = 0.5  # bars of differences extend from the middle to the left or to the right
 
 
 @dataclass(frozen=True, slots=True)
 class DifferenceRow:
-    """How the two datasets of a pair differ in one criterion.
+    """The difference between the two datasets of a pair in one criterion, formatted for display.
 
     Attributes:
         criterion: The criterion.
-        above, below: The values of the criterion for both datasets, as text.
-        points: By how many points the dataset `above` is better, with a sign.
-        x, width: The SVG attributes of the bar, which goes to the right where the dataset `above` is better.
+        above, below: The values of both datasets.
+        points: The lead of the dataset `above` in points, with a sign.
+        x, width: The SVG attributes of a bar that extends to the right if the dataset `above` leads.
     """
 
     criterion: WeightedCriterion
@@ -43,7 +42,7 @@ class DifferenceRow:
 
 @dataclass(frozen=True, slots=True)
 class ReversalLink:
-    """A link to the rank page with one slider moved just so far that the order of a pair is reversed.
+    """A link to the rank page that moves one slider so that the order of a pair is reversed.
 
     Attributes:
         label: The text of the link.
@@ -61,11 +60,11 @@ class PairView:
     Attributes:
         above, below: The two datasets.
         are_neighbours: Whether none of the other compared datasets ranks between them.
-        sentence: Why the one ranks above the other, in one sentence.
-        lead: By how much the score of the dataset `above` is higher, as text.
+        sentence: A sentence that explains why one ranks above the other.
+        lead: The difference of their scores, formatted for display.
         rows: The criteria with a weight, the largest difference first.
-        reversal: The link that reverses the order; None if moving a single slider cannot do that.
-        is_out_of_reach: Whether the weight that reverses the order is beyond the end of its slider.
+        reversal: The link that reverses the order; None if no single slider can reverse it.
+        is_out_of_reach: Whether the weight that would reverse the order is beyond the end of its slider.
     """
 
     above: ComparedDataset
@@ -86,7 +85,7 @@ def pair_views(
     Args:
         comparison: The comparison as the API returns it.
         criteria: All criteria with their weights.
-        state: The state of the ranking from which the datasets come.
+        state: The state of the ranking, which the links modify.
         localizer: The reader's language.
     """
     builder = _PairBuilder(comparison, criteria, state, localizer)
@@ -94,84 +93,81 @@ def pair_views(
 
 
 class _PairBuilder:
-    """Builds the pairs of one comparison, from the datasets, the criteria and the language that they share."""
+    """Builds the views of the pairs in one comparison."""
 
     def __init__(
         self, comparison: Comparison, criteria: Sequence[WeightedCriterion], state: RankState, localizer: Localizer
     ) -> None:
         self._datasets = {dataset.id: dataset for dataset in comparison.datasets}
-        self._positions = {dataset.id: position for position, dataset in enumerate(comparison.datasets)}
+        self._positions = {dataset.id: position for position, dataset in enumerate(comparison.datasets)}  # by rank
         self._criteria = {criterion.name: criterion for criterion in criteria}
         self._state = state
         self._localizer = localizer
 
     def build(self, pair: DatasetPair) -> PairView:
-        """Build the view of one pair, formatted for display."""
-        rank_distance = self._positions[pair.below] - self._positions[pair.above]
-        reversal_link = self._reversal_link(pair)
+        """Build the view of one pair."""
+        distance = self._positions[pair.below] - self._positions[pair.above]
+        reversal_link = self._build_reversal_link(pair)
         return PairView(
             above=self._datasets[pair.above],
             below=self._datasets[pair.below],
-            are_neighbours=rank_distance == 1,
+            are_neighbours=distance == 1,
             sentence=pair.sentence,
             lead=self._localizer.number(pair.lead, digits=SCORE_DIGITS),
-            rows=self._rows(pair),
+            rows=self._build_rows(pair),
             reversal=reversal_link,
             is_out_of_reach=pair.reversal is not None and reversal_link is None,
         )
 
-    def _rows(self, pair: DatasetPair) -> tuple[DifferenceRow, ...]:
-        """Return a row for each criterion with a weight, the largest difference first."""
+    def _build_rows(self, pair: DatasetPair) -> tuple[DifferenceRow, ...]:
+        """Build a row for each criterion with a weight, the largest difference first."""
         differences = [difference for difference in pair.differences if difference.weight > 0]
         differences.sort(key=lambda difference: abs(difference.points), reverse=True)
 
         largest_points = max((abs(difference.points) for difference in differences), default=0.0)
-        return tuple(self._row(difference, pair, largest_points) for difference in differences)
+        return tuple(self._build_row(difference, pair, largest_points) for difference in differences)
 
-    def _row(self, difference: CriterionDifference, pair: DatasetPair, largest_points: float) -> DifferenceRow:
-        """Return the row of one criterion, with a bar that is proportional to the difference.
+    def _build_row(self, difference: CriterionDifference, pair: DatasetPair, largest_points: float) -> DifferenceRow:
+        """Build the row of one criterion, with a bar that is proportional to the difference.
 
-        The bar begins in the middle, where the difference is zero, and goes to the right if the criterion is in favour
-        of the higher dataset. The largest difference of the pair has the longest bar, which reaches one of the ends.
+        The bar extends from the middle to the right if the dataset `above` leads in this criterion, and otherwise to
+        the left. The bar of the largest difference reaches the edge.
         """
         length = 0.0
         if largest_points:
-            length = _ZERO_POSITION * abs(difference.points) / largest_points
-        goes_to_the_right = difference.points >= 0
-        start = _ZERO_POSITION if goes_to_the_right else _ZERO_POSITION - length
+            length = _BAR_ORIGIN * abs(difference.points) / largest_points
+        extends_to_right = difference.points >= 0
+        start = _BAR_ORIGIN if extends_to_right else _BAR_ORIGIN - length
 
         name = difference.criterion_name
         return DifferenceRow(
             criterion=self._criteria[name],
-            above=self._value_text(difference.above, name, pair.above),
-            below=self._value_text(difference.below, name, pair.below),
-            points=self._points_text(difference.points),
+            above=self._format_value(difference.above, name, pair.above),
+            below=self._format_value(difference.below, name, pair.below),
+            points=self._format_points(difference.points),
             x=css_percentage(start),
             width=css_percentage(length),
         )
 
-    def _value_text(self, value: float, criterion_name: str, dataset_id: int) -> str:
-        """Return the value of a criterion for a dataset, or the word for "unknown" if nothing is known about it."""
+    def _format_value(self, value: float, criterion_name: str, dataset_id: int) -> str:
+        """Format the value of a criterion, or return the word for "unknown" if nothing is known about it."""
         if criterion_name in self._datasets[dataset_id].unknown:
             return self._localizer.text("unknown")
         return self._localizer.number(value, digits=VALUE_DIGITS)
 
-    def _points_text(self, points: float) -> str:
-        """Return points as text with their sign, such as "+0.120"."""
+    def _format_points(self, points: float) -> str:
+        """Format points with their sign, such as "+0.120"."""
         text = self._localizer.number(points, digits=SCORE_DIGITS)
         return f"+{text}" if points > 0 else text
 
-    def _reversal_link(self, pair: DatasetPair) -> ReversalLink | None:
-        """Return the link that moves one slider so that the order of a pair is reversed.
-
-        Returns None if no change of a single slider reverses the order.
-        """
+    def _build_reversal_link(self, pair: DatasetPair) -> ReversalLink | None:
+        """Build the link that moves a slider to reverse a pair, or return None if no slider can."""
         if pair.reversal is None:
             return None
 
-        # The pair has exactly one difference for each criterion.
+        # A pair has exactly one difference for each criterion.
         name = pair.reversal.criterion_name
-        [difference] = [item for item in pair.differences if item.criterion_name == name]
+        [difference] = [difference for difference in pair.differences if difference.criterion_name == name]
         position = reversing_position(pair.reversal, difference)
         if position is None:
             return None
@@ -186,13 +182,16 @@ class _PairBuilder:
 
 
 def reversing_position(reversal: Reversal, difference: CriterionDifference) -> float | None:
-    """Return the nearest whole position of a slider that reverses the order of a pair; None if the slider ends before.
+    """Return the nearest whole slider position that reverses a pair, or None if it is above 100.
 
-    At the exact reversing weight, both scores are equal. The position is therefore the next one beyond it: a higher one
-    where the lower dataset is better in this criterion, and a lower one where it is worse. If it is reversed only
-    without this criterion, that is position 0.
+    At the exact reversing weight, both scores are equal, so the position is the next one beyond this weight. It is
+    higher if the dataset `below` is better in this criterion. Otherwise it is lower, but at least 0.
+
+    Args:
+        reversal: The criterion, and the weight in 0-1 at which both scores are equal.
+        difference: The values of both datasets for this criterion.
     """
-    # A computed 28.999999999999996 is position 29, where both scores are still equal.
+    # Rounding removes floating-point errors: 28.999999999999996 means 29, where both scores are still equal.
     exact_position = round(reversal.weight * SLIDER_MAX, _EXACT_DECIMALS)
     if difference.below <= difference.above:
         return float(max(0, math.ceil(exact_position) - 1))

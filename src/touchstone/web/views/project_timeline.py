@@ -1,4 +1,4 @@
-"""The events of a project in order of time."""
+"""The timeline of a project."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ class TimelineEvent:
     """One event in the history of a project.
 
     Attributes:
-        key: The key of its text, without the prefix `event_`.
-        at: When it happened.
-        job: The job that it is about, if it is about one.
-        choice: The choice that was made, if it is one.
-        snapshot: The snapshot that was taken, if it is one.
+        key: The message key of the event, without the prefix `event_`.
+        at: The time of the event.
+        job: The job that was requested or finished; None for other events.
+        choice: The choice that was made; None for other events.
+        snapshot: The snapshot that was taken; None for other events.
     """
 
     key: str
@@ -29,10 +29,10 @@ class TimelineEvent:
 def project_timeline(
     project: Project, jobs: Iterable[Job], choices: Sequence[Choice], snapshots: Iterable[SnapshotSummary]
 ) -> tuple[TimelineEvent, ...]:
-    """Return the events of a project, newest first: its changes, choices, snapshots and jobs.
+    """Return the changes, choices, snapshots and jobs of a project as events, newest first.
 
-    The service records when each choice was made. Of all other changes of the project, it only records the time of the
-    latest one, which becomes an event if it is later than the last choice.
+    The service stores the time of every choice, but only the time of the latest change of any kind. This change becomes
+    an event if it is later than the last choice.
     """
     events = [TimelineEvent("project_made", project.created_at)]
 
@@ -52,8 +52,7 @@ def project_timeline(
         if job.finished_at is not None:
             events.append(TimelineEvent(f"job_{job.status}", job.finished_at, job))
 
-    # Events of the same time keep the order in which they were collected: a project that was created together with a
-    # choice is older than its choice.
+    # Sorting before reversing lists the creation of a project below a choice that was made at the same time.
     events.sort(key=lambda event: event.at)
     events.reverse()
     return tuple(events)

@@ -1,6 +1,6 @@
-"""The table of the ranking: one row for each dataset, one cell for each criterion with a weight.
+"""The table of the ranking, with a row for each dataset and a cell for each weighted criterion.
 
-All texts are written here, in the reader's language, so that the templates and the live updates show the same ones.
+The rows contain their values as the page shows them, so that templates and live updates show the same strings.
 """
 
 import math
@@ -33,12 +33,12 @@ _NO_BACKGROUND: Final = RankingBackground()
 
 @dataclass(frozen=True, slots=True)
 class RankChange:
-    """How a dataset has moved since the ranking that was shown before.
+    """The movement of a dataset since the previous ranking.
 
     Attributes:
         kind: `new`, `up` or `down`, which is also a CSS class; empty if the dataset has not moved.
         text: The sign beside the rank, such as `▲3`.
-        label: The same in words, for screen readers.
+        label: The movement in words, for screen readers.
     """
 
     kind: str = ""
@@ -51,11 +51,11 @@ _UNCHANGED: Final = RankChange()
 
 @dataclass(frozen=True, slots=True)
 class TableFact:
-    """A number of a dataset in the table view.
+    """A number of a dataset in the table view, formatted for display.
 
     Attributes:
-        text: The number as text; None for a composite score of which nothing is known.
-        limit: The highest value that is possible, such as `≤ 1.00`; empty if the number cannot be higher.
+        text: The number; None for an unknown composite score.
+        limit: The highest possible value, such as `≤ 1.00`; empty if the number cannot be higher.
     """
 
     text: str | None
@@ -69,18 +69,18 @@ class RankedRow:
     Attributes:
         dataset: The dataset with its score, as the API returned it.
         cells: One cell for each criterion with a weight.
-        pinned: Whether the dataset is among those to compare.
-        change: How the dataset has moved since the previous ranking.
-        score_range: The score, and the highest score that is possible.
+        is_pinned: Whether the reader has selected the dataset for the comparison.
+        change: The movement of the dataset since the previous ranking.
+        score_range: The score and the highest possible score.
         gates: The badges that show which gates the dataset passes.
-        robustness: How robust the rank is; None if that was not requested, or not for this rank.
-        declared_by: Who has declared the record; None for a record of the service.
+        robustness: The robustness of the rank; None if it was not computed for this rank.
+        declared_by: The declarer of the record; None for a record of the service.
         localizer: The reader's language.
     """
 
     dataset: ScoredDataset
     cells: tuple[CriterionCell, ...]
-    pinned: bool
+    is_pinned: bool
     change: RankChange
     score_range: ScoreRange
     gates: tuple[GateBadge, ...]
@@ -90,38 +90,38 @@ class RankedRow:
 
     @property
     def place(self) -> str:
-        """The place in words, with an equals sign if other datasets have the same score: `5 =`."""
+        """Return the formatted place, with an equals sign if other datasets share it, as in `5 =`."""
         return self.localizer.place(self.dataset.place or self.dataset.rank, self.dataset.tied_with)
 
     @property
     def tie(self) -> str:
-        """Return in words how many other datasets have the same score, or an empty string if none has."""
+        """Return the number of other datasets with the same score in words, or an empty string for 0."""
         tied_count = self.dataset.tied_with
         return self.localizer.counted("tied_with", tied_count) if tied_count else ""
 
     @property
     def reason(self) -> str:
-        """Return the tooltip of the place: a sentence that explains it, or else the number of ties."""
+        """Return the tooltip of the place: the sentence that explains it, or else the number of ties."""
         return replace_control_characters(self.dataset.sentence or self.tie)
 
     @property
     def score(self) -> str:
-        """Return the score as text."""
+        """Return the formatted score."""
         return self.score_range.text
 
     def limit_text(self, view: str) -> str:
-        """Return the highest possible score as a view shows it: in words beside bars, with a sign in narrow columns."""
+        """Return the highest possible score in words, or with a sign for narrow columns."""
         has_room_for_words = view == "bars"
         return self.score_range.limit if has_room_for_words else self.score_range.sign
 
     @property
     def objective(self) -> str:
-        """Return the beginning of the dataset's objective."""
+        """Return the beginning of the objective of the dataset."""
         return shorten(self.dataset.objective or "", _MAX_OBJECTIVE_LENGTH, placeholder="…")
 
     @property
     def facts(self) -> tuple[TableFact, ...]:
-        """Return the columns of the table view after the score: the composite scores, instances and features."""
+        """Return the composite scores and the numbers of instances and features, for the table view."""
         composite_facts = [self._composite_fact(name) for name in COMPOSITES]
         numbers = (self.dataset.instances_number, self.dataset.features_number)
         number_facts = [TableFact(self.localizer.number(number)) for number in numbers]
@@ -129,19 +129,18 @@ class RankedRow:
 
     @property
     def evidence(self) -> str:
-        """Return in words how many ethical criteria are known, and how many of them are met or may still be."""
+        """Return the numbers of ethical criteria that are known and that are or may be met, in words."""
         return describe_known_criteria(self.dataset, self.localizer)
 
     @property
     def declarer(self) -> str:
-        """Return who has declared the record; empty for records of the service."""
+        """Return the name of the declarer in words, or an empty string for a record of the service."""
         return describe_declarer(self.declared_by, self.localizer)
 
     def _composite_fact(self, name: str) -> TableFact:
-        """Return a composite score as text, with the highest value that it may reach, as in `0.62` and `≤ 0.80`.
+        """Return a composite score with its highest possible value, as in `0.62` and `≤ 0.80`.
 
-        The highest value is left out if it reads the same. If nothing is known about the attributes of the score, the
-        result has neither.
+        The highest value is left out if both look the same. An unknown score has neither.
         """
         if self.dataset.unknown and name in self.dataset.unknown:
             return TableFact(None)
@@ -163,25 +162,26 @@ class RankTable:
 
     Attributes:
         rows: The datasets of the page.
-        total: The number of datasets in the ranking.
-        pages: The number of pages.
-        first: The rank of the first row.
-        lowered: The sentence about datasets that would be on this page if their declarations counted; else empty.
-        notes: Sentences about criteria that do not tell the datasets of the page apart.
-        robustness: The summary of how robust the first ranks are; empty if that was not requested.
+        total_count: The number of datasets in the ranking.
+        page_count: The number of pages.
+        first_rank: The rank of the first row.
+        lowered: The sentence about datasets that rank lower because their declarations lack evidence; empty if there
+            are none.
+        notes: Sentences about criteria with the same value for all datasets of the page.
+        robustness: The summary of the robustness of the first ranks; empty if it was not requested.
     """
 
     rows: tuple[RankedRow, ...]
-    total: int
-    pages: int
-    first: int
+    total_count: int
+    page_count: int
+    first_rank: int
     lowered: str
     notes: tuple[str, ...]
     robustness: str
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The ids of the datasets, which the next ranking is compared with."""
+        """Return the ids of the datasets in their order, to compare the next ranking with them."""
         return tuple(row.dataset.id for row in self.rows)
 
 
@@ -194,14 +194,14 @@ def build_rank_table(
 ) -> RankTable:
     """Build one page of a ranking, formatted for display.
 
-    If the state holds the ids of the previous ranking, each row also says how its dataset has moved since then.
+    If the state contains the ids of the previous ranking, each row also shows how its dataset has moved since then.
 
     Args:
         ranking: The datasets of the page with their scores.
         criteria: All criteria; the rows have a cell for each criterion with a weight.
-        state: The state of the rank page: the number of the page, the pinned datasets and the previous ranking.
+        state: The state of the rank page, with the page number, the pinned datasets and the previous ranking.
         localizer: The reader's language.
-        background: What else the page shows about the evidence behind the ranking.
+        background: The declarers, the declared ranking and the robustness that the page also shows.
     """
     used_criteria = criteria_with_weight(criteria)
     ranks_before_page = (state.page - 1) * PAGE_SIZE
@@ -212,7 +212,7 @@ def build_rank_table(
         row = RankedRow(
             dataset=dataset,
             cells=criterion_cells(dataset, used_criteria, localizer),
-            pinned=dataset.id in state.pins,
+            is_pinned=dataset.id in state.pins,
             change=changes.get(dataset.id, _UNCHANGED),
             score_range=score_range(dataset, used_criteria, localizer),
             gates=gate_badges(dataset, state, localizer),
@@ -224,9 +224,9 @@ def build_rank_table(
 
     return RankTable(
         rows=tuple(rows),
-        total=ranking.total_count,
-        pages=count_pages(ranking),
-        first=ranks_before_page + 1,
+        total_count=ranking.total_count,
+        page_count=count_pages(ranking),
+        first_rank=ranks_before_page + 1,
         lowered=describe_lowered(ranking, background.declared_ranking, localizer),
         notes=tuple(note.sentence for note in ranking.notes),
         robustness=background.robustness_summary,
@@ -236,26 +236,30 @@ def build_rank_table(
 def _rank_changes(
     ranking: Ranking | Recommendations, previous_ids: Sequence[int], ranks_before_page: int, localizer: Localizer
 ) -> dict[int, RankChange]:
-    """Return the movement of each dataset on the page since the previous ranking, by its id.
+    """Return the movement of each dataset on the page since the previous ranking, by dataset id.
 
-    `previous_ids` are the datasets that the same page showed before, in their order. The result is empty if they are
-    unknown.
+    Args:
+        ranking: The datasets of the page.
+        previous_ids: The ids of the datasets that the page showed before, in their order. If they are empty, the result
+            is empty as well.
+        ranks_before_page: The number of ranks on earlier pages.
+        localizer: The reader's language.
     """
     if not previous_ids:
         return {}
 
-    previous_rows = {dataset_id: row for row, dataset_id in enumerate(previous_ids, start=1)}
+    previous_row_numbers = {dataset_id: number for number, dataset_id in enumerate(previous_ids, start=1)}
 
     changes = {}
     for dataset in ranking.datasets:
-        row = dataset.rank - ranks_before_page
-        previous_row = previous_rows.get(dataset.id)
-        changes[dataset.id] = _describe_rank_change(previous_row, row, localizer)
+        row_number = dataset.rank - ranks_before_page
+        previous_row_number = previous_row_numbers.get(dataset.id)
+        changes[dataset.id] = _describe_rank_change(previous_row_number, row_number, localizer)
     return changes
 
 
 def describe_result(table: RankTable, state: RankState, localizer: Localizer) -> str:
-    """Return the sentence that tells screen readers what a new ranking shows: how many datasets, and the first one."""
+    """Return the announcement of a new ranking for screen readers."""
     if not state.weights:
         return localizer.text("weights_none")
     if not table.rows:
@@ -263,18 +267,18 @@ def describe_result(table: RankTable, state: RankState, localizer: Localizer) ->
 
     best_row = table.rows[0]
     best_name = replace_control_characters(best_row.dataset.dataset_name)
-    return localizer.counted("announcement", table.total, name=best_name, score=best_row.score)
+    return localizer.counted("announcement", table.total_count, name=best_name, score=best_row.score)
 
 
-def _describe_rank_change(previous_row: int | None, row: int, localizer: Localizer) -> RankChange:
-    """Describe the movement of a dataset between two rows of the page. Without a previous row, it is new."""
-    if previous_row is None:
+def _describe_rank_change(previous_row_number: int | None, row_number: int, localizer: Localizer) -> RankChange:
+    """Describe the movement of a dataset between two rows; it is new without a previous row."""
+    if previous_row_number is None:
         return RankChange(kind="new", text=localizer.text("moved_new"))
 
-    distance = abs(previous_row - row)
-    if row < previous_row:
+    distance = abs(previous_row_number - row_number)
+    if row_number < previous_row_number:
         return RankChange(kind="up", text=f"▲{distance}", label=localizer.text("moved_up", count=distance))
-    if row > previous_row:
+    if row_number > previous_row_number:
         return RankChange(kind="down", text=f"▼{distance}", label=localizer.text("moved_down", count=distance))
     return _UNCHANGED
 

@@ -1,4 +1,4 @@
-"""What a ranking says about evidence: how much is known about each dataset, who declares it, and what ranks lower."""
+"""The known criteria, the declarers and the effect of missing evidence in a ranking."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,19 +13,20 @@ from touchstone.core.text import replace_control_characters
 from touchstone.web.localizer import Localizer
 from touchstone.web.views.robustness import RowRobustness
 
-_MAX_LOWERED_NAMES: Final = 3  # named in the sentence about datasets that rank lower
+_MAX_LOWERED_NAMES: Final = 3  # datasets that the sentence about lowered ranks names
 _MAX_LOWERED_NAME_LENGTH: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
 class RankingBackground:
-    """What a page shows beside a ranking: the evidence behind it, and how robust it is.
+    """The evidence and the robustness that a page shows beside a ranking.
 
     Attributes:
-        declared_ranking: The same page of the ranking in which every declaration counts; None if it is the ranking.
-        declarers: Who has declared each dataset, by its id; None for a record of the service.
-        robustness: How robust the rank of each dataset is, by its id; empty if that was not requested.
-        robustness_summary: How many of these ranks are robust, in a sentence; empty if that was not requested.
+        declared_ranking: The same page of the ranking that would result if declarations counted without evidence; None
+            if they already count.
+        declarers: The declarer of each dataset, by dataset id; None for a record of the service.
+        robustness: The robustness of the ranks, by dataset id; empty if it was not requested.
+        robustness_summary: A sentence about the number of robust ranks; empty if it was not requested.
     """
 
     declared_ranking: Ranking | None = None
@@ -35,39 +36,39 @@ class RankingBackground:
 
 
 def describe_known_criteria(dataset: ScoredDataset, localizer: Localizer) -> str:
-    """Return in words how many ethical criteria of a dataset are known, and how many of all criteria may be met.
+    """Describe how many ethical criteria of a dataset are known, and how many are or may be met.
 
-    If some criteria have been declared with too little evidence to count as known, the text mentions how many. It is
-    empty if the API has not returned these numbers.
+    If further criteria were declared with too little evidence to count as known, their number is added. The description
+    is empty if the API has not returned these numbers.
     """
-    known = dataset.known
+    known_count = dataset.known
     interval = dataset.ethical_interval
-    if known is None or interval is None:
+    if known_count is None or interval is None:
         return ""
 
-    # The API gives both ends of the interval as shares of all ethical criteria.
+    # The API returns both ends of the interval as shares of all ethical criteria.
     lowest_share, highest_share = interval
     lowest_count = round(lowest_share * len(ETHICAL))
     highest_count = round(highest_share * len(ETHICAL))
-    statements = [_known_text(known, lowest_count, highest_count, localizer)]
+    statements = [_describe_counts(known_count, lowest_count, highest_count, localizer)]
 
     declared = dataset.declared
-    if declared is not None and declared.known > known:
-        statements.append(localizer.counted("merely_declared_row", declared.known - known))
+    if declared is not None and declared.known > known_count:
+        statements.append(localizer.counted("merely_declared_row", declared.known - known_count))
     return ", ".join(statements)
 
 
-def _known_text(known: int, low: int, high: int, localizer: Localizer) -> str:
-    """Describe the number of known ethical criteria and the possible range of criteria that are met."""
-    if not known:
+def _describe_counts(known_count: int, lowest_count: int, highest_count: int, localizer: Localizer) -> str:
+    """Describe the numbers of known and of met ethical criteria."""
+    if not known_count:
         return localizer.text("known_none")
-    if low == high:
-        return localizer.text("known_exact", known=known, low=low)
-    return localizer.text("known_interval", known=known, low=low, high=high)
+    if lowest_count == highest_count:
+        return localizer.text("known_exact", known=known_count, low=lowest_count)
+    return localizer.text("known_interval", known=known_count, low=lowest_count, high=highest_count)
 
 
 def describe_declarer(person: Person | None, localizer: Localizer) -> str:
-    """Return who has declared a record, or an empty string for a record of the service."""
+    """Name the declarer of a record, or return an empty string for a record of the service."""
     if person is None:
         return ""
 
@@ -76,10 +77,14 @@ def describe_declarer(person: Person | None, localizer: Localizer) -> str:
 
 
 def describe_lowered(ranking: Ranking | Recommendations, declared_ranking: Ranking | None, localizer: Localizer) -> str:
-    """Return the sentence that names the datasets which rank lower because nobody has proved what they declare.
+    """Return the sentence about the datasets that rank lower because their declarations lack evidence.
 
-    These datasets have a better rank in `declared_ranking`, the same page of a ranking in which declarations count
-    without evidence. The sentence names a few of them and counts the others. It is empty if there are none.
+    It names a few of these datasets and counts the others. It is empty if there are none.
+
+    Args:
+        ranking: The ranking at the required level of evidence.
+        declared_ranking: The same page of the ranking if declarations counted without evidence; None if they do.
+        localizer: The reader's language.
     """
     if declared_ranking is None:
         return ""
@@ -88,22 +93,21 @@ def describe_lowered(ranking: Ranking | Recommendations, declared_ranking: Ranki
     names = []
     for dataset in declared_ranking.datasets:
         rank = ranks.get(dataset.id)
-        is_lowered = rank is None or dataset.rank < rank
-        if is_lowered and _is_merely_declared(dataset):
+        ranks_lower = rank is None or rank > dataset.rank
+        if ranks_lower and _relies_on_declarations(dataset):
             names.append(replace_control_characters(dataset.dataset_name))
 
     if not names:
         return ""
 
-    first_names = names[:_MAX_LOWERED_NAMES]
-    listed = [shorten(name, _MAX_LOWERED_NAME_LENGTH, placeholder="…") for name in first_names]
-    unlisted_count = len(names) - len(first_names)
+    listed_names = [shorten(name, _MAX_LOWERED_NAME_LENGTH, placeholder="…") for name in names[:_MAX_LOWERED_NAMES]]
+    unlisted_count = len(names) - len(listed_names)
     if unlisted_count:
-        listed.append(localizer.counted("lowered_more", unlisted_count))
-    return localizer.text("lowered", names=", ".join(listed))
+        listed_names.append(localizer.counted("lowered_more", unlisted_count))
+    return localizer.text("lowered", names=", ".join(listed_names))
 
 
-def _is_merely_declared(dataset: ScoredDataset) -> bool:
+def _relies_on_declarations(dataset: ScoredDataset) -> bool:
     """Return whether a part of the score of a dataset is supported only by declarations."""
     points = dataset.points_by_level
     return points is None or points.get(EvidenceLevel.DECLARED, 0.0) > 0

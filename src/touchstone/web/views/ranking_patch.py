@@ -1,9 +1,9 @@
-"""Updates of a ranking that is already shown: only the values that a moved slider changes, as JSON.
+"""JSON patches that update the ranking in a browser after a slider was moved.
 
-The templates render every ranking as HTML. While a reader moves a slider, most of that HTML stays the same: the next
-ranking has the same number of rows and columns, the same links and buttons. The server then sends a patch with the
-contents of the rows, and the browser writes them into the page (static/ranking_patch.js). That takes the browser a
-fraction of the time for parsing the same rows as HTML.
+Rankings are usually rendered as HTML. While a reader moves a slider, most of the HTML stays the same, because the next
+ranking has the same number of rows and columns, and the same links and buttons. The server then sends a patch with the
+contents of the rows, and `static/ranking_patch.js` writes them into the page. This takes a fraction of the time for
+parsing the same rows as HTML.
 """
 
 import hashlib
@@ -26,11 +26,11 @@ _DIGEST_BYTES: Final = 8
 def layout_digest(
     state: RankState, used_criteria: Sequence[WeightedCriterion], table: RankTable, localizer: Localizer
 ) -> str:
-    """Return a digest of the layout of a ranking, which is everything on the page that a patch cannot change.
+    """Return a digest of everything on the rank page that a patch cannot change.
 
-    A browser sends the digest of the ranking that it shows along with its next request. If the next ranking has the
-    same digest, a patch is enough; otherwise the browser needs new HTML. An empty ranking has no digest, so it is
-    always sent as HTML.
+    A browser sends the digest of its present ranking with its next request. If the next ranking has the same digest, a
+    patch is enough, and otherwise the browser needs new HTML. The digest of an empty ranking is an empty string, so an
+    empty ranking is always sent as HTML.
     """
     if not table.rows:
         return ""
@@ -38,9 +38,9 @@ def layout_digest(
     layout = {
         "language": localizer.locale,
         "patch_script": content_digest(_PATCH_SCRIPT),
-        # Filters, view, page and pins; the weights are what a patch changes.
+        # Filters, gates, view, page and pins. A patch may change the weights.
         "query": state.query(weights={}, previous_ids=()),
-        "total": table.total,
+        "total": table.total_count,
         "row_count": len(table.rows),
         "pins_outside_page": [pin for pin in state.pins if pin not in table.ids],
         "robustness": [row.robustness is not None for row in table.rows],
@@ -50,9 +50,9 @@ def layout_digest(
 
 
 def ranking_patch(state: RankState, table: RankTable, localizer: Localizer) -> dict[str, Any]:
-    """Return the JSON-encodable patch that turns the ranking in the browser into this one.
+    """Return the patch that updates the ranking in the browser, as a JSON-encodable mapping.
 
-    It leaves out the shares and the widths of the columns, which the browser computes from the sliders itself.
+    It does not contain the shares and the column widths, because the browser computes them from the sliders.
     """
     return {
         "view": state.view,
@@ -65,10 +65,9 @@ def ranking_patch(state: RankState, table: RankTable, localizer: Localizer) -> d
 
 
 def _row_patch(row: RankedRow, view: str, localizer: Localizer) -> dict[str, Any]:
-    """Return the contents of one row.
+    """Return the contents of one row, which the browser writes into the row with the same number.
 
-    The script in the browser writes them into the row that has this place on the page. The format of `cells` depends on
-    the view, and static/ranking_patch.js reads it.
+    The format of `cells` depends on the view. `static/ranking_patch.js` reads it.
     """
     name = replace_control_characters(row.dataset.dataset_name)
     return {
@@ -79,7 +78,7 @@ def _row_patch(row: RankedRow, view: str, localizer: Localizer) -> dict[str, Any
         "name": name,
         "pinLabel": localizer.text("pin_one", name=name),
         "keepLabel": localizer.text("keep_one", name=name),
-        "pinned": row.pinned,
+        "pinned": row.is_pinned,
         "change": row.change,
         "score": row.score,
         "limit": row.limit_text(view),
@@ -93,32 +92,37 @@ def _row_patch(row: RankedRow, view: str, localizer: Localizer) -> dict[str, Any
 
 
 def _heat_map_cells(row: RankedRow, _: Localizer) -> JsonArray:
-    """Return CSS classes, whether the value is unknown, text and tooltip of each cell."""
-    return [(cell.css_classes, cell.unknown, cell.text, cell.title) for cell in row.cells]
+    """Return the CSS classes, the unknown flag, the text and the tooltip of each cell."""
+    return [(cell.css_classes, cell.is_unknown, cell.text, cell.title) for cell in row.cells]
 
 
 def _bar_segments(row: RankedRow, _: Localizer) -> JsonArray:
-    """Return the hatched part of the bar, which ends at the highest possible score, followed by its segments.
+    """Return the hatched part of a bar up to the highest possible score, followed by the segments.
 
-    The hatched part has a position and a width. Each segment has a position, a width, whether the value is unknown, and
-    its points.
+    The hatched part has a position and a width. Each segment has a position, a width, an unknown flag and points.
     """
     cells: JsonArray = [(row.score_range.x, row.score_range.width)]
-    cells.extend((cell.x, cell.width, cell.unknown, cell.points_text) for cell in row.cells)
+    cells.extend((cell.x, cell.width, cell.is_unknown, cell.points_text) for cell in row.cells)
     return cells
 
 
 def _table_cells(row: RankedRow, localizer: Localizer) -> JsonArray:
-    """Return the objective, followed by text, limit and tooltip of each fact; only unknown facts have a tooltip."""
+    """Return the objective, followed by the text, the limit and the tooltip of each number.
+
+    Only unknown numbers have a tooltip.
+    """
     unknown_label = localizer.text("unknown")
     cells: JsonArray = [row.objective]
     for fact in row.facts:
-        cells.append(("?", "", unknown_label) if fact.text is None else (fact.text, fact.limit, ""))
+        if fact.text is None:
+            cells.append(("?", "", unknown_label))
+        else:
+            cells.append((fact.text, fact.limit, ""))
     return cells
 
 
 def _heat_map_columns(used_criteria: Sequence[WeightedCriterion]) -> JsonArray:
-    """Return the formats of the heat map's columns, which depend on their widths."""
+    """Return the CSS classes of the heat map and of its columns, which depend on the widths."""
     columns: JsonArray = [heat_map_classes(used_criteria)]
     for criterion in used_criteria:
         columns.append((criterion.number, criterion.has_vertical_numbers, criterion.hides_percentage))
@@ -126,12 +130,12 @@ def _heat_map_columns(used_criteria: Sequence[WeightedCriterion]) -> JsonArray:
 
 
 def _bar_columns(used_criteria: Sequence[WeightedCriterion]) -> JsonArray:
-    """Return the criteria that have a segment in the bars."""
+    """Return the numbers of the criteria with a segment in the bars."""
     return [criterion.number for criterion in used_criteria]
 
 
 def _table_columns(_: Sequence[WeightedCriterion]) -> JsonArray:
-    """Return nothing, because the columns of the table never depend on the weights."""
+    """Return an empty list, because the columns of the table view do not depend on the weights."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""Changes of records and projects, as tables show them: the label of a field, its value before, and its value now."""
+"""The changed fields of records and projects, with their old and new values, for display."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,24 +8,24 @@ from touchstone.client import FieldChange
 from touchstone.core.attributes import BY_NAME
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.web.localizer import Localizer
-from touchstone.web.rank_filters import LABELS
+from touchstone.web.rank_filters import METADATA_FIELDS
 from touchstone.web.rank_gates import RANGE_GATES
 
 _EVIDENCE_PREFIX: Final = "evidence."
 _CLAIMS_PREFIX: Final = "claims."
 _METADATA_PREFIX: Final = "metadata."
-# The keys of the labels of fields with a prefix.
-_PREFIX_TEXTS: Final[Mapping[str, str]] = {
+# The message keys of the labels of fields with a prefix, by prefix.
+_LABEL_KEY_BY_PREFIX: Final[Mapping[str, str]] = {
     _EVIDENCE_PREFIX: "change_evidence",
     _CLAIMS_PREFIX: "change_claims",
     _METADATA_PREFIX: "change_metadata",
 }
-_MAX_TEXT_LENGTH: Final = 300
+_MAX_VALUE_LENGTH: Final = 300
 _YEARS: Final = frozenset({"year", "year_min", "year_max"})
-# Filters and gates whose names end like this are bounds, and are labelled with a sign.
+# The signs in the labels of filters and gates that are bounds, by the suffix of their names.
 _BOUND_SIGNS: Final = {"_min": "≥", "_max": "≤"}
-# The keys of the labels of those fields that are not attributes.
-_FIELD_TEXTS: Final[Mapping[str, str]] = {
+# The message keys of the labels of fields that are not attributes, by field name.
+_LABEL_KEY_BY_FIELD: Final[Mapping[str, str]] = {
     "description": "description",
     "file_path": "change_file_path",
     "file_type": "rank_file_type",
@@ -40,12 +40,12 @@ _FIELD_TEXTS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class DescribedChange:
-    """One change as a table shows it.
+    """A change of one field, formatted for display.
 
     Attributes:
-        label: The name of the field that has changed, for readers.
-        before: The value before, as text.
-        after: The value now, as text.
+        label: The label of the field.
+        before: The old value.
+        after: The new value.
     """
 
     label: str
@@ -66,11 +66,11 @@ class ChangeDescriber:
         self.criterion_labels = criterion_labels
 
     def describe(self, changes: Iterable[FieldChange]) -> tuple[DescribedChange, ...]:
-        """Return the changes as the rows of a table."""
+        """Describe each of the changes."""
         return tuple(self._describe_change(change) for change in changes)
 
     def _describe_change(self, change: FieldChange) -> DescribedChange:
-        """Return one change with the label of its field and its values as text."""
+        """Return a change with the label of its field and its formatted values."""
         return DescribedChange(
             label=self._field_label(change.field),
             before=self._describe_value(change.field, change.before),
@@ -78,39 +78,39 @@ class ChangeDescriber:
         )
 
     def _describe_value(self, field: str, value: Any) -> str:
-        """Return the value of a field as text.
+        """Format the value of a field.
 
-        `evidence.NAME` has the level of evidence of an attribute, and `claims.NAME` the claims about it.
+        The field `evidence.NAME` has the level of evidence of an attribute, and `claims.NAME` has its claims.
         """
         if field.startswith(_EVIDENCE_PREFIX):
-            return self._level_text(value)
+            return self._format_level(value)
         if field.startswith(_CLAIMS_PREFIX):
-            return self._claims_text(value, field.removeprefix(_CLAIMS_PREFIX))
-        return self._value_text_of(field, value)
+            return self._format_claims(value, field.removeprefix(_CLAIMS_PREFIX))
+        return self._format_named_value(field, value)
 
     def _field_label(self, field: str) -> str:
-        """Return the label of a field for readers.
+        """Return the label of a field.
 
-        A field such as `evidence.informed_consent` is labelled with the name of the attribute after the prefix.
+        The label of a field with a prefix, such as `evidence.informed_consent`, contains the label of the attribute.
         """
-        for prefix, text_key in _PREFIX_TEXTS.items():
+        for prefix, label_key in _LABEL_KEY_BY_PREFIX.items():
             if field.startswith(prefix):
-                name = field.removeprefix(prefix)
-                return self.localizer.text(text_key, name=self._name_label(name))
+                attribute = field.removeprefix(prefix)
+                return self.localizer.text(label_key, name=self._label(attribute))
 
-        if field in _FIELD_TEXTS:
-            return self.localizer.text(_FIELD_TEXTS[field])
-        return self._name_label(field)
+        if field in _LABEL_KEY_BY_FIELD:
+            return self.localizer.text(_LABEL_KEY_BY_FIELD[field])
+        return self._label(field)
 
-    def _name_label(self, name: str) -> str:
-        """Return the label of an attribute, a criterion, a filter or a gate, or any other name unchanged.
+    def _label(self, name: str) -> str:
+        """Return the label of an attribute, a criterion, a filter or a gate, and any other name unchanged.
 
-        A bound such as `year_min` is labelled with the attribute and a sign, as in "Year ≥".
+        The label of a bound such as `year_min` has a sign, as in "Year ≥".
         """
         for suffix, sign in _BOUND_SIGNS.items():
             if name.endswith(suffix):
                 name_without_suffix = name.removesuffix(suffix)
-                return f"{self._name_label(name_without_suffix)} {sign}"
+                return f"{self._label(name_without_suffix)} {sign}"
 
         attribute = RANGE_GATES.get(name, name)
         if attribute in BY_NAME:
@@ -118,17 +118,17 @@ class ChangeDescriber:
         if name in self.criterion_labels:
             return self.criterion_labels[name]
 
-        is_filter = name in (*LABELS, "trainable")
+        is_filter = name in (*METADATA_FIELDS, "trainable")
         return self.localizer.text(f"rank_{name}") if is_filter else name
 
-    def _value_text_of(self, name: str, value: Any) -> str:
-        """Return the value of an attribute, a filter or a gate in words. Years have no thousands separator."""
+    def _format_named_value(self, name: str, value: Any) -> str:
+        """Format the value of an attribute, a filter or a gate; years have no thousands separator."""
         if name in _YEARS and isinstance(value, int):
             return str(value)
-        return self.value_text(value)
+        return self.format_value(value)
 
-    def value_text(self, value: Any) -> str:
-        """Return a JSON value in words. Null and empty values become the word for "nothing"."""
+    def format_value(self, value: Any) -> str:
+        """Format a JSON value for readers; null and empty values become the word for "nothing"."""
         if value is None or value in ("", [], {}):
             return self.localizer.text("change_nothing")
         if isinstance(value, bool):
@@ -136,47 +136,47 @@ class ChangeDescriber:
         if isinstance(value, int | float):
             return self.localizer.number(value)
         if isinstance(value, list):
-            return ", ".join(self._item_text(item) for item in value)
+            return ", ".join(self._format_item(item) for item in value)
         if isinstance(value, Mapping):
-            return ", ".join(self._member_text(name, member) for name, member in value.items())
-        return self._word_text(str(value))
+            return ", ".join(self._format_member(name, member) for name, member in value.items())
+        return self._format_string(str(value))
 
-    def _member_text(self, name: str, member: Any) -> str:
-        """Return a member of an object as text, such as "Year ≥ 2015"."""
-        return f"{self._name_label(name)} {self._value_text_of(name, member)}"
+    def _format_member(self, name: str, member: Any) -> str:
+        """Format a member of an object with its label, such as "Year ≥ 2015"."""
+        return f"{self._label(name)} {self._format_named_value(name, member)}"
 
-    def _word_text(self, word: str) -> str:
-        """Return the name of a level of evidence in the language of the reader, and any other text shortened."""
-        if word in set(Assurance):
-            return self.localizer.text(f"assurance_{word}")
-        return word if len(word) <= _MAX_TEXT_LENGTH else f"{word[:_MAX_TEXT_LENGTH]}…"
+    def _format_string(self, value: str) -> str:
+        """Return the label of a level of evidence, and any other string in at most 300 characters."""
+        if value in set(Assurance):
+            return self.localizer.text(f"assurance_{value}")
+        return value if len(value) <= _MAX_VALUE_LENGTH else f"{value[:_MAX_VALUE_LENGTH]}…"
 
-    def _item_text(self, item: Any) -> str:
-        """Return an item of a list in words. A weight is shown with its criterion, such as "Year 0.5"."""
+    def _format_item(self, item: Any) -> str:
+        """Format an item of a list; weights are shown with their criterion, such as "Year 0.5"."""
         if isinstance(item, Mapping) and "criterion_name" in item:
             name = item["criterion_name"]
             return f"{self.criterion_labels.get(name, name)} {self.localizer.number(item['weight'])}"
-        return self.value_text(item)
+        return self.format_value(item)
 
-    def _level_text(self, evidence: Any) -> str:
-        """Return the level of the evidence for an attribute as text; the word for "nothing" if it has no evidence."""
+    def _format_level(self, evidence: Any) -> str:
+        """Return the label of a level of evidence, or the word for "nothing" if there is none."""
         level = evidence.get("level") if isinstance(evidence, Mapping) else None
         if level not in set(EvidenceLevel):
             return self.localizer.text("change_nothing")
         return self.localizer.text(f"level_{level}")
 
-    def _claims_text(self, claims: Any, attribute: str) -> str:
-        """Return the claims about an attribute as text, separated by commas."""
+    def _format_claims(self, claims: Any, attribute: str) -> str:
+        """Format the claims about an attribute, separated by commas."""
         if not isinstance(claims, list) or not claims:
             return self.localizer.text("change_nothing")
-        return ", ".join(self._claim_text(claim, attribute) for claim in claims)
+        return ", ".join(self._format_claim(claim, attribute) for claim in claims)
 
-    def _claim_text(self, claim: Mapping[str, Any], attribute: str) -> str:
-        """Return one claim as text: its value with its level of evidence, such as "yes (documented)"."""
+    def _format_claim(self, claim: Mapping[str, Any], attribute: str) -> str:
+        """Format the value and the level of evidence of a claim, such as "yes (documented)"."""
         if claim.get("not_applicable"):
             value = self.localizer.text("not_applicable")
         else:
-            value = self._value_text_of(attribute, claim["value"])
+            value = self._format_named_value(attribute, claim["value"])
 
         level = self.localizer.text(f"level_{claim['level']}")
         return f"{value} ({level})"

@@ -1,7 +1,7 @@
-"""How robust the first ranks are, as the rank page shows it: a summary above the ranking, and a verdict in each row.
+"""The robustness of the first ranks: a summary above the ranking, and a verdict in each row.
 
-The API ranks again with many samples of slightly different weights. A rank is robust if the dataset stays among the
-first k in nearly all samples, and fragile otherwise.
+The API repeats the ranking with many samples of slightly different weights. The rank of one of the first k datasets is
+robust if the dataset stays among the first k in nearly all samples, and fragile otherwise.
 """
 
 from collections.abc import Mapping
@@ -12,18 +12,18 @@ from touchstone.client import DatasetStability, Stability
 from touchstone.core.text import replace_control_characters
 from touchstone.web.localizer import Localizer
 
-# How each verdict is drawn: with the sign and the colour of a value that is true or false.
-_VERDICT_STATES: Final = {"robust": "yes", "fragile": "no"}
+# The CSS class for each verdict, with the sign and the colour of a true or false value.
+_CSS_CLASS_BY_VERDICT: Final = {"robust": "yes", "fragile": "no"}
 
 
 @dataclass(frozen=True, slots=True)
 class RowRobustness:
-    """How robust the rank of one dataset is.
+    """The robustness of the rank of one dataset, formatted for display.
 
     Attributes:
         state: The CSS class with the sign and the colour of the verdict.
-        text: The verdict, with the ranks in the samples, and the share of samples in which it stays among the first k.
-        sentence: The same in a whole sentence, which also names the dataset that overtakes it, if any.
+        text: The verdict, the ranks in the samples, and the share of samples with the dataset among the first k.
+        sentence: A sentence with the same content, which also names a dataset that overtakes this one.
     """
 
     state: str
@@ -32,7 +32,7 @@ class RowRobustness:
 
 
 def robustness_by_id(stability: Stability | None, localizer: Localizer) -> Mapping[int, RowRobustness]:
-    """Return the robustness of each rank by dataset id, or an empty mapping if it was not computed."""
+    """Return the robustness of the first ranks by dataset id, or {} if it was not computed."""
     if stability is None:
         return {}
     return {dataset.id: _row_robustness(dataset, stability, localizer) for dataset in stability.datasets}
@@ -41,9 +41,9 @@ def robustness_by_id(stability: Stability | None, localizer: Localizer) -> Mappi
 def _row_robustness(dataset: DatasetStability, stability: Stability, localizer: Localizer) -> RowRobustness:
     """Return the robustness of the rank of one of the first k datasets.
 
-    If no more than k datasets are ranked, a verdict would say nothing, and the text has only the ranks.
+    If at most k datasets are ranked, they always stay among the first k. There is no verdict then, but only the ranks.
     """
-    ranks = _ranks_text(dataset, stability.k, localizer)
+    ranks = _describe_ranks(dataset, stability.k, localizer)
     if stability.total_count <= stability.k:
         sentence = replace_control_characters(dataset.sentence or ranks)
         return RowRobustness("unknown", ranks, sentence)
@@ -52,13 +52,13 @@ def _row_robustness(dataset: DatasetStability, stability: Stability, localizer: 
     share = localizer.percent(dataset.share)
     text = localizer.text("robustness_row", verdict=verdict, ranks=ranks, share=share)
     sentence = replace_control_characters(dataset.sentence or text)
-    return RowRobustness(_VERDICT_STATES[dataset.verdict], text, sentence)
+    return RowRobustness(_CSS_CLASS_BY_VERDICT[dataset.verdict], text, sentence)
 
 
-def _ranks_text(dataset: DatasetStability, k: int, localizer: Localizer) -> str:
-    """Return in words the best and the worst rank that a dataset had when the weights were varied at random.
+def _describe_ranks(dataset: DatasetStability, k: int, localizer: Localizer) -> str:
+    """Describe the best and the worst rank of a dataset in the samples.
 
-    The API counts ranks only up to 10 k. If the worst rank lies beyond that, the text says so.
+    The API does not compute ranks beyond 10 k, so the worst rank may be unknown.
     """
     best_place = localizer.number(dataset.best_place)
     if dataset.worst_place is None:
@@ -69,9 +69,9 @@ def _ranks_text(dataset: DatasetStability, k: int, localizer: Localizer) -> str:
 
 
 def describe_robustness(stability: Stability | None, localizer: Localizer) -> str:
-    """Return the summary above the ranking: how many of the first ranks are robust, and what that means.
+    """Return the summary above the ranking, with the number of robust ranks and an explanation.
 
-    It is empty for an empty ranking, and if the robustness was not computed.
+    It is empty if the ranking is empty or the robustness was not computed.
     """
     if stability is None or not stability.datasets:
         return ""

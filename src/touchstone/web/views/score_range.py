@@ -1,7 +1,7 @@
-"""The score of a dataset as every page shows it, with the highest score that is possible.
+"""The score of a dataset with its highest possible score, formatted for display.
 
-Unknown attributes count for nothing in a score. If they turned out favourably, the score would be higher, so pages show
-both numbers, such as "0.500" and "at most 0.830".
+Unknown attributes count as 0 in a score. If they turned out favourably, the score would be higher, so pages show both
+numbers, such as "0.500" and "at most 0.830".
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ SCORE_DIGITS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ScoreRange:
-    """The score of a dataset, and the highest score that is possible if unknown values turn out favourably.
+    """The score of a dataset, and its score if all unknown values turned out favourably.
 
     Attributes:
-        score: The score; None if there is none, or if every criterion with a weight is unknown.
-        lowest: The score as the left end of the range in a bar; 0 if `score` is None.
-        highest: The highest score that is possible.
+        score: The score; None without a dataset, or if all criteria with a weight are unknown.
+        lowest: The score with unknown values counted as 0, which is the left end of the range in a bar.
+        highest: The highest possible score.
         localizer: The reader's language.
     """
 
@@ -33,36 +33,36 @@ class ScoreRange:
 
     @property
     def text(self) -> str:
-        """Return the score as text, or a dash for a missing one."""
+        """Return the formatted score, or a dash if it is None."""
         return self.localizer.number(self.score, digits=SCORE_DIGITS)
 
     @property
     def highest_text(self) -> str:
-        """Return the highest possible score as text, or an empty string if it reads the same as the score."""
+        """Return the formatted highest score, or an empty string if it looks the same as the score."""
         highest = self.localizer.number(self.highest, digits=SCORE_DIGITS)
         lowest = self.localizer.number(self.lowest, digits=SCORE_DIGITS)
         return "" if highest == lowest else highest
 
     @property
     def limit(self) -> str:
-        """Return the highest possible score in words, such as "at most 0.830"; empty if it reads like the score."""
+        """Return the highest score in words, as in "at most 0.830", or "" if it looks like the score."""
         highest = self.highest_text
         return self.localizer.text("at_most", value=highest) if highest else ""
 
     @property
     def sign(self) -> str:
-        """Return the highest possible score for narrow columns, as "≤ 0.830"; empty if it reads like the score."""
+        """Return the highest score with a sign, as in "≤ 0.830", or "" if it looks like the score."""
         highest = self.highest_text
         return f"≤\u00a0{highest}" if highest else ""
 
     @property
     def x(self) -> str:
-        """The start of the hatched part of the bar, between both scores, as the SVG attribute `x`."""
+        """Return the SVG attribute `x` of the hatched part of the bar, which lies between both scores."""
         return css_percentage(self.lowest)
 
     @property
     def width(self) -> str:
-        """The width of the hatched part of the bar, between both scores, as the SVG attribute `width`."""
+        """Return the SVG attribute `width` of the hatched part of the bar, which lies between both scores."""
         return css_percentage(self.highest - self.lowest)
 
 
@@ -71,9 +71,9 @@ def score_range(
 ) -> ScoreRange:
     """Return the score of a dataset together with its highest possible score.
 
-    An unknown criterion counts as 0, so the score of a dataset may rise when more becomes known about it. If all
-    criteria with a weight are unknown, the range has no score, because a score of 0 would look like a judgement.
-    Without a dataset, the range is empty.
+    An unknown criterion counts as 0, so the score may rise when more becomes known about the dataset. If all criteria
+    with a weight are unknown, the range has no score, because a score of 0 would look like a judgement. Without a
+    dataset, there is no score, and both ends of the range are 0.
     """
     if dataset is None:
         return ScoreRange(score=None, lowest=0.0, highest=0.0, localizer=localizer)

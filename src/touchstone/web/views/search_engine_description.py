@@ -1,4 +1,4 @@
-"""What the page of a public dataset says to search engines: its schema.org description in JSON-LD."""
+"""The schema.org description of a public dataset in JSON-LD, for search engines."""
 
 import json
 from collections.abc import Mapping
@@ -10,18 +10,21 @@ from touchstone.client import Dataset
 from touchstone.web.page_context import PageContext
 
 FORMAT: Final = "jsonld"
-# The exact values of the record are for catalogs like this one, and would be most of the page.
+# The member with the exact values of the record. Only other Touchstone catalogs use it, and it is large.
 _EXACT_VALUES: Final = "touchstone:dataset"
-# A page is no place for the longest documents that can be imported.
+# Imported documents may be much longer than a page should be.
 _MAX_LENGTH: Final = 256 * 1024
-# What could end the element or begin another one inside a page; JSON has other spellings for it.
+# JSON escapes for characters that could end the script element or begin another element.
 _HTML_ESCAPES: Final = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
 
 
 async def fetch_search_engine_description(ctx: PageContext, dataset: Dataset) -> Markup | None:
-    """Return the content of a script element with the description of a dataset, or None if not everybody sees it."""
+    """Return the description of a dataset for a `<script>` element, or None if the page has none.
+
+    Private and hidden datasets have no description. A very long description is left out as well.
+    """
     if dataset.visibility != "public" or dataset.hidden:
         return None
     file = await ctx.api.export_dataset(dataset.id, FORMAT)
@@ -29,15 +32,16 @@ async def fetch_search_engine_description(ctx: PageContext, dataset: Dataset) ->
 
 
 def page_address(ctx: PageContext) -> str:
-    """Return the public address of the page that is requested."""
+    """Return the full address of the requested page, without its query."""
     return str(ctx.request.url.replace(query=""))
 
 
 def to_script(members: Mapping[str, Any], address: str) -> Markup | None:
-    """Return the description of a dataset as JSON that a page can contain in a `<script>` element.
+    """Return the description of a dataset as JSON for a `<script>` element, or None if it is too long.
 
-    Search engines read the description there. `address` is the address of the page, which becomes the URL of a dataset
-    that has no web address of its own. The result is None if the description is too long for a page.
+    Args:
+        members: The schema.org description of the dataset.
+        address: The address of the page, which becomes the URL of a dataset without a web address.
     """
     description = {name: value for name, value in members.items() if name != _EXACT_VALUES}
 
@@ -50,4 +54,4 @@ def to_script(members: Mapping[str, Any], address: str) -> Markup | None:
     script = json_text.translate(_HTML_ESCAPES)
     if len(script) > _MAX_LENGTH:
         return None
-    return Markup(script)  # noqa: S704 (nothing in it is HTML)
+    return Markup(script)  # noqa: S704 (all HTML characters are escaped)

@@ -1,4 +1,4 @@
-"""The changes since a snapshot, as its page shows them: one row for each dataset that ranked then or ranks now."""
+"""The changes since a snapshot: one row for each dataset that was ranked then or is ranked now."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,15 @@ from touchstone.web.views.score_range import SCORE_DIGITS
 
 @dataclass(frozen=True, slots=True)
 class ReplayRow:
-    """A dataset of the snapshot, of the present ranking, or of both.
+    """A dataset of the snapshot, of the present ranking, or of both, formatted for display.
 
     Attributes:
         item: The dataset with its ranks and scores.
-        rank: Its place then and now, such as "3 → 5 ="; a single place if it is the same.
-        score: Its score then and now, in the same form.
-        reason: Why it differs from the snapshot, as a sentence; empty if it does not.
-        points: The criteria that add other points to its score now.
-        changes: The changes of its record.
+        rank: The old and the new place, such as "3 → 5 ="; a single place if it is the same.
+        score: The old and the new score in the same format.
+        reason: A sentence that explains the difference from the snapshot; empty if there is none.
+        points: The criteria with a changed contribution to the score.
+        changes: The changes of the record.
     """
 
     item: ReplayedDataset
@@ -31,12 +31,15 @@ class ReplayRow:
 
 
 def replay_rows(replay: Replay, describer: ChangeDescriber) -> tuple[ReplayRow, ...]:
-    """Return the rows of a replay: the datasets in the order of their present ranks, and then those that are gone."""
+    """Return the rows of a replay in the order of present ranks.
+
+    Datasets that are no longer ranked come last.
+    """
     return tuple(_replay_row(item, describer) for item in replay.items)
 
 
 def _replay_row(item: ReplayedDataset, describer: ChangeDescriber) -> ReplayRow:
-    """Return the row of one dataset: its rank and score in the snapshot and now, and why they differ."""
+    """Return the row of one dataset, with its place and score in the snapshot and now."""
     localizer = describer.localizer
 
     points = []
@@ -49,28 +52,26 @@ def _replay_row(item: ReplayedDataset, describer: ChangeDescriber) -> ReplayRow:
         )
         points.append(described_change)
 
-    reason = localizer.text(f"replay_reason_{item.reason}") if item.reason else ""
+    old_place = _format_place(item.place.before, item.tied_with.before, localizer)
+    new_place = _format_place(item.place.after, item.tied_with.after, localizer)
+    old_score = localizer.number(item.score.before, digits=SCORE_DIGITS)
+    new_score = localizer.number(item.score.after, digits=SCORE_DIGITS)
+
     return ReplayRow(
         item=item,
-        rank=_transition_text(
-            _place_text(item.place.before, item.tied_with.before, localizer),
-            _place_text(item.place.after, item.tied_with.after, localizer),
-        ),
-        score=_transition_text(
-            localizer.number(item.score.before, digits=SCORE_DIGITS),
-            localizer.number(item.score.after, digits=SCORE_DIGITS),
-        ),
-        reason=reason,
+        rank=_format_transition(old_place, new_place),
+        score=_format_transition(old_score, new_score),
+        reason=localizer.text(f"replay_reason_{item.reason}") if item.reason else "",
         points=tuple(points),
         changes=describer.describe(item.changes),
     )
 
 
-def _place_text(place: int | None, tied_with: int | None, localizer: Localizer) -> str:
-    """Return the place of a dataset at the given time, or a dash if it was not in the ranking."""
+def _format_place(place: int | None, tied_with: int | None, localizer: Localizer) -> str:
+    """Format the place of a dataset, or return a dash if it is not ranked."""
     return localizer.number(None) if place is None else localizer.place(place, tied_with or 0)
 
 
-def _transition_text(before: str, after: str) -> str:
-    """Return the old and the new value with an arrow between them, or one value if both look the same."""
+def _format_transition(before: str, after: str) -> str:
+    """Return two values with an arrow between them, or a single value if both look the same."""
     return after if before == after else f"{before} → {after}"

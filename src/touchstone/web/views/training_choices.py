@@ -1,4 +1,4 @@
-"""What the training form offers to choose from, and with what it is filled in: as the request itself is defined."""
+"""The choices and the defaults of the training form, taken from the definition of the request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from touchstone.learning.request_definitions import TrainingRequest
 
 @dataclass(frozen=True, slots=True)
 class TrainingChoices:
-    """The values of each select field of the training form, in their order.
+    """The values of the select fields in the training form, in their order.
 
     Attributes:
-        strategies: How rows are set aside for the evaluation.
-        duplicates: What becomes of identical rows.
-        calibrations: How probabilities are corrected.
-        threshold_metrics: The metrics that depend on the threshold.
+        strategies: The strategies for splitting the rows into training rows and test rows.
+        duplicates: The treatments of identical rows.
+        calibrations: The methods that correct predicted probabilities.
+        threshold_metrics: The metrics that depend on the decision threshold.
     """
 
     strategies: tuple[str, ...]
@@ -38,4 +38,4 @@ DEFAULTS: Final = TrainingRequest(dataset_id=1, target="target")
 DATASET_OPTIONS: Final[Mapping[str, str]] = {
     name: f"dataset_option_{name}" for name in DatasetOptions.__struct_fields__
 }
-"""The options of a single dataset in a comparison of models, with the keys of their labels."""
+"""The message keys of the labels of options for single datasets in a model comparison, by option name."""

@@ -1,4 +1,4 @@
-"""What a reader should know first about the result of a training: its score, and how far it can be trusted."""
+"""The score of a training, its comparison with a baseline, and notes about the evaluation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from touchstone.web.localizer import Localizer
 
 JsonObject = Mapping[str, Any]
 
-# The parts of a result that explain how the model was evaluated, each with a text in both languages.
-_EXPLAINED_PARTS: Final = (
+# The paths of the members of a result that explain the evaluation, each with a text in both languages.
+_EXPLANATION_PATHS: Final = (
     ("task_choice",),
     ("split", "reason"),
     ("split", "effect"),
@@ -24,17 +24,17 @@ _EXPLAINED_PARTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The score of a model by the metric that selected it.
+    """The score of a model for the metric that was used to select it.
 
     Attributes:
         metric: The name of the metric for readers.
-        meaning: What the metric measures, in one sentence.
+        meaning: A sentence about what the metric measures.
         value: The score; None if it could not be measured.
         low: The lower end of the confidence interval.
         high: The upper end of the confidence interval.
-        baseline: The score of a model that ignores every column.
-        is_better: Whether the model is clearly better than the baseline; None if that is unknown.
-        verdict: What `is_better` means, in words; empty if it is unknown.
+        baseline: The score of a trivial model that ignores every column.
+        is_better: Whether the model is clearly better than the baseline; None if unknown.
+        verdict: The comparison with the baseline in words; empty if unknown.
     """
 
     metric: str
@@ -48,9 +48,9 @@ class Headline:
 
 
 def headline(result: JsonObject, localizer: Localizer) -> Headline | None:
-    """Return the score of a trained model by its main metric, and whether it is better than a trivial baseline.
+    """Return the score of a trained model for its main metric, compared with a trivial baseline.
 
-    Returns None if the result of the training has no main metric, or one that this release does not know.
+    Return None if the result has no main metric, or one that this release does not know.
     """
     metrics = result.get("metrics") or {}
     metric_name = metrics.get("metric") or ""
@@ -61,7 +61,8 @@ def headline(result: JsonObject, localizer: Localizer) -> Headline | None:
     estimate = measured_estimates(metrics).get(metric.name) or {}
     baseline_estimates = metrics.get("baseline") or {}
     is_better = is_better_than_baseline(metrics)
-    has_chosen_threshold = not metric.probabilistic and bool((result.get("decision") or {}).get("requested"))
+    decision = result.get("decision") or {}
+    has_chosen_threshold = not metric.probabilistic and bool(decision.get("requested"))
 
     return Headline(
         metric=localizer.choose_text(metric.label),
@@ -76,10 +77,10 @@ def headline(result: JsonObject, localizer: Localizer) -> Headline | None:
 
 
 def _verdict(is_better: bool | None, localizer: Localizer, *, has_chosen_threshold: bool) -> str:
-    """Return in words whether a model is better than the baseline, or an empty string if that is unknown.
+    """Describe whether a model is better than the baseline, or return "" if that is unknown.
 
-    With a threshold that was chosen for something else, such as costs, decisions may be no better than the baseline by
-    this metric although the model has learned something, so the words name the threshold.
+    If the decision threshold was chosen for another goal, such as low costs, a useful model may be no better than the
+    baseline for this metric. The description then mentions the threshold.
     """
     if is_better is None:
         return ""
@@ -89,8 +90,8 @@ def _verdict(is_better: bool | None, localizer: Localizer, *, has_chosen_thresho
 
 
 def evaluation_notes(result: JsonObject, localizer: Localizer) -> tuple[str, ...]:
-    """Return the sentences that say how the model was evaluated, and what became of the budget."""
-    texts = texts_at(result, _EXPLAINED_PARTS)
+    """Return the notes about the evaluation of the model, and about a time limit that was reached."""
+    texts = texts_at(result, _EXPLANATION_PATHS)
     notes = [text[localizer.locale] for text in texts if localizer.locale in text]
     if result.get("stopped_by") == "time":
         notes.append(localizer.text("not_reproducible"))

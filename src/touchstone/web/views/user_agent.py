@@ -1,9 +1,9 @@
-"""The browser and the system behind a User-Agent header, for the list of sessions."""
+"""The browser and the operating system in a User-Agent header, for the list of sessions."""
 
 from collections.abc import Sequence
 from typing import Final
 
-# In this order, because most browsers also name the ones further down.
+# The first match decides, because most browsers also contain the markers of others further down.
 _BROWSERS: Final = (
     ("Edg/", "Edge"),
     ("OPR/", "Opera"),
@@ -24,13 +24,14 @@ _SYSTEMS: Final = (
 
 
 def describe_user_agent(user_agent: str | None) -> str:
-    """Return the common names of the browser and the system, such as `Firefox · Linux`; empty if neither is known."""
-    names = (_find_name(_BROWSERS, user_agent or ""), _find_name(_SYSTEMS, user_agent or ""))
-    return " · ".join(name for name in names if name)
+    """Return the names of the browser and the system, such as `Firefox · Linux`, or "" if unknown."""
+    browser = _find_name(_BROWSERS, user_agent or "")
+    system = _find_name(_SYSTEMS, user_agent or "")
+    return " · ".join(name for name in (browser, system) if name)
 
 
 def _find_name(names_by_marker: Sequence[tuple[str, str]], user_agent: str) -> str:
-    """Return the name of the first marker that the header contains, or an empty string if it contains none."""
+    """Return the name for the first marker in the header, or an empty string if there is none."""
     for marker, name in names_by_marker:
         if marker in user_agent:
             return name

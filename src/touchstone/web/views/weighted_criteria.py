@@ -1,4 +1,4 @@
-"""The criteria with their weights, as sliders, shares and columns of the heat map show them."""
+"""The weighted criteria, for the sliders, the bar of shares and the columns of the heat map."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Any, Final
 from touchstone.web.localizer import Localizer
 from touchstone.web.rank_state import RankState
 
-CRITERIA_WIDTH: Final = 50  # percent of the heat map that the columns of the criteria share
-# The smallest shares of the score whose columns have room for horizontal numbers and for a percentage.
+CRITERIA_WIDTH: Final = 50  # the width of all criterion columns in percent of the heat map
+# The smallest shares of the score with columns wide enough for horizontal numbers and for a percentage.
 _HORIZONTAL_NUMBER_MIN_SHARE: Final = 0.08
 _PERCENTAGE_MIN_SHARE: Final = 0.05
-# The CSS class of a heat map whose narrowest column has a smaller share than this. The style sheet then slants the
-# labels of the columns, and makes the whole heat map wider on phones. A limit is never a share of a common profile,
-# because a slider that moves across it makes the server send the whole ranking.
+# The CSS classes of a heat map, with the upper limit of the share of its narrowest column. The style sheet slants the
+# labels of narrow columns, and makes the heat map wider on phones. No share in a common profile is equal to a limit,
+# because a slider that crosses a limit makes the server send the whole ranking.
 _NARROW_COLUMN_CLASSES: Final = {
     "under-6": 0.06,
     "under-9": 0.09,
@@ -23,7 +23,7 @@ _NARROW_COLUMN_CLASSES: Final = {
     "under-23": 0.23,
     "under-29": 0.29,
 }
-_SHORT_LABEL_LENGTH: Final = 10  # the length up to which all labels must be for a low header
+_MAX_SHORT_LABEL_LENGTH: Final = 10  # if no label is longer, the header of the heat map is low
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,15 @@ class WeightedCriterion:
     Attributes:
         name: The name in the API.
         label: The name for readers.
-        formula: How the value of a dataset is computed, for readers.
+        formula: A description of how the value of a dataset is computed.
         kind: `composite` or `attribute`.
         position: The position of the slider in 0-100.
         share: The share of the score in 0-1.
         preceding_share: The sum of the shares of the criteria before this one.
-        number: The position among all criteria, which determines the colour.
+        number: The index among all criteria, which determines the colour.
         share_text: The share as a percentage.
         precise_share_text: The share as a percentage with one decimal.
-        position_text: The slider's position and the share of the score in words, for screen readers.
+        position_text: The slider position and the share of the score in words, for screen readers.
     """
 
     name: str
@@ -85,9 +85,9 @@ class WeightedCriterion:
 def weighted_criteria(
     description: Mapping[str, Any], state: RankState, localizer: Localizer
 ) -> tuple[WeightedCriterion, ...]:
-    """Return all criteria in the order of the API, each with the weight that the reader has given it.
+    """Return all criteria with the weights of the reader, in the order of the API.
 
-    Criteria without a weight are included, because the page shows a slider for each of them.
+    Criteria without a weight are included, because the page shows a slider for every criterion.
 
     Args:
         description: The criteria as the API describes them, with their labels in both languages.
@@ -115,7 +115,7 @@ def weighted_criteria(
             number=number,
             share_text=share_text,
             precise_share_text=localizer.percent(share, digits=1),
-            position_text=_position_text(position, share_text, localizer),
+            position_text=_describe_position(position, share_text, localizer),
         )
         criteria.append(criterion)
         preceding_share += share
@@ -123,21 +123,21 @@ def weighted_criteria(
     return tuple(criteria)
 
 
-def _position_text(position: float, share_text: str, localizer: Localizer) -> str:
-    """Return the position of a slider as screen readers announce it, such as "40, 33% of the score"."""
+def _describe_position(position: float, share_text: str, localizer: Localizer) -> str:
+    """Describe the position of a slider for screen readers, such as "40, 33% of the score"."""
     share_of_score = localizer.text("share_of_score", share=share_text)
     return f"{localizer.number(position)}, {share_of_score}"
 
 
 def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
-    """Return the label of a criterion or a profile in one language, from its description by the API.
+    """Return the label or the formula of a criterion or a profile in one language.
 
-    The API gives texts in both languages in one of two forms: `"label": {"fr": …, "en": …}`, or `"label_fr": …,
-    "label_en": …`. An entry that has neither is shown by its name.
+    The API describes them in both languages, either as `"label": {"fr": …, "en": …}` or as `"label_fr": …, "label_en":
+    …`. An entry with neither is labelled with its name.
 
     Args:
-        entry: The description of the criterion or the profile.
-        key: Which of its texts to return: `label` or `formula`.
+        entry: The description of the criterion or the profile by the API.
+        key: The text to return: `label` or `formula`.
         locale: The language, `fr` or `en`.
     """
     text = entry.get(key)
@@ -149,7 +149,7 @@ def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
 
 
 def criterion_labels(description: Mapping[str, Any], locale: str) -> Mapping[str, str]:
-    """Return the label of each criterion in one language, by its name, from the description that the API returns."""
+    """Return the label of each criterion by name, from the description of the criteria by the API."""
     return {entry["name"]: localized_label(entry, "label", locale) for entry in description["criteria"]}
 
 
@@ -159,7 +159,7 @@ def criteria_with_weight(criteria: Sequence[WeightedCriterion]) -> tuple[Weighte
 
 
 def describe_shares(used_criteria: Sequence[WeightedCriterion], localizer: Localizer) -> str:
-    """Return the text of the bar of all shares for screen readers."""
+    """Describe the shares of all criteria for screen readers."""
     if not used_criteria:
         return localizer.text("weights_none")
 
@@ -168,10 +168,10 @@ def describe_shares(used_criteria: Sequence[WeightedCriterion], localizer: Local
 
 
 def heat_map_classes(used_criteria: Sequence[WeightedCriterion]) -> str:
-    """Return the CSS classes that tell the style sheet how much room the labels of the columns have.
+    """Return the CSS classes of the heat map for the widths and the labels of its columns.
 
-    One class says how narrow the narrowest column is, as in `under-17` for less than 17 % of the score. Another one,
-    `short-labels`, says that all labels are short. From both, the style sheet decides whether to slant the labels.
+    A class such as `under-17` means that the narrowest column has less than 17 % of the score. The class `short-labels`
+    means that all labels are short. The style sheet uses them to decide whether to slant the labels.
     """
     css_classes = []
 
@@ -180,13 +180,13 @@ def heat_map_classes(used_criteria: Sequence[WeightedCriterion]) -> str:
     if width_class is not None:
         css_classes.append(width_class)
 
-    if all(len(criterion.label) <= _SHORT_LABEL_LENGTH for criterion in used_criteria):
+    if all(len(criterion.label) <= _MAX_SHORT_LABEL_LENGTH for criterion in used_criteria):
         css_classes.append("short-labels")
     return " ".join(css_classes)
 
 
 def _narrow_column_class(share: float) -> str | None:
-    """Return the class with the smallest limit above a share of the score, or None if there is no such limit."""
+    """Return the CSS class with the smallest limit above the share, or None if there is none."""
     for css_class, limit in _NARROW_COLUMN_CLASSES.items():
         if share < limit:
             return css_class
@@ -194,5 +194,5 @@ def _narrow_column_class(share: float) -> str | None:
 
 
 def css_percentage(share: float) -> str:
-    """Return a share in 0-1 as a length in SVG and CSS."""
+    """Format a share in 0-1 as a percentage for SVG and CSS."""
     return f"{100 * share:.3f}%"

@@ -1,4 +1,4 @@
-"""The what-if form: a row beside the same row with other values, and the model's prediction for each."""
+"""The what-if form: the predictions of a model for a row and for the same row with changed values."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,18 +10,18 @@ from touchstone.core.number_notation import NumberNotation
 from touchstone.web.forms import parse_number
 from touchstone.web.localizer import Localizer
 
-_MAX_LISTED_VALUES: Final = 12  # known values that an error message lists
+_MAX_LISTED_VALUES: Final = 12  # known values in an error message
 
 _NUMBER: Final = "number"
 _BOOLEAN: Final = "boolean"
 
-Feature = Mapping[str, Any]  # a column that the model learned from: name, kind, known values or notation of numbers
+Feature = Mapping[str, Any]  # a column that the model uses: its name and kind, and known values or its notation
 CellValue = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedCell:
-    """A column whose value was changed, where an empty string is a missing value."""
+    """A changed value in a column; an empty string is a missing value."""
 
     column: str
     before: str
@@ -30,7 +30,7 @@ class ChangedCell:
 
 @dataclass(frozen=True, slots=True)
 class PredictionChange:
-    """A probability or a predicted number, before and after the change of the row."""
+    """A probability or a predicted number, for the original row and for the changed row."""
 
     label: str
     before: float
@@ -44,22 +44,23 @@ class PredictionChange:
 
 @dataclass(frozen=True, slots=True)
 class WhatIfResult:
-    """What the page shows after the form was sent: the effect of the changes, or why there is no prediction.
+    """The effect of the changes in the what-if form, or the reasons why there is no prediction.
 
     Attributes:
-        failure: Why the prediction failed; empty if it did not.
-        field_errors: Why the value in a field is invalid, by column.
-        changes: The cells that were changed.
-        answers: The predictions before and after.
-        predicted: The predicted class before and after; None for a model that predicts numbers.
-        threshold: A sentence that states the decision threshold of the positive class; empty if there is none.
+        failure: The reason why the prediction failed; empty if it did not fail.
+        field_errors: The messages about invalid values, by column.
+        changes: The changed cells.
+        prediction_changes: The predictions for the original and the changed row.
+        predicted_classes: The classes predicted for the original and the changed row; None for a model that predicts
+            numbers.
+        threshold: A sentence about the decision threshold of the positive class; empty if there is none.
     """
 
     failure: str = ""
     field_errors: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[ChangedCell, ...] = ()
-    answers: tuple[PredictionChange, ...] = ()
-    predicted: tuple[str, str] | None = None
+    prediction_changes: tuple[PredictionChange, ...] = ()
+    predicted_classes: tuple[str, str] | None = None
     threshold: str = ""
 
 
@@ -68,7 +69,7 @@ class WhatIfRows:
     """The cells of a row before and after the change.
 
     Attributes:
-        features: The columns that the model learned from.
+        features: The columns that the model uses.
         original: The cells of the explained row as strings, by column.
         changed: The values entered in the form as strings, by column.
     """
@@ -78,7 +79,7 @@ class WhatIfRows:
     changed: Mapping[str, str]
 
     def field_errors(self, localizer: Localizer) -> dict[str, str]:
-        """Return the messages about the fields with invalid values, by column."""
+        """Return the messages about invalid values, by column."""
         errors = {}
         for feature in self.features:
             column = feature["name"]
@@ -87,36 +88,36 @@ class WhatIfRows:
                 errors[column] = error
         return errors
 
-    def to_predict(self) -> list[dict[str, CellValue]]:
+    def to_api_rows(self) -> list[dict[str, CellValue]]:
         """Return both rows as the API expects them, the original one first."""
         original_row = {feature["name"]: _stated_value(feature, self.original) for feature in self.features}
         changed_row = {feature["name"]: parse_cell(self.changed[feature["name"]], feature) for feature in self.features}
         return [original_row, changed_row]
 
     def compare_predictions(self, response: Mapping[str, Any], localizer: Localizer) -> WhatIfResult:
-        """Compare the predictions for the row before and after the change.
+        """Compare the predictions for the original and the changed row.
 
-        If the model predicts classes, the result compares the probability of each class, otherwise the predicted
-        numbers. If it has not seen values like the changed ones, its prediction is a guess, and the result has a
-        message for each of these fields instead.
+        If the model predicts classes, the result compares the probability of each class, and otherwise the predicted
+        numbers. If the model has not seen values like the changed ones, its prediction would be a guess. The result
+        then has messages about these values instead.
 
         Args:
-            response: The predictions of the API for the rows of `to_predict`.
+            response: The predictions of the API for the rows of `to_api_rows`.
             localizer: The reader's language.
         """
         changes = self._changed_cells()
         before, after = response["predictions"]
 
         warnings = after.get("warnings") or ()
-        refusal = _refuse_unseen_values(changes, warnings, localizer)
-        if refusal is not None:
-            return refusal
+        warning_result = _report_unseen_values(changes, warnings, localizer)
+        if warning_result is not None:
+            return warning_result
 
         classes = response.get("classes")
         if not classes:
             label = localizer.text("prediction")
             number_change = PredictionChange(label, before["prediction"], after["prediction"])
-            return WhatIfResult(changes=changes, answers=(number_change,))
+            return WhatIfResult(changes=changes, prediction_changes=(number_change,))
 
         probabilities = zip(classes, before["probabilities"], after["probabilities"], strict=True)
         probability_changes = [
@@ -126,14 +127,14 @@ class WhatIfRows:
         predicted_classes = (str(before["prediction"]), str(after["prediction"]))
         return WhatIfResult(
             changes=changes,
-            answers=tuple(probability_changes),
-            predicted=predicted_classes,
+            prediction_changes=tuple(probability_changes),
+            predicted_classes=predicted_classes,
             threshold=_describe_threshold(response, localizer),
         )
 
     def _changed_cells(self) -> tuple[ChangedCell, ...]:
-        """Return the cells with different values. `1.0` instead of `1` does not change a number."""
-        original_row, changed_row = self.to_predict()
+        """Return the cells with different values; `1.0` instead of `1` does not change a number."""
+        original_row, changed_row = self.to_api_rows()
 
         cells = []
         for name, value in changed_row.items():
@@ -143,26 +144,28 @@ class WhatIfRows:
 
 
 def _describe_threshold(response: Mapping[str, Any], localizer: Localizer) -> str:
-    """Describe the decision threshold of the positive class, or return "" if there are more than two classes.
+    """Describe the decision threshold of the positive class, or return "" if there is none.
 
-    The threshold need not be 0.5, so without it the predicted class would seem to contradict the probabilities.
+    The threshold may differ from 0.5. Without this sentence, the predicted class might then seem to contradict the
+    probabilities.
     """
     positive_class = response.get("positive_class")
     if positive_class is None:
         return ""
+
     threshold = response.get("threshold")
     if threshold is None:
         return localizer.text("what_if_threshold_by_group", name=str(positive_class))
     return localizer.text("what_if_threshold", name=str(positive_class), threshold=localizer.number(threshold, 3))
 
 
-def _refuse_unseen_values(
+def _report_unseen_values(
     changes: Sequence[ChangedCell], warnings: Sequence[Mapping[str, Any]], localizer: Localizer
 ) -> WhatIfResult | None:
     """Return the messages about changed values that the model has not seen, or None if there are none.
 
     Args:
-        changes: The cells that the reader has changed; what is unusual about the others is not the reader's doing.
+        changes: The cells that the reader has changed; warnings about other cells are ignored.
         warnings: The warnings of the API about the changed row.
         localizer: The reader's language.
     """
@@ -171,13 +174,13 @@ def _refuse_unseen_values(
     field_errors = {}
     for warning in warnings:
         column = warning["column"]
-        text = str(warning["text"][localizer.locale])
+        message = str(warning["text"][localizer.locale])
 
-        # A warning without a column is about the row as a whole.
+        # A warning without a column is about the whole row.
         if column is None and changed_columns:
-            return WhatIfResult(failure=text)
+            return WhatIfResult(failure=message)
         if column in changed_columns:
-            field_errors[column] = text
+            field_errors[column] = message
 
     return WhatIfResult(field_errors=field_errors) if field_errors else None
 
@@ -231,7 +234,7 @@ def _format_cell(value: CellValue) -> str:
 
 
 def _field_error(feature: Feature, text: str, localizer: Localizer) -> str:
-    """Return the error message for a value that the column does not accept, or "" if it is valid.
+    """Return the error message for a value that a column does not accept, or "" for a valid value.
 
     A numeric column accepts numbers. A column with known categories only accepts the categories that the
     model has seen, and truth values in upper case, too. An empty string is a missing value, which every column accepts.

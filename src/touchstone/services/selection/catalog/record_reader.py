@@ -54,7 +54,7 @@ class RecordReader:
         """
         await self._cache_small_records(ids, viewer, max_bytes=budget.share(len(ids)))
         content_sizes = await self._content_sizes(ids)
-        complete_ids = [dataset_id for dataset_id in ids if budget.take(content_sizes.get(dataset_id, 0))]
+        complete_ids = [dataset_id for dataset_id in ids if budget.try_reserve(content_sizes.get(dataset_id, 0))]
         complete_records = await self.encoded_records(complete_ids, viewer)
         bodies = {record.id: record.body for record in complete_records}
 

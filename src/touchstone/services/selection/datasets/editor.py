@@ -38,7 +38,7 @@ from touchstone.services.selection.datasets.measured_record import (
 from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetChangeBody, DatasetCreateBody
 from touchstone.services.selection.datasets.source_digests import digests_of_source, old_source_digest
-from touchstone.services.selection.evidence.administrator_changes import with_claims_of_administrator
+from touchstone.services.selection.evidence.administrator_changes import store_administrator_changes
 from touchstone.services.selection.evidence.ledger import insert_record
 from touchstone.services.selection.evidence.record_claims import RecordClaims, measured_claims
 from touchstone.services.selection.files.measurement import FileMeasurer, Measurement
@@ -320,7 +320,7 @@ async def _change_claims(
     changed_attributes = body.provided_attributes()
     is_administrator = caller_id != current.owner
     if is_administrator:
-        draft = await with_claims_of_administrator(transaction, claims, current, draft, caller_id)
+        draft = await store_administrator_changes(transaction, claims, current, draft, caller_id)
         await claims.replace_declarations(transaction, caller_id, changed_attributes)
     await claims.replace_declarations(transaction, current.owner, changed_attributes)
 

@@ -49,7 +49,7 @@ def _exported_claim(claim: ClaimRecord, evidence: RecordEvidence) -> ExportedCla
     The author is identified by the name in `evidence`.
     """
     scope = None if claim.scope is None else Scope(claim.scope)
-    source = None if claim.source is None else msgspec.convert(claim.source, ClaimSource, from_attributes=True)
+    source = None if claim.source is None else msgspec.convert(msgspec.to_builtins(claim.source), ClaimSource)
     author_name = None if claim.author is None else evidence.pseudos.get(claim.author)
 
     return ExportedClaim(

@@ -23,10 +23,10 @@ from touchstone.http.request_models import (
 )
 from touchstone.http.spelling_suggestions import unknown_value_error
 from touchstone.ranking.reasons.notes import NoteCode
-from touchstone.services.selection.filters import FILTER_PARAMETERS, MAX_SEARCH_TEXT
+from touchstone.services.selection.filters import FILTER_PARAMETERS, MAX_SEARCH_TEXT_LENGTH
 from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.json_fields import JsonObject
-from touchstone.services.selection.parameters import MAX_TEXT
+from touchstone.services.selection.parameters import MAX_TEXT_LENGTH
 
 MAX_WORD: Final = 200
 MAX_WORDS: Final = 200
@@ -65,7 +65,7 @@ TAGS: Final[Mapping[str, str]] = {name: name for name in ETHICAL} | dict(SHORT_T
 Visibility = Literal["public", "private"]
 Word = Annotated[Name, Field(max_length=MAX_WORD)]
 Words = Annotated[list[Word], Field(max_length=MAX_WORDS)]
-SearchedText = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(require_clean_text)]
+SearchedText = Annotated[str, Field(max_length=MAX_TEXT_LENGTH), AfterValidator(require_clean_text)]
 FilePath = Annotated[str, Field(max_length=MAX_FILE_PATH), AfterValidator(require_clean_text)]
 
 
@@ -191,7 +191,7 @@ class HidingChange(RequestModel):
 class SearchCriteria(RequestModel):
     """What to search for; everything is optional and joined by AND (interface, section 2.3, and some filters)."""
 
-    q: Annotated[SearchedText, Field(max_length=MAX_SEARCH_TEXT)] | None = None
+    q: Annotated[SearchedText, Field(max_length=MAX_SEARCH_TEXT_LENGTH)] | None = None
     name_contains: Text | None = None
     min_rows: Annotated[int, Field(strict=True, ge=-INT53_MAX, le=INT53_MAX), WholeFloatAsInt] | None = None
     ethical_tags: Annotated[list[ShortText], Field(max_length=MAX_WORDS)] | None = None

@@ -19,7 +19,7 @@ from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.gates import parse_gates
 from touchstone.services.selection.paging import SKIP
 from touchstone.services.selection.parameters import (
-    MAX_REPORTED_NAME,
+    MAX_REPORTED_NAME_LENGTH,
     Parameter,
     ParameterTable,
     ParameterType,
@@ -179,7 +179,7 @@ def parse_scoring_request(body: object) -> ScoringRequest:
         raise Invalid(FieldError(("body",), "dict_type"))
     for key in body:
         if key not in SCORE_KEYS:
-            raise unknown_name_error(key, SCORE_KEYS, "body", key[:MAX_REPORTED_NAME])
+            raise unknown_name_error(key, SCORE_KEYS, "body", key[:MAX_REPORTED_NAME_LENGTH])
 
     filters = _parse_filters(body)
     assurance = parse_json_assurance(body.get("assurance"), "body", "assurance")

@@ -66,7 +66,7 @@ def _documented_purposes(claims: Iterable[ClaimRecord]) -> list[dict[str, Any]]:
     level_by_quote = {
         claim.quote: claim.effective_level
         for claim in claims
-        if claim.attribute == PURPOSE and claim.value is True and claim.quote and claim.is_counted(now)
+        if claim.attribute == PURPOSE and claim.value is True and claim.quote and claim.is_effective(now)
     }
     purposes = [{"quote": quote, "level": level} for quote, level in level_by_quote.items()]
     return purposes[:MAX_PURPOSES]

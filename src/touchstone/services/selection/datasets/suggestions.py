@@ -7,13 +7,13 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from touchstone.ranking.catalog.suggestions import Suggestion
-from touchstone.services.selection.filters import MAX_SEARCH_TEXT
+from touchstone.services.selection.filters import MAX_SEARCH_TEXT_LENGTH
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
 
 _Q: Final = Parameter(
     name="q",
     type=ParameterType.TEXT,
-    max_length=MAX_SEARCH_TEXT,
+    max_length=MAX_SEARCH_TEXT_LENGTH,
     description="What has been typed so far: each of its words begins a word of a name, domain or task.",
 )
 _LIMIT: Final = Parameter(

@@ -1,1 +1,1 @@
-"""The evidence of the catalog: claims about the attributes of datasets, their reviews, and what they amount to."""
+"""The evidence of the catalog: claims about attributes of datasets, reviews of claims, and the resulting values."""

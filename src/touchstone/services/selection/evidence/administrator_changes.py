@@ -1,7 +1,7 @@
-"""Changes that an administrator makes to another user's record, stored as claims of the administrator.
+"""Stores the changes that an administrator makes to another user's record as claims of the administrator.
 
-They must not become declarations of the record's creator: nobody may confirm their own claims, but the administrator
-could then confirm a value that they entered themselves.
+Nobody may confirm their own claims. If the changes became declarations of the record's creator, the administrator could
+confirm values that they entered themselves.
 """
 
 from collections.abc import Collection
@@ -17,12 +17,12 @@ from touchstone.services.selection.evidence.declarations import declarations
 from touchstone.services.selection.evidence.record_claims import RecordClaims, is_same_value, new_claim, withdrawn
 
 
-async def with_claims_of_administrator(
+async def store_administrator_changes(
     transaction: Writer, claims: RecordClaims, before: DatasetRecord, draft: Draft, administrator: UUID
 ) -> Draft:
-    """Store the attributes that an administrator has changed as claims, and return the draft without their values.
+    """Store the attributes that an administrator has changed as claims, and return the draft without these attributes.
 
-    If the creator has declared another value, the declaration is withdrawn, but stays in the ledger.
+    A declaration of another value by the creator is withdrawn, and recorded in the ledger as withdrawn.
 
     Args:
         transaction: the transaction that changes the record.
@@ -46,7 +46,7 @@ async def with_claims_of_administrator(
             claim_draft = ClaimDraft(attribute=attribute, value=value, author=administrator)
             await _insert_or_activate(transaction, claims, claim_draft)
 
-    # The record no longer declares these values, because the claims state them.
+    # The claims state these values, so they must not be declarations in the record as well.
     cleared_attributes = dict.fromkeys(changed_values)
     return replace(draft, attributes={**draft.attributes, **cleared_attributes})
 
@@ -55,12 +55,12 @@ async def _withdraw_declarations(
     transaction: Writer, claims: RecordClaims, record: DatasetRecord, attributes: Collection[str]
 ) -> None:
     """Store the creator's declarations of the given attributes as withdrawn claims."""
-    outdated = [
+    withdrawn_declarations = [
         withdrawn(declaration, claims.now)
         for declaration in declarations(record, claims.claims)
         if declaration.attribute in attributes
     ]
-    await claims.insert(transaction, outdated)
+    await claims.insert(transaction, withdrawn_declarations)
 
 
 async def _insert_or_activate(transaction: Writer, claims: RecordClaims, draft: ClaimDraft) -> None:

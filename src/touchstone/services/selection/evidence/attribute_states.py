@@ -1,23 +1,23 @@
-"""The state of each attribute of a record, as shown on the page of the record."""
+"""The state of each attribute of a record according to all claims about it, as the page of the record shows it."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue, EvidenceLevel
+from touchstone.core.evidence import CLAIMED_ATTRIBUTES, Assurance, ClaimValue, EvidenceLevel
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence.claim_records import ClaimRecord
 from touchstone.services.selection.evidence.resolution import is_creators_declaration, resolve_attribute
 
 
 class AttributeState(NamedTuple):
-    """The values of one attribute that follow from all claims about it.
+    """The state of one attribute according to all claims about it.
 
     Attributes:
         value: the value that the record shows.
         is_not_applicable: whether the value is None because the attribute does not apply to the dataset.
-        level: the level of evidence for the value, or None if nothing is known.
+        level: the level of evidence for the value, or None if there is no claim.
         declared: the value that the creator of the record declares.
         documented: the value at the assurance `documented`.
         reviewed: the value at the assurance `reviewed`.
@@ -32,6 +32,12 @@ class AttributeState(NamedTuple):
     reviewed: ClaimValue
     is_conflicting: bool
 
+    def value_at(self, assurance: Assurance) -> ClaimValue:
+        """Return the value at an assurance, or None if no claim counts at this assurance."""
+        if assurance is Assurance.DECLARED:
+            return self.value
+        return self.documented if assurance is Assurance.DOCUMENTED else self.reviewed
+
 
 def attribute_states(record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime) -> dict[str, AttributeState]:
     """Return the state of every attribute that supports claims, by name.
@@ -39,7 +45,7 @@ def attribute_states(record: DatasetRecord, claims: Sequence[ClaimRecord], now: 
     Args:
         record: the record, which contains the declarations of its creator.
         claims: the claims about the record in the ledger.
-        now: the current time; claims that have expired by then are ignored.
+        now: the current time. Claims that have expired by then are ignored.
     """
     return {name: _attribute_state(name, record, claims, now) for name in CLAIMED_ATTRIBUTES}
 
@@ -48,24 +54,24 @@ def _attribute_state(
     attribute: str, record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime
 ) -> AttributeState:
     """Return the state of one attribute, ignoring claims that are closed or expired at `now`."""
-    counted = [claim for claim in claims if claim.attribute == attribute and claim.is_counted(now)]
+    effective_claims = [claim for claim in claims if claim.attribute == attribute and claim.is_effective(now)]
     declared_value = record.declared_value(attribute)
-    resolution = resolve_attribute(attribute, declared_value, counted, record.owner, now)
+    resolution = resolve_attribute(attribute, declared_value, effective_claims, record.owner, now)
     evidence = resolution.evidence
 
-    stated_values = {claim.value for claim in counted}
+    stated_values = {claim.value for claim in effective_claims}
     if declared_value is not None:
         stated_values.add(declared_value)
 
-    level = evidence.level if evidence else None
-    if evidence is None and declared_value is not None:
-        level = EvidenceLevel.DECLARED
+    level = None if declared_value is None else EvidenceLevel.DECLARED
+    if evidence is not None:
+        level = evidence.level
 
     return AttributeState(
         value=resolution.shown_value,
         is_not_applicable=resolution.is_not_applicable,
         level=level,
-        declared=_creators_value(declared_value, counted, record.owner),
+        declared=_creators_value(declared_value, effective_claims, record.owner),
         documented=evidence.documented if evidence else None,
         reviewed=evidence.reviewed if evidence else None,
         is_conflicting=len(stated_values) > 1,

@@ -41,7 +41,7 @@ class EvidenceAudit:
         claims: the number of effective claims, by level.
         verified: the number of quotes that were found in their source.
         unverified: the number of quotes that could not be checked because their source is not available.
-        faulty: one entry for each fault; a claim can have several.
+        faulty: one entry for each fault. A claim can have several faults.
     """
 
     records: int = 0
@@ -56,28 +56,28 @@ class EvidenceAudit:
 
 
 class SourceLibrary:
-    """The available source documents: files below a folder, and the passages shipped with the demo catalog."""
+    """The available source documents: files below a folder, and the excerpts included in the demo catalog."""
 
     def __init__(self, excerpts: Mapping[str, Sequence[str]], documents: Path | None = None) -> None:
         self._excerpts = excerpts
         self._paths = {} if documents is None else paths_by_digest(documents)
-        self._read_texts: tuple[str, Sequence[str]] = ("", ())
+        self._last_digest = ""
+        self._last_texts: Sequence[str] = ()
 
     def texts(self, digest: str) -> Sequence[str] | None:
         """Return the texts of the source with the given digest, or None if it is not available.
 
-        They are read from the document itself if it is available, and otherwise from the stored passages.
+        Files take precedence over excerpts.
         """
         path = self._paths.get(digest)
         if path is None:
             return self._excerpts.get(digest)
 
-        # Claims about the same record are checked one after the other, so it pays to cache the last document.
-        known_digest, texts = self._read_texts
-        if known_digest != digest:
-            texts = document_texts(SourceDocument(path.read_bytes(), path.name))
-            self._read_texts = (digest, texts)
-        return texts
+        # Claims about the same record are checked consecutively, and often have the same source.
+        if digest != self._last_digest:
+            self._last_texts = document_texts(SourceDocument(path.read_bytes(), path.name))
+            self._last_digest = digest
+        return self._last_texts
 
 
 def paths_by_digest(folder: Path) -> dict[str, Path]:
@@ -87,14 +87,14 @@ def paths_by_digest(folder: Path) -> dict[str, Path]:
 
 
 async def audit_catalog(connection: StreamingReader, documents: Path | None) -> EvidenceAudit:
-    """Check the evidence of all claims in the catalog that are currently effective.
+    """Check the evidence of all effective claims in the catalog.
 
-    A quote is searched in the parts of an imported document that its record stores, in the files below `documents`,
-    and in the passages shipped with the demo catalog.
+    Quotes are searched for in the parts of imported documents that the records store, in the files below `documents`,
+    and in the excerpts included in the demo catalog.
 
     Args:
         connection: a connection to the database of the catalog.
-        documents: a folder with source documents, which are matched by digest, or None.
+        documents: a folder with source documents, which are identified by their digests, or None.
     """
     now = datetime.now(UTC)
     library = SourceLibrary(read_excerpts(), documents)
@@ -103,12 +103,12 @@ async def audit_catalog(connection: StreamingReader, documents: Path | None) -> 
     async for claims in store.stream_active_claims(connection, CLAIMS_PER_CHUNK):
         dataset_ids = sorted({claim.dataset_id for claim in claims})
         records = await dataset_store.names_and_metadata(connection, dataset_ids)
-        kept_texts = {dataset_id: texts_of_imports(metadata) for dataset_id, (_, metadata) in records.items()}
+        stored_texts = {dataset_id: texts_of_imports(metadata) for dataset_id, (_, metadata) in records.items()}
         for claim in claims:
-            if not claim.is_counted(now):
+            if not claim.is_effective(now):
                 continue
             dataset_name, _ = records[claim.dataset_id]
-            check_claim(audit, claim, dataset_name, library, kept_texts[claim.dataset_id])
+            check_claim(audit, claim, dataset_name, library, stored_texts[claim.dataset_id])
 
     return audit
 
@@ -118,18 +118,16 @@ def check_claim(
     claim: ClaimRecord,
     dataset_name: str,
     library: SourceLibrary,
-    kept_texts: Mapping[str, Sequence[str]],
+    stored_texts: Mapping[str, Sequence[str]],
 ) -> None:
     """Check the evidence of one claim, and add the result to an audit.
-
-    A quote is verified if the text of its source contains it.
 
     Args:
         audit: the audit to update.
         claim: the claim to check.
         dataset_name: the name of the dataset that the claim is about.
         library: the available source documents.
-        kept_texts: the texts of imported documents that the record stores, by the digest of the document.
+        stored_texts: the texts of imported documents that the record stores, by the digest of the document.
     """
     audit.claims[claim.effective_level] += 1
     faults = find_faults(claim)
@@ -137,7 +135,7 @@ def check_claim(
     digest = claim.source.sha256 if claim.source else None
     if claim.quote and digest:
         source_texts = library.texts(digest)
-        available_texts = (kept_texts.get(digest, ()), source_texts or ())
+        available_texts = (stored_texts.get(digest, ()), source_texts or ())
         if any(contains_quote(texts, claim.quote) for texts in available_texts):
             audit.verified += 1
         elif source_texts is None:

@@ -1,4 +1,4 @@
-"""Reading, adding, reviewing and withdrawing claims on behalf of a caller."""
+"""Reads, adds, reviews and withdraws claims on behalf of a caller, and withdraws expired claims."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -34,16 +34,19 @@ from touchstone.services.selection.evidence.schemas import ReviewCreate
 from touchstone.services.selection.evidence.store import QueuedClaim
 from touchstone.services.selection.user_name_store import Pseudos, read_pseudos
 
-# The interval between two searches for claims that have expired.
 EXPIRY_POLL_SECONDS: Final = 1.0
+"""The interval between two searches for expired claims."""
 
 log = structlog.get_logger("touchstone.evidence")
 
 
 class ClaimLimits(NamedTuple):
-    """Limits for one author, so that nobody floods a record or the queue of the curators.
+    """The limits for one author, which prevent the flooding of a record or of the curators' queue.
 
-    Claims that creators import into their own records do not count towards `per_record`.
+    Attributes:
+        per_record: the maximum number of claims about one record. Claims that creators import into their own records
+            do not count.
+        open_proposals: the maximum number of open proposals about all records.
     """
 
     per_record: int = 200
@@ -57,7 +60,7 @@ class RecordEvidence(NamedTuple):
         record: the record.
         ledger_claims: the claims in the ledger.
         claims: the claims in the ledger and the declarations of the creator, the newest first.
-        pseudos: the names of their authors and reviewers, by user id.
+        pseudos: the names of the authors, the reviewers and the creator of the record, by user id.
     """
 
     record: DatasetRecord
@@ -91,7 +94,7 @@ class QueuePage(NamedTuple):
 class _ClaimContext(NamedTuple):
     """A claim with its record and all claims about the record in the ledger.
 
-    A declaration that nobody has decided about is part of the record and not yet in the ledger.
+    The claim may be a declaration that is stored in the record, and not in the ledger before the first decision.
     """
 
     record: DatasetRecord
@@ -100,7 +103,7 @@ class _ClaimContext(NamedTuple):
 
 
 class EvidenceEditor:
-    """Reads and changes the claims about the records that a caller may see."""
+    """Reads and changes the claims about records that are visible to the caller."""
 
     def __init__(self, database: Database, catalog: LiveCatalog) -> None:
         self.limits = ClaimLimits()
@@ -156,7 +159,7 @@ class EvidenceEditor:
         """
         decision = Decision(body.decision)
 
-        # Check the permission before writing, too, so that a refused caller never locks the catalog.
+        # The check before the transaction prevents callers without permission from locking the catalog.
         async with self._database.reading() as connection:
             context = await _load_claim(connection, dataset_id, claim_id, caller.id)
         check_may_review(context.claim, decision, context.record.owner, caller)
@@ -191,7 +194,7 @@ class EvidenceEditor:
             await _store_decision(writer, context, claim)
             return NamedClaim(claim, await _read_names(writer.transaction, [claim]))
 
-    async def queue(self, awaited: AwaitedDecision, caller: Caller, *, skip: int, limit: int) -> QueuePage:
+    async def load_queue(self, awaited: AwaitedDecision, caller: Caller, *, skip: int, limit: int) -> QueuePage:
         """Return a page of the claims that wait for a decision of the caller, the oldest first.
 
         Proposals wait for acceptance by the creator of the record or a curator. Claims with a quote wait for
@@ -199,8 +202,8 @@ class EvidenceEditor:
 
         Args:
             awaited: the kind of decision.
-            caller: the user who asks; only curators see claims about the records of others.
-            skip: the number of claims to leave out first.
+            caller: the user who asks. Only curators see claims about the records of others.
+            skip: the number of claims to skip.
             limit: the maximum number of claims to return.
 
         Raises:
@@ -236,15 +239,15 @@ class EvidenceEditor:
     async def withdraw_expired_claims(self) -> None:
         """Withdraw claims soon after they expire, until cancelled.
 
-        Errors are logged, and the next round tries again. Every process runs this task; the lock on the catalog makes
-        sure that only one of them withdraws each claim.
+        Errors are logged, and the next round tries again. Every process runs this task. The lock on the catalog ensures
+        that only one of them withdraws each claim.
         """
         while True:
             try:
                 await run_uninterrupted(self._withdraw_expired_claims_once())
             except ServiceError:
                 pass  # the database layer has logged it
-            except Exception as error:  # noqa: BLE001 - a process that stopped here would show outdated evidence
+            except Exception as error:  # noqa: BLE001 - without this task, the process would show outdated evidence
                 log.warning("expired claims not withdrawn", problem=type(error).__name__)
             await asyncio.sleep(EXPIRY_POLL_SECONDS)
 
@@ -288,10 +291,11 @@ async def _load_claim(connection: Reader, dataset_id: int, claim_id: UUID, viewe
 async def _store_decision(writer: CatalogWriter, context: _ClaimContext, claim: ClaimRecord) -> None:
     """Store a claim that was reviewed or withdrawn, and update its record.
 
-    The first decision about a declaration inserts it into the ledger. If the declaration is rejected or withdrawn, its
-    value is also removed from the record.
+    A declaration is inserted into the ledger by the first decision about it. If it is rejected or withdrawn, its value
+    is also removed from the record.
     """
-    record, claims = context.record, context.claims
+    record = context.record
+    claims = context.claims
     is_closed = claim.status not in OPEN_STATUSES
     if is_closed and is_declaration(record, claim):
         record = without_declaration(record, claim.attribute)
@@ -306,7 +310,7 @@ async def _store_decision(writer: CatalogWriter, context: _ClaimContext, claim: 
 
 
 async def _read_names(connection: Reader, claims: list[ClaimRecord], *others: UUID | None) -> Pseudos:
-    """Return the names of the authors and reviewers of claims, and of `others`, by user id."""
+    """Return the names of the authors and reviewers of claims, and of the users `others`, by user id."""
     user_ids = {claim.author for claim in claims} | {claim.review.reviewer for claim in claims if claim.review}
     user_ids |= set(others)
     return await read_pseudos(connection, [user_id for user_id in user_ids if user_id is not None])

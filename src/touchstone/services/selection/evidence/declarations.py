@@ -1,6 +1,6 @@
 """Conversion of a creator's declarations to claims.
 
-Declarations are stored in the record and not in the ledger. A declaration is inserted into the ledger when it is
+Declarations are stored in the record rather than in the ledger. A declaration is inserted into the ledger when it is
 reviewed or withdrawn.
 """
 
@@ -16,7 +16,7 @@ from touchstone.services.selection.datasets.dataset_record import AttributeValue
 from touchstone.services.selection.evidence.claim_records import OPEN_STATUSES, ClaimRecord
 from touchstone.services.selection.evidence.record_claims import is_same_value
 
-# How often the same value can be declared again after its declaration was rejected or withdrawn.
+# The maximum number of times that a value can be declared again after a rejection or withdrawal.
 _MAX_REPETITIONS: Final = 100
 
 
@@ -46,15 +46,15 @@ def is_declaration(record: DatasetRecord, claim: ClaimRecord) -> bool:
     value = record.declared_value(claim.attribute)
     if value is None:
         return False
-    return _declares(record, claim, value)
+    return _is_declaration_of(record, claim, value)
 
 
 def rejected_attributes(
     record: DatasetRecord, claims: Iterable[ClaimRecord], values: Mapping[str, AttributeValue]
 ) -> list[str]:
-    """Return the attributes whose submitted value was rejected before as a declaration.
+    """Return the attributes whose submitted values have been rejected as declarations before.
 
-    Attributes that the creator has declared again since the rejection are not returned.
+    Attributes that the creator has declared again since the rejection are left out.
 
     Args:
         record: the record.
@@ -67,7 +67,7 @@ def rejected_attributes(
         if claim.value is not None
         and is_same_value(claim.value, values[claim.attribute])
         and record.declared_value(claim.attribute) is None
-        and _declares(record, claim, claim.value)
+        and _is_declaration_of(record, claim, claim.value)
     ]
 
 
@@ -96,9 +96,9 @@ def _to_claim(record: DatasetRecord, attribute: str, value: ClaimValue, claim_id
     )
 
 
-def _declares(record: DatasetRecord, claim: ClaimRecord, value: ClaimValue) -> bool:
+def _is_declaration_of(record: DatasetRecord, claim: ClaimRecord, value: ClaimValue) -> bool:
     """Return whether a claim is a current or earlier declaration of this value by the record's creator."""
-    return claim.id in (_numbered_id(record, claim.attribute, value, number) for number in range(_MAX_REPETITIONS))
+    return any(claim.id == _numbered_id(record, claim.attribute, value, number) for number in range(_MAX_REPETITIONS))
 
 
 def _declaration_id(

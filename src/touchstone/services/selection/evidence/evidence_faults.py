@@ -1,4 +1,4 @@
-"""Checks for quotes that do not support their claim: placeholders, bare headings, and licences taken for purposes."""
+"""Detects quotes that do not support their claim, such as placeholders, bare headings and licences."""
 
 import re
 from enum import StrEnum
@@ -14,7 +14,7 @@ from touchstone.services.selection.evidence.claim_records import ClaimRecord
 EQUITY: Final = "equity_non_discrimination"
 PURPOSE: Final = "purpose_limitation_respected"
 
-# Headings about fairness in common templates. The heading alone does not say that the dataset is fair.
+# Headings about fairness in common templates. A heading alone does not state that the dataset is fair.
 _HEADINGS_ABOUT_EQUITY: Final = frozenset(
     {"discussion of biases", "biases", "bias", "social impact of dataset", "social impact", "fairness", "databiases",
      "bias risks and limitations", "considerations for using the data", "demographic information", "diversity",
@@ -52,10 +52,10 @@ FAULT_TITLES: Final = {
 
 
 def find_faults(claim: ClaimRecord) -> list[EvidenceFault]:
-    """Return the faults in the evidence for a claim that are visible without its source document."""
+    """Return the faults in the evidence for a claim that can be detected without its source document."""
     faults = []
 
-    # A documented claim needs a quote and a source that can be identified.
+    # Documented claims require a quote and an identifiable source.
     is_documented = claim.level is EvidenceLevel.DOCUMENTED
     has_source = claim.source is not None and bool(claim.source.sha256)
     if is_documented and not claim.quote:
@@ -66,7 +66,7 @@ def find_faults(claim: ClaimRecord) -> list[EvidenceFault]:
     if not claim.quote:
         return faults
 
-    if is_no_statement(claim.attribute, claim.quote):
+    if is_uninformative(claim.attribute, claim.quote):
         faults.append(EvidenceFault.PLACEHOLDER)
     if claim.attribute == EQUITY and is_bare_heading(claim.quote, claim.place):
         faults.append(EvidenceFault.BARE_HEADING)
@@ -75,11 +75,11 @@ def find_faults(claim: ClaimRecord) -> list[EvidenceFault]:
     return faults
 
 
-def is_no_statement(attribute: str, quote: str) -> bool:
-    """Return whether a quote is a placeholder or states nothing.
+def is_uninformative(attribute: str, quote: str) -> bool:
+    """Return whether a quote is a placeholder or, for an ethical attribute, states nothing.
 
-    Quotes for ethical criteria are prose, so an instruction of a template or a string without words states nothing
-    either. Quotes for other attributes may be a number, a name or a category such as `unknown`.
+    Quotes for ethical attributes are prose, so they have to contain a statement rather than, for example, an
+    instruction of a template. Quotes for other attributes may be a mere number, name or category such as `unknown`.
     """
     if is_placeholder(quote) or has_placeholder(quote):
         return True
@@ -87,32 +87,45 @@ def is_no_statement(attribute: str, quote: str) -> bool:
 
 
 def has_placeholder(quote: str) -> bool:
-    """Return whether a quote contains a placeholder in brackets, other than the text of a link such as `[email](…)`."""
+    """Return whether a quote contains a placeholder in brackets. Links such as `[email](…)` are not placeholders."""
     placeholders = BRACKETED_PLACEHOLDER.finditer(quote)
     return any(not quote.startswith("(", placeholder.end()) for placeholder in placeholders)
 
 
 def is_bare_heading(quote: str, place: str | None) -> bool:
-    """Return whether a quote is only a heading, without a statement below it."""
+    """Return whether a quote is a mere heading without any statement.
+
+    Args:
+        quote: the quote of a claim.
+        place: the location of the quote, with headings separated by " > " or "/", or None.
+    """
     lines = quote.strip().splitlines()
     if len(lines) != 1:
         return False
+    if quote.lstrip().startswith("#"):
+        return True
+
     title = _normalize_words(quote)
-    parent_headings = {_normalize_words(heading) for heading in re.split(r" > |/", place or "")}
-    return quote.lstrip().startswith("#") or title in _HEADINGS_ABOUT_EQUITY or title in parent_headings
+    headings_of_place = {_normalize_words(heading) for heading in re.split(r" > |/", place or "")}
+    return title in _HEADINGS_ABOUT_EQUITY or title in headings_of_place
 
 
 def is_licence(quote: str, place: str | None, field: str | None) -> bool:
     """Return whether a quote is a licence or a public-domain notice.
 
-    An agreement that users must sign to get the data is not a licence: it can restrict the purpose.
+    An agreement that users must sign to get the data is not a licence, because it can restrict the purpose.
+
+    Args:
+        quote: the quote of a claim.
+        place: the location of the quote, such as the headings above it, or None.
+        field: the field of the metadata standard that contains the quote, or None.
     """
     if _AGREEMENT.search(quote):
         return False
+
     is_in_licence_section = _LICENCE_FIELD.search(f"{place or ''} {field or ''}") is not None
-    return (
-        is_in_licence_section or _LICENCE_WORDS.search(quote) is not None or normalize_licence(quote).spdx is not None
-    )
+    mentions_licence = _LICENCE_WORDS.search(quote) is not None
+    return is_in_licence_section or mentions_licence or normalize_licence(quote).spdx is not None
 
 
 def _normalize_words(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Changes to the ledger of claims, together with the records that the claims are about.
+"""Changes the ledger of claims together with the records that the claims are about.
 
-Code that changes claims must call `store_resolution`, or write the result of `with_resolution`, in the same
-transaction. Otherwise the attributes of the record would not match its claims.
+Code that changes claims must also call `store_resolution`, or store the result of `with_resolution`, in the same
+transaction. Otherwise, the attributes of the record would not match its claims.
 """
 
 from collections.abc import Sequence
@@ -26,13 +26,15 @@ from touchstone.services.selection.evidence.record_claims import (
 )
 
 _EXPIRED_RECORDS_PER_TRANSACTION: Final = 100
+# The record id of claims until their record is inserted.
+_ID_BEFORE_INSERTION: Final = 0
 
 
 def draft_from_document(claim: DocumentClaim, **details: Any) -> ClaimDraft:
     """Convert a claim found in a document to a draft for the ledger.
 
     Args:
-        claim: the claim as a metadata reader returns it.
+        claim: the claim from a metadata reader.
         details: the remaining fields of `ClaimDraft`, such as `author`, `level`, `status`, `source` and `standard`.
     """
     return ClaimDraft(
@@ -54,8 +56,8 @@ async def insert_record(
 ) -> DatasetRecord:
     """Insert a record together with claims about it, and return the stored record."""
     now = datetime.now(UTC)
-    # The claims determine the attributes to insert, so they are made before the record has an id.
-    claims = [new_claim(claim_draft, dataset_id=0, now=now) for claim_draft in claim_drafts]
+    # The claims determine the attributes of the record, so they are created before the record has an id.
+    claims = [new_claim(claim_draft, _ID_BEFORE_INSERTION, now) for claim_draft in claim_drafts]
     record = await writer.insert(with_resolution(draft, claims, now))
 
     await store.insert_claims(writer.transaction, [replace(claim, dataset_id=record.id) for claim in claims])
@@ -76,22 +78,21 @@ async def insert_records(
     drafts: list[DatasetDraft] = []
     claims_by_uuid: dict[UUID, list[ClaimRecord]] = {}
     for draft, claim_drafts in records:
-        claims = [new_claim(claim_draft, dataset_id=0, now=now) for claim_draft in claim_drafts]
+        claims = [new_claim(claim_draft, _ID_BEFORE_INSERTION, now) for claim_draft in claim_drafts]
         drafts.append(with_resolution(draft, claims, now))
         claims_by_uuid[draft.dataset_id] = claims
 
     await dataset_store.insert_datasets(transaction, drafts, version)
     claimed_uuids = [uuid for uuid, claims in claims_by_uuid.items() if claims]
     row_ids = await dataset_store.ids_of_uuids(transaction, claimed_uuids)
-    # The claims were created with the placeholder id 0, before their records had ids.
-    claims_with_ids: list[ClaimRecord] = []
-    for uuid in claimed_uuids:
-        claims_with_ids += [replace(claim, dataset_id=row_ids[uuid]) for claim in claims_by_uuid[uuid]]
+    claims_with_ids = [
+        replace(claim, dataset_id=row_ids[uuid]) for uuid in claimed_uuids for claim in claims_by_uuid[uuid]
+    ]
     await store.insert_claims(transaction, claims_with_ids)
 
 
 async def store_resolution(writer: CatalogWriter, record: DatasetRecord, claims: RecordClaims) -> DatasetRecord:
-    """Update a record if its claims now lead to other values, and return the record."""
+    """Update a record if its claims result in other attributes, and return the record."""
     resolved = claims.resolve(record)
     if resolved == record:
         return record
@@ -101,7 +102,7 @@ async def store_resolution(writer: CatalogWriter, record: DatasetRecord, claims:
 async def withdraw_expired_claims(writer: CatalogWriter) -> None:
     """Withdraw expired claims, and update the records that they are about.
 
-    One call handles a limited number of records, so that the transaction stays short.
+    Each call processes a limited number of records, to keep the transaction short.
     """
     now = datetime.now(UTC)
     limit = _EXPIRED_RECORDS_PER_TRANSACTION

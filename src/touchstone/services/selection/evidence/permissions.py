@@ -13,7 +13,7 @@ def check_may_review(claim: ClaimRecord, decision: Decision, owner: UUID | None,
     """Check that a caller may make a decision about a claim.
 
     A curator may make every decision, except to confirm a claim of their own. The creator of the record (`owner`) may
-    accept or reject a proposal.
+    accept or reject a proposal, and may reject it after having accepted it, as long as no curator has decided about it.
 
     Raises:
         ReviewForbidden, OwnClaim: the caller may not make this decision.
@@ -31,16 +31,17 @@ def check_may_review(claim: ClaimRecord, decision: Decision, owner: UUID | None,
         raise ClaimClosed
     if is_confirmation and claim.effective_level is EvidenceLevel.REVIEWED:
         raise ClaimClosed
-    # A creator who is no curator decides about proposals only.
-    if not caller.is_curator and claim.status is not ClaimStatus.PROPOSED:
+    # Creators who are not curators only decide about proposals, and about claims that they have accepted themselves.
+    is_proposal = claim.status is ClaimStatus.PROPOSED
+    if not (caller.is_curator or is_proposal or _has_accepted(claim, caller.id)):
         raise ReviewForbidden
 
 
 def check_may_withdraw(claim: ClaimRecord, caller: Caller) -> None:
-    """Check that a caller may withdraw a claim, as its author and curators may while it is open.
+    """Check that a caller may withdraw a claim.
 
-    A measured claim can only be rejected: if it were withdrawn, the next measurement of the same file would create it
-    again.
+    The author of a claim and curators may withdraw it while it is open. Measured claims can only be rejected, because
+    the next measurement of the same file would create a withdrawn claim again.
 
     Raises:
         WithdrawalForbidden: the caller is neither the author nor a curator, or the claim was measured.
@@ -50,6 +51,12 @@ def check_may_withdraw(claim: ClaimRecord, caller: Caller) -> None:
     if not is_entitled or claim.level is EvidenceLevel.MEASURED:
         raise WithdrawalForbidden
     _check_open(claim)
+
+
+def _has_accepted(claim: ClaimRecord, user_id: UUID) -> bool:
+    """Return whether the last decision about a claim is that this user has accepted it."""
+    review = claim.review
+    return review is not None and review.decision is Decision.ACCEPT and review.reviewer == user_id
 
 
 def _check_open(claim: ClaimRecord) -> None:

@@ -1,4 +1,4 @@
-"""The route that lists the claims waiting for a decision by curators or record creators."""
+"""The route that lists the claims that wait for a decision by a curator or by the creator of a record."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -37,8 +37,8 @@ QUEUE_PARAMETERS: Final = ParameterTable(_AWAITING, PAGE, PAGE_SIZE)
 async def list_proposals(request: Request) -> Response:
     """Return a page of the claims that wait for a decision of the caller, the oldest first.
 
-    A curator gets the proposals about all records that the curator may see, and anybody else those about their own
-    records. With `awaiting=confirmation`, curators get the quoted claims that they may confirm.
+    Curators get the proposals about all records that are visible to them, and other users get the proposals about their
+    own records. With `awaiting=confirmation`, curators get the claims with a quote that they may confirm.
     """
     ctx = RequestContext(request)
     caller = ctx.require_caller()
@@ -46,7 +46,7 @@ async def list_proposals(request: Request) -> Response:
     awaited = AwaitedDecision(str(values.get(_AWAITING.name, _AWAITING.default)))
     window = parse_page(values)
 
-    page = await ctx.services.evidence.queue(awaited, caller, skip=window.skip, limit=window.limit)
+    page = await ctx.services.evidence.load_queue(awaited, caller, skip=window.skip, limit=window.limit)
 
     now = datetime.now(UTC)
     proposals = [

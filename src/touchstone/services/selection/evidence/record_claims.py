@@ -1,4 +1,4 @@
-"""The claims about one record inside a transaction, and the record that results from them."""
+"""The claims about one record inside a transaction, and the resulting attributes of the record."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -49,14 +49,14 @@ class RecordClaims:
         return None
 
     def count_by(self, author: UUID, owner: UUID | None) -> int:
-        """Return the number of claims that a user has made about the record, without the owner's imported claims.
+        """Return the number of claims by a user about the record, excluding imported claims of the owner.
 
-        Users can only import into their own records, so all claims by other users count.
+        Only the owner of a record can import documents into it.
         """
         claims_by_author = [claim for claim in self._claims.values() if claim.author == author]
         if author != owner:
             return len(claims_by_author)
-        return sum(not claim.names_its_document for claim in claims_by_author)
+        return sum(not claim.has_identified_document for claim in claims_by_author)
 
     def resolve(self, draft: Draft) -> Draft:
         """Return the record with the attributes and evidence computed from its claims."""
@@ -92,24 +92,26 @@ class RecordClaims:
             transaction: the transaction that changes the record.
             owner: the creator of the record.
             values: the newly declared values, by attribute.
-            keep_supported: whether claims above the level `declared` are kept if the new value is None.
+            keep_supported: whether claims above the level `declared` remain open if the new value is None.
         """
-        outdated = [
+        creators_claims = [
             claim
             for claim in self._claims.values()
-            if claim.author is not None
-            and claim.author == owner
-            and claim.level is not EvidenceLevel.MEASURED
-            and claim.attribute in values
-            and not is_same_value(claim.value, values[claim.attribute])
-            and not (keep_supported and values[claim.attribute] is None and _is_supported(claim))
+            if claim.author is not None and claim.author == owner and claim.level is not EvidenceLevel.MEASURED
         ]
-        await self.withdraw(transaction, outdated)
+        contradicting_claims: list[ClaimRecord] = []
+        for claim in creators_claims:
+            if claim.attribute not in values or is_same_value(claim.value, values[claim.attribute]):
+                continue
+            is_kept = keep_supported and values[claim.attribute] is None and _is_supported(claim)
+            if not is_kept:
+                contradicting_claims.append(claim)
+        await self.withdraw(transaction, contradicting_claims)
 
     async def replace_measurements(self, transaction: Writer, values: Mapping[str, ClaimValue]) -> None:
-        """Replace the claims of the last measurement with the values of a new one.
+        """Replace the claims of the last measurement with the values of a new one, given by attribute.
 
-        A measured value that a curator has rejected stays rejected.
+        A value that a curator has rejected is not claimed again.
         """
         unchanged_attributes: set[str] = set()
         for claim in list(self._claims.values()):
@@ -126,14 +128,14 @@ class RecordClaims:
 
 
 def with_resolution(draft: Draft, claims: Sequence[ClaimRecord], now: datetime) -> Draft:
-    """Return a copy of a record with attributes and evidence computed from claims and its creator's declarations."""
+    """Return a copy of a record with the attributes and the evidence that result from its claims and declarations."""
     claims_by_attribute: dict[str, list[ClaimRecord]] = {}
     for claim in claims:
         claims_by_attribute.setdefault(claim.attribute, []).append(claim)
 
     attributes: dict[str, AttributeValue] = dict(draft.attributes)
     evidence: dict[str, AttributeEvidence] = {}
-    # Attributes with earlier evidence are recomputed, too, because they may have lost their last claim.
+    # Also resolve attributes with earlier evidence, because they may have lost their last claim.
     earlier_evidence = draft.attribute_evidence or {}
     for name in sorted(claims_by_attribute.keys() | earlier_evidence.keys()):
         declared_value = draft.declared_value(name)
@@ -152,7 +154,7 @@ def with_resolution(draft: Draft, claims: Sequence[ClaimRecord], now: datetime) 
 
 
 def measured_claims(values: Mapping[str, ClaimValue]) -> list[ClaimDraft]:
-    """Return the claims for the values measured in a data file, by attribute, skipping None."""
+    """Return claims for the values measured in a data file, given by attribute. None means that there is no value."""
     return [
         ClaimDraft(attribute=name, value=value, level=EvidenceLevel.MEASURED)
         for name, value in values.items()
@@ -161,21 +163,21 @@ def measured_claims(values: Mapping[str, ClaimValue]) -> list[ClaimDraft]:
 
 
 def new_claim(draft: ClaimDraft, dataset_id: int, now: datetime) -> ClaimRecord:
-    """Return a claim with a new id, withdrawn at once if it has already expired."""
-    members = {name: getattr(draft, name) for name in ClaimDraft.__struct_fields__}
-    claim = ClaimRecord(id=uuid4(), dataset_id=dataset_id, created_at=now, **members)
+    """Create a claim with a new id from a draft. If the claim has already expired, it is withdrawn."""
+    fields = {name: getattr(draft, name) for name in ClaimDraft.__struct_fields__}
+    claim = ClaimRecord(id=uuid4(), dataset_id=dataset_id, created_at=now, **fields)
     if claim.until is not None and claim.until <= now:
         return withdrawn(claim, claim.until)
     return claim
 
 
 def withdrawn(claim: ClaimRecord, at: datetime) -> ClaimRecord:
-    """Return a copy of a claim that is withdrawn as of the given time."""
+    """Return a copy of a claim that was withdrawn at the given time."""
     return replace(claim, status=ClaimStatus.WITHDRAWN, withdrawn_at=at)
 
 
 def is_same_value(value: AttributeValue, other: AttributeValue) -> bool:
-    """Return whether two values are equal, treating True and 1 as different."""
+    """Return whether two values are equal. True and 1 are different values."""
     return value == other and isinstance(value, bool) == isinstance(other, bool)
 
 
@@ -185,18 +187,19 @@ def _is_supported(claim: ClaimRecord) -> bool:
 
 
 def _comparison_key(draft: ClaimDraft) -> tuple[object, ...]:
-    """Return a key that is the same for equal claims.
+    """Return a key that is the same for claims with the same author, statement and evidence.
 
-    The digest of the source is ignored, because it changes with every version of the document.
+    The digest of the source is not part of it, because it changes with every version of the document.
     """
     source = (draft.source.kind, draft.source.name, draft.source.url) if draft.source else None
-    value = (isinstance(draft.value, bool), draft.value)
+    value = (isinstance(draft.value, bool), draft.value)  # because True == 1
     statement = (draft.attribute, value, draft.is_not_applicable, draft.level, draft.scope, draft.until)
-    return (*statement, draft.author, draft.quote, draft.place, draft.field, draft.standard, source)
+    evidence = (draft.quote, draft.place, draft.field, draft.standard, source)
+    return draft.author, statement, evidence
 
 
 def _measured_only_attributes(evidence: Mapping[str, AttributeEvidence]) -> list[str]:
-    """Return the names of the attributes that show a measured value and have no declaration."""
+    """Return the names of the attributes with a measured value and without a declaration."""
     return [
         name
         for name, attribute_evidence in evidence.items()

@@ -1,10 +1,10 @@
 """Resolution of conflicting claims about one attribute, in pure functions without a database.
 
-The strongest level wins, in the order `reviewed`, `measured`, `documented`, `declared`. Among claims of the same
-level, false wins for flags, and the newest value wins for numbers.
+The claim with the strongest level of evidence determines the value, in the order `reviewed`, `measured`, `documented`,
+`declared`. Among claims of the same level, false takes precedence for flags, and the newest value for numbers.
 
 There is one exception at the assurance `declared`: the creator's declaration takes precedence over measurements, and
-for numbers over all other claims. At `documented` and above, it counts like any other declaration.
+for numbers over all other claims. At stricter assurances, it is treated like any other declaration.
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance, AttributeEvidence, ClaimValue, EvidenceLevel
 from touchstone.services.selection.evidence.claim_records import ClaimRecord
 
-# The declaration in the row of a record has no date. Treat it as older than every claim, because changing it withdraws
-# the creator's claims with other values.
+# The declaration in the row of a record has no date. It is treated as older than every claim, because changing it
+# withdraws the creator's claims with other values.
 _BEFORE_ALL_CLAIMS: Final = datetime.min.replace(tzinfo=UTC)
-# Among flags of the same level, the highest number wins. None means "not applicable".
+# Among flags of the same level, the value with the highest number takes precedence. None means "not applicable".
 _FLAG_PRECEDENCE: Final[dict[ClaimValue, int]] = {None: 0, True: 1, False: 2}
 
 
 class Statement(NamedTuple):
-    """The members of an effective claim that matter for the resolution.
+    """The parts of an effective claim that are relevant to the resolution.
 
     Attributes:
         value: the claimed value, or None for "not applicable".
@@ -61,23 +61,23 @@ def resolve_attribute(
     Args:
         attribute: the name of the attribute.
         declared_value: the declaration in the row of the record, or None.
-        claims: all claims about the attribute; those that are not effective at `now` are ignored.
+        claims: all claims about the attribute. Claims that are not effective at `now` are ignored.
         owner: the creator of the record.
         now: the current time.
     """
-    statements = [_to_statement(claim, owner) for claim in claims if claim.is_counted(now)]
+    statements = [_to_statement(claim, owner) for claim in claims if claim.is_effective(now)]
     if not statements:
         return Resolution(declared_value, None)
 
     if declared_value is not None:
         statements.append(Statement(declared_value, EvidenceLevel.DECLARED, _BEFORE_ALL_CLAIMS, is_creators=True))
 
-    shown = decide(attribute, statements, Assurance.DECLARED)
-    documented = decide(attribute, statements, Assurance.DOCUMENTED)
-    reviewed = decide(attribute, statements, Assurance.REVIEWED)
+    shown = find_deciding_statement(attribute, statements, Assurance.DECLARED)
+    documented = find_deciding_statement(attribute, statements, Assurance.DOCUMENTED)
+    reviewed = find_deciding_statement(attribute, statements, Assurance.REVIEWED)
     assert shown is not None, "every claim counts at the assurance `declared`"
 
-    # `documented` and `reviewed` are decided by the same statement if both have one, so one level is enough.
+    # If there is a value at `reviewed`, the same statement also decides at `documented`. One level is therefore enough.
     stricter_level = None if documented is None or documented.level is shown.level else documented.level
     evidence = AttributeEvidence(
         level=shown.level,
@@ -89,11 +89,11 @@ def resolve_attribute(
     return Resolution(shown.value, evidence, is_not_applicable=shown.value is None)
 
 
-def decide(attribute: str, statements: Sequence[Statement], assurance: Assurance) -> Statement | None:
+def find_deciding_statement(attribute: str, statements: Sequence[Statement], assurance: Assurance) -> Statement | None:
     """Return the statement that decides the value of an attribute at an assurance, or None if none counts.
 
-    The assurance is the required level of evidence: for example, mere declarations do not count at `documented`. The
-    result has the strongest level among all statements with its value.
+    The assurance is the weakest level of evidence that counts. For example, mere declarations do not count at
+    `documented`. The result gets the strongest level of all counted statements with the same value.
     """
     counted = [statement for statement in statements if statement.level.counts_at(assurance)]
     if not counted:
@@ -102,10 +102,10 @@ def decide(attribute: str, statements: Sequence[Statement], assurance: Assurance
     candidates: Sequence[Statement] = counted
     if assurance is Assurance.DECLARED:
         candidates = _prefer_creator(attribute, counted)
-    winner = _strongest_statement(attribute, candidates)
+    deciding = _strongest_statement(attribute, candidates)
 
-    supporting_levels = [statement.level for statement in counted if statement.value == winner.value]
-    return winner._replace(level=max(supporting_levels, key=lambda level: level.strength))
+    supporting_levels = [statement.level for statement in counted if statement.value == deciding.value]
+    return deciding._replace(level=max(supporting_levels, key=lambda level: level.strength))
 
 
 def _to_statement(claim: ClaimRecord, owner: UUID | None) -> Statement:
@@ -122,29 +122,31 @@ def is_creators_declaration(claim: ClaimRecord, owner: UUID | None) -> bool:
 def _prefer_creator(attribute: str, statements: Sequence[Statement]) -> Sequence[Statement]:
     """Return the statements that may determine the value shown by a record.
 
-    If the creator declares a number, only the creator's newest statement counts. If the creator declares a flag,
-    measurements do not count. Otherwise all statements count.
+    If the creator declares a number, only the creator's newest declarations are returned. If the creator declares a
+    flag, all statements except measurements are returned.
     """
-    creators = [statement for statement in statements if statement.is_creators and statement.value is not None]
-    if not creators:
+    creators_statements = [
+        statement for statement in statements if statement.is_creators and statement.value is not None
+    ]
+    if not creators_statements:
         return statements
-    if attribute not in FLAGS:
-        newest = max(statement.at for statement in creators)
-        return [statement for statement in creators if statement.at == newest]
+    if attribute in FLAGS:
+        return [statement for statement in statements if statement.level is not EvidenceLevel.MEASURED]
 
-    return [statement for statement in statements if statement.level is not EvidenceLevel.MEASURED]
+    newest = max(statement.at for statement in creators_statements)
+    return [statement for statement in creators_statements if statement.at == newest]
 
 
 def _strongest_statement(attribute: str, statements: Sequence[Statement]) -> Statement:
-    """Return the statement with the strongest level, preferring a false flag or the newest number among equals."""
+    """Return the statement with the strongest level, or of several ones a false flag or the newest number."""
     best_strength = max(statement.level.strength for statement in statements)
     strongest = [statement for statement in statements if statement.level.strength == best_strength]
 
     if attribute in FLAGS:
         return max(strongest, key=lambda statement: _FLAG_PRECEDENCE[statement.value])
-    return max(strongest, key=_recency)
+    return max(strongest, key=_recency_key)
 
 
-def _recency(statement: Statement) -> tuple[datetime, bool, float]:
-    """Return the sort key that prefers the newest number, then the larger one."""
+def _recency_key(statement: Statement) -> tuple[datetime, bool, float]:
+    """Return a sort key that is highest for the newest number, and for the largest of several newest numbers."""
     return statement.at, statement.value is not None, float(statement.value or 0)

@@ -33,9 +33,9 @@ ClaimKey = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
 
 @router.get("", summary="The claims about a dataset", response_model=EvidenceView)
 async def get_evidence(request: Request, dataset_id: DatasetKey) -> Response:
-    """Return all claims with their history, the newest first, and what they amount to for each attribute.
+    """Return all claims with their history, the newest first, and the resulting state of each attribute.
 
-    What the creator of the record merely declares is among the claims.
+    The claims include the declarations of the record's creator.
     """
     ctx = RequestContext(request)
     record = await ctx.load_record(dataset_id)
@@ -60,9 +60,9 @@ async def get_evidence(request: Request, dataset_id: DatasetKey) -> Response:
     openapi_extra=describe_operation(body="ClaimCreate"),
 )
 async def add_claim(request: Request, dataset_id: DatasetKey) -> Response:
-    """Add a claim: by the creator of the record it counts at once, by anybody else it is a proposal.
+    """Add a claim, which is active at once if the caller created the record, and a proposal otherwise.
 
-    If the caller has made the same claim before and it is still open, the answer is that claim.
+    If the caller has made the same claim before and it is still open, that claim is returned.
     """
     ctx = RequestContext(request)
     caller = ctx.require_caller()
@@ -83,7 +83,7 @@ async def add_claim(request: Request, dataset_id: DatasetKey) -> Response:
 async def review_claim(request: Request, dataset_id: DatasetKey, claim_id: ClaimKey) -> Response:
     """Accept, confirm or reject a claim.
 
-    Curators decide about every claim, but do not confirm their own. The creator of the record accepts or rejects
+    Curators may decide about all claims, but not confirm their own. The creator of the record may accept or reject
     proposals.
     """
     ctx = RequestContext(request)
@@ -98,7 +98,7 @@ async def review_claim(request: Request, dataset_id: DatasetKey, claim_id: Claim
 
 @router.post("/{claim_id}/withdraw", summary="Withdraw a claim", response_model=ClaimView)
 async def withdraw_claim(request: Request, dataset_id: DatasetKey, claim_id: ClaimKey) -> Response:
-    """Withdraw a claim, which then counts no longer and stays in the history. Its author and curators may do so."""
+    """Withdraw a claim of the caller, or any claim if the caller is a curator. It remains in the history."""
     ctx = RequestContext(request)
     caller = ctx.require_caller()
     record = await ctx.load_record(dataset_id)

@@ -1,4 +1,4 @@
-"""Schemas of claims and reviews: request bodies, and responses as the OpenAPI document shows them."""
+"""Schemas of claims and reviews: the request bodies, and the responses as documented by OpenAPI."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -34,11 +34,11 @@ from touchstone.services.selection.evidence.claim_records import (
 )
 from touchstone.services.selection.user_name_store import Pseudos, person_json
 
-MAX_QUOTE: Final = 4000
-MAX_PLACE: Final = 1000
-MAX_URL: Final = 2000
+MAX_QUOTE_LENGTH: Final = 4000
+MAX_PLACE_LENGTH: Final = 1000
+MAX_URL_LENGTH: Final = 2000
 # The validators of the values of claims, by attribute.
-_VALUES: Final = {name: TypeAdapter[Any](request_type(BY_NAME[name])) for name in CLAIMED_ATTRIBUTES}
+_VALUE_VALIDATORS: Final = {name: TypeAdapter[Any](request_type(BY_NAME[name])) for name in CLAIMED_ATTRIBUTES}
 _VALUE_SCHEMA: Final = {"anyOf": [{"type": "boolean"}, {"type": "number"}, {"type": "null"}]}
 _CLAIM_EXAMPLE: Final[dict[str, JsonValue]] = {
     "attribute": "informed_consent",
@@ -50,7 +50,7 @@ _CLAIM_EXAMPLE: Final[dict[str, JsonValue]] = {
 
 
 def _parse_time(value: Any) -> datetime | None:
-    """Parse an RFC 3339 date and time with a time zone, and convert it to UTC; None stays None.
+    """Parse an RFC 3339 date and time with a time zone, and convert it to UTC. None is returned unchanged.
 
     Raises:
         ValueError: the value is not a string in this format.
@@ -70,14 +70,14 @@ def _parse_time(value: Any) -> datetime | None:
 
 _TIME_SCHEMA: Final = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}
 Time = Annotated[Any, AfterValidator(_parse_time), WithJsonSchema(_TIME_SCHEMA)]
-Quote = Annotated[str, Field(max_length=MAX_QUOTE), AfterValidator(require_clean_text)]
-Place = Annotated[str, Field(max_length=MAX_PLACE), AfterValidator(require_clean_text)]
-Url = Annotated[str, Field(max_length=MAX_URL), AfterValidator(require_clean_text)]
+Quote = Annotated[str, Field(max_length=MAX_QUOTE_LENGTH), AfterValidator(require_clean_text)]
+Place = Annotated[str, Field(max_length=MAX_PLACE_LENGTH), AfterValidator(require_clean_text)]
+Url = Annotated[str, Field(max_length=MAX_URL_LENGTH), AfterValidator(require_clean_text)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class SourceBody(RequestModel):
-    """The document that a claim was taken from; its address is shown to readers and never fetched."""
+    """The document that a claim was taken from. Its address is shown but never fetched."""
 
     kind: ShortText | None = None
     name: ShortText | None = None
@@ -115,7 +115,7 @@ class ClaimCreate(RequestModel):
         """
         return ClaimDraft(
             attribute=self.attribute,
-            value=self._checked_value(),
+            value=self._validate_value(),
             is_not_applicable=self.not_applicable,
             scope=self.scope,
             quote=self.quote or None,
@@ -126,9 +126,13 @@ class ClaimCreate(RequestModel):
             until=self.until,
         )
 
-    def _checked_value(self) -> ClaimValue:
-        """Return the claimed value after checking that the attribute can have it."""
-        if self.attribute not in _VALUES:
+    def _validate_value(self) -> ClaimValue:
+        """Return the claimed value in the type of the attribute.
+
+        Raises:
+            UnknownName, InvalidValue, RequestValidationError: as in `to_draft`.
+        """
+        if self.attribute not in _VALUE_VALIDATORS:
             raise unknown_value_error(self.attribute, CLAIMED_ATTRIBUTES, "body", "attribute")
         if self.not_applicable and self.value is not None:
             raise InvalidValue(FieldError(("body", "value"), "value_not_applicable"))
@@ -138,7 +142,7 @@ class ClaimCreate(RequestModel):
             raise InvalidValue(FieldError(("body", "value"), "missing"))
 
         try:
-            value: ClaimValue = _VALUES[self.attribute].validate_python(self.value)
+            value: ClaimValue = _VALUE_VALIDATORS[self.attribute].validate_python(self.value)
         except ValidationError as error:
             details = [{**detail, "loc": ("body", "value")} for detail in error.errors(include_input=False)]
             raise RequestValidationError(details) from None
@@ -158,6 +162,15 @@ class ReviewCreate(RequestModel):
     note: Quote | None = None
 
 
+class OriginalSourceView(BaseModel):
+    """The document that another catalog had taken a claim from."""
+
+    kind: str | None = None
+    name: str | None = None
+    url: str | None = None
+    sha256: str | None = None
+
+
 class SourceView(BaseModel):
     """The document that a claim was taken from."""
 
@@ -165,6 +178,9 @@ class SourceView(BaseModel):
     name: str | None
     url: str | None
     sha256: str | None
+    original: OriginalSourceView | None = Field(
+        None, description="Only if the document is the export of another catalog, which names this source."
+    )
 
 
 class ReviewView(BaseModel):
@@ -217,7 +233,7 @@ class ProposalPageView(BaseModel):
 
 
 class AttributeStateView(BaseModel):
-    """What all claims about one attribute amount to."""
+    """The state of one attribute according to all claims about it."""
 
     value: bool | int | float | None = Field(description="What the record shows.")
     not_applicable: bool = Field(description="The value is null because the attribute does not apply.")
@@ -242,7 +258,7 @@ class AttributeStateView(BaseModel):
 
 
 class EvidenceView(BaseModel):
-    """The claims about a dataset, and what they amount to."""
+    """The claims about a dataset, and the resulting state of each attribute."""
 
     dataset_id: int
     declared_by: PersonView | None

@@ -1,4 +1,4 @@
-"""Rows of the ledger: reading, inserting and closing claims."""
+"""The table of claims, which is the ledger: reads, inserts and closes claims."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
@@ -34,10 +34,7 @@ class QueuedClaim(NamedTuple):
 
 
 async def insert_claims(transaction: Writer, records: Sequence[ClaimRecord]) -> None:
-    """Insert claims.
-
-    The caller must also update the evidence of the records that they are about.
-    """
+    """Insert claims. The caller must also update the evidence of their records."""
     if records:
         await transaction.execute(sa.insert(claims), [_column_values(record) for record in records])
 
@@ -68,7 +65,7 @@ async def read_claims_by_dataset(
         status: the stored status of the claims to return, or None for all claims.
 
     Returns:
-        The claims by record; records without such claims are missing.
+        The claims by record, without records that have no such claims.
     """
     has_status = sa.true() if status is None else claims.c.status == status.value
     claims_by_dataset: dict[int, list[ClaimRecord]] = {}
@@ -90,7 +87,7 @@ async def stream_active_claims(connection: StreamingReader, chunk_size: int) -> 
 
 
 async def dataset_ids_with_expired_claims(connection: Reader, now: datetime, limit: int) -> list[int]:
-    """Return the ids of at most `limit` records that have an expired claim which is still open."""
+    """Return the ids of at most `limit` records with open claims that have expired."""
     is_open = claims.c.status.in_([ClaimStatus.ACTIVE.value, ClaimStatus.PROPOSED.value])
     query = sa.select(claims.c.dataset_id).where(claims.c.until <= now, is_open).distinct().limit(limit)
     return [row["dataset_id"] for row in await connection.all(query)]
@@ -98,26 +95,26 @@ async def dataset_ids_with_expired_claims(connection: Reader, now: datetime, lim
 
 def open_proposal_condition(caller: Caller, now: datetime) -> sa.ColumnElement[bool]:
     """Return the SQL condition for open proposals that a caller may decide about."""
-    is_proposal = (claims.c.status == ClaimStatus.PROPOSED.value) & _is_before_its_date(now)
+    is_proposal = (claims.c.status == ClaimStatus.PROPOSED.value) & _is_unexpired(now)
     if caller.is_curator:
         return is_proposal & is_visible_to(caller.id)
     return is_proposal & (datasets.c.owner == caller.id)
 
 
 def unconfirmed_claim_condition(curator: UUID, now: datetime) -> sa.ColumnElement[bool]:
-    """Return the SQL condition for claims with a quote that count and that a curator may confirm.
+    """Return the SQL condition for effective claims with a quote that a curator may confirm.
 
-    Claims about annotators never count.
+    Curators may not confirm their own claims. Claims about annotators are never effective.
     """
-    counts = (claims.c.status == ClaimStatus.ACTIVE.value) & _is_before_its_date(now)
-    counts &= claims.c.scope.is_(None) | (claims.c.scope != Scope.ANNOTATORS.value)
+    is_effective = (claims.c.status == ClaimStatus.ACTIVE.value) & _is_unexpired(now)
+    is_effective &= claims.c.scope.is_(None) | (claims.c.scope != Scope.ANNOTATORS.value)
     is_confirmed = claims.c.decision.is_not(None) & (claims.c.decision == Decision.CONFIRM.value)
-    is_foreign = claims.c.author.is_(None) | (claims.c.author != curator)
-    return counts & claims.c.quote.is_not(None) & ~is_confirmed & is_foreign & is_visible_to(curator)
+    is_by_somebody_else = claims.c.author.is_(None) | (claims.c.author != curator)
+    return is_effective & claims.c.quote.is_not(None) & ~is_confirmed & is_by_somebody_else & is_visible_to(curator)
 
 
-def _is_before_its_date(now: datetime) -> sa.ColumnElement[bool]:
-    """Return the SQL condition for claims whose date has not passed."""
+def _is_unexpired(now: datetime) -> sa.ColumnElement[bool]:
+    """Return the SQL condition for claims that have not expired."""
     return claims.c.until.is_(None) | (claims.c.until > now)
 
 
@@ -169,7 +166,7 @@ def _column_values(record: ClaimRecord) -> dict[str, Any]:
 
 
 def _review_values(review: ClaimReview | None) -> dict[str, Any]:
-    """Return the values of the columns that hold the last review of a claim."""
+    """Return the values of the columns for the last review of a claim."""
     if review is None:
         return {"reviewer": None, "reviewed_at": None, "decision": None, "review_note": None}
 
@@ -182,7 +179,7 @@ def _review_values(review: ClaimReview | None) -> dict[str, Any]:
 
 
 def _to_record(row: Row) -> ClaimRecord:
-    """Return the claim that a row of the table describes."""
+    """Convert a row of the table."""
     review: ClaimReview | None = None
     if row["decision"] is not None:
         review = ClaimReview(

@@ -228,9 +228,8 @@ class DocumentImporter:
         earlier = earlier_version(entries, entry)
 
         current_claims = await claim_store.read_claims(writer.transaction, current.id) if current else []
-        earlier_ids = earlier.claims if earlier else ()
         edited = edited_attributes(current, current_claims, entries) if current else ()
-        changes = change_claims(current_claims, earlier_ids, self._drafts(dataset, entry), edited, now)
+        changes = change_claims(current_claims, earlier, self._drafts(dataset, entry), edited, now)
         draft = without_dropped_declarations(draft, changes)
 
         # A measurement is only valid for the data file and the target column that were measured.
@@ -243,8 +242,12 @@ class DocumentImporter:
             await claim_store.update_claim(writer.transaction, claim)
         changes, skipped = await self._without_excess_proposals(writer, changes)
 
-        claim_ids = tuple(claim.id for claim in changes.of_document)
-        entry = replace(entry, claims=claim_ids, is_complete=not skipped)
+        entry = replace(
+            entry,
+            claims=tuple(claim.id for claim in changes.of_document),
+            remembered_claims=tuple(claim.id for claim in changes.remembered),
+            is_complete=not skipped,
+        )
         draft = _with_documents(draft, entries, with_version(entries, entry), dataset.dataset.earlier)
         if is_measurement_outdated:
             draft = with_measurement(draft, Measurement())

@@ -30,11 +30,14 @@ class DocumentEntry(ImportedDocument, frozen=True, kw_only=True):
         digest: the digest of everything that was read about the dataset, which shows whether a new version has changed.
             It is empty for a document that another catalog had imported before it exported the dataset.
         claims: the ids of the claims that the document makes, including claims that were rejected or withdrawn later.
+        remembered_claims: the ids of the claims that only earlier versions of the document made and that somebody has
+            rejected or withdrawn. A later version that makes them again does not overrule this decision.
         is_complete: whether `claims` is complete; otherwise, importing the same document again adds the others.
     """
 
     digest: str = ""
     claims: tuple[UUID, ...] = ()
+    remembered_claims: tuple[UUID, ...] = ()
     is_complete: bool = True
 
 

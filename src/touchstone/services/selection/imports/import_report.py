@@ -56,7 +56,7 @@ async def encode_report(results: Sequence[ImportResult], pseudos: Pseudos, local
         for result in step:
             if has_room:
                 encoded_result = msgspec.json.encode(_result_json(result, bodies, pseudos, locale))
-                has_room = budget.take(len(encoded_result))
+                has_room = budget.try_reserve(len(encoded_result))
             if not has_room:
                 encoded_result = msgspec.json.encode(_result_without_details(result, locale))
             encoded_results.append(encoded_result)

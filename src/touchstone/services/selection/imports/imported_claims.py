@@ -52,6 +52,7 @@ class ClaimChanges(NamedTuple):
         closed_or_accepted: the claims whose status has changed.
         others: the claims that the import does not change.
         dropped: the claims that only the previous version of the document made, as they were before the import.
+        remembered: the claims that only earlier versions made and that somebody has closed.
     """
 
     of_document: list[ClaimRecord]
@@ -59,6 +60,7 @@ class ClaimChanges(NamedTuple):
     closed_or_accepted: list[ClaimRecord]
     others: list[ClaimRecord]
     dropped: list[ClaimRecord]
+    remembered: list[ClaimRecord]
 
     @property
     def all(self) -> list[ClaimRecord]:
@@ -93,7 +95,7 @@ def draft_claims(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource,
             # Nobody has verified that another catalog really made a restated claim.
             level=EvidenceLevel.DECLARED if claim.is_restated else author.level,
             status=status,
-            source=source,
+            source=replace(source, original=claim.original_source),
             standard=standard,
         )
         for claim, status in claims
@@ -114,44 +116,59 @@ def _keep_first_claim_per_number(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def edited_attributes(
-    record: DatasetRecord, claims: Iterable[ClaimRecord], entries: Iterable[DocumentEntry]
+    record: DatasetRecord, claims: Sequence[ClaimRecord], entries: Sequence[DocumentEntry]
 ) -> frozenset[str]:
     """Return the attributes of a record that were edited since its documents were imported.
 
-    An attribute was edited if the creator declares a value that no document states, or if all claims of the documents
-    about it are closed and at least one was withdrawn.
+    An attribute was edited if the creator declares a value that no document states, or if all claims about it that the
+    documents make or once made are closed and at least one was withdrawn.
 
     Args:
         record: the record.
         claims: all claims about the record.
         entries: the entries about its documents.
     """
-    imported_ids = {claim_id for entry in entries for claim_id in entry.claims}
-    imported_claims: dict[str, list[ClaimRecord]] = {}
+    current_ids = {claim_id for entry in entries for claim_id in entry.claims}
+    remembered_ids = {claim_id for entry in entries for claim_id in entry.remembered_claims}
+    current_claims = _claims_by_attribute(claims, current_ids)
+    remembered_claims = _claims_by_attribute(claims, remembered_ids)
+
+    return frozenset(
+        name
+        for name in CLAIMED
+        if _is_edited(record.declared_value(name), current_claims.get(name, ()), remembered_claims.get(name, ()))
+    )
+
+
+def _claims_by_attribute(claims: Iterable[ClaimRecord], claim_ids: Collection[UUID]) -> dict[str, list[ClaimRecord]]:
+    """Return the claims with the given ids, by attribute."""
+    claims_by_attribute: dict[str, list[ClaimRecord]] = {}
     for claim in claims:
-        if claim.id in imported_ids:
-            imported_claims.setdefault(claim.attribute, []).append(claim)
+        if claim.id in claim_ids:
+            claims_by_attribute.setdefault(claim.attribute, []).append(claim)
+    return claims_by_attribute
 
-    return frozenset(name for name in CLAIMED if _is_edited(record.declared_value(name), imported_claims.get(name, ())))
 
-
-def _is_edited(declared_value: ClaimValue, imported_claims: Sequence[ClaimRecord]) -> bool:
+def _is_edited(
+    declared_value: ClaimValue, current_claims: Sequence[ClaimRecord], remembered_claims: Sequence[ClaimRecord]
+) -> bool:
     """Return whether an attribute was edited since its documents were imported.
 
     Args:
         declared_value: the value that the creator of the record declares, or None.
-        imported_claims: the claims of the documents about the attribute.
+        current_claims: the claims about the attribute that the documents make.
+        remembered_claims: the claims about it that only earlier versions of the documents made and that are closed.
     """
     if declared_value is not None:
-        return not any(is_same_value(claim.value, declared_value) for claim in imported_claims)
+        return not any(is_same_value(claim.value, declared_value) for claim in current_claims)
 
-    statuses = {claim.status for claim in imported_claims}
+    statuses = {claim.status for claim in (*current_claims, *remembered_claims)}
     return ClaimStatus.WITHDRAWN in statuses and statuses.isdisjoint(OPEN_STATUSES)
 
 
 def change_claims(
     current: Sequence[ClaimRecord],
-    earlier_ids: Collection[UUID],
+    earlier_version: DocumentEntry | None,
     drafts: Sequence[ClaimDraft],
     edited: Collection[str],
     now: datetime,
@@ -159,17 +176,18 @@ def change_claims(
     """Compare the claims of a document with the current claims about a record, and return the changes.
 
     Claims of the previous version that the document no longer makes are withdrawn. Claims that somebody has withdrawn
-    or rejected are not made again. New declarations about edited attributes are withdrawn at once, so that they do not
-    replace the edit.
+    or rejected are not made again, even if a version in between lacked them. New declarations about edited attributes
+    are withdrawn at once, so that they do not replace the edit.
 
     Args:
         current: all claims about the record.
-        earlier_ids: the ids of the claims that the previous version of the document made.
+        earlier_version: the entry about the previous version of the document, or None if there is none.
         drafts: the claims that the document makes.
         edited: the names of attributes that were edited since the last import.
         now: the time of the changes.
     """
-    earlier = {statement_key(claim): claim for claim in current if claim.id in earlier_ids}
+    earlier = _claims_by_statement(current, earlier_version.claims if earlier_version else ())
+    remembered = _claims_by_statement(current, earlier_version.remembered_claims if earlier_version else ())
     rejected = {_evidence_key(claim): claim for claim in current if claim.status is ClaimStatus.REJECTED}
     statements: set[tuple[object, ...]] = set()
     of_document: list[ClaimRecord] = []
@@ -183,6 +201,8 @@ def change_claims(
 
         statements.add(statement)
         claim = _pop_repeated_claim(earlier, draft) or rejected.get(_evidence_key(draft))
+        if claim is None and draft.attribute in edited:
+            claim = remembered.pop(statement, None)
         if claim is None:
             claim = new_claim(draft, dataset_id=0, now=now)  # The record may not have an id yet.
             is_active_declaration = claim.level is EvidenceLevel.DECLARED and claim.status is ClaimStatus.ACTIVE
@@ -195,12 +215,22 @@ def change_claims(
         of_document.append(claim)
 
     # The remaining claims are the ones that the document no longer makes.
-    for claim in earlier.values():
+    dropped = list(earlier.values())
+    for claim in dropped:
         if claim.status in OPEN_STATUSES:
             changed[claim.id] = withdrawn(claim, now)
+        elif not claim.has_expired:
+            remembered[statement_key(claim)] = claim
 
     others = [claim for claim in current if claim.id not in changed]
-    return ClaimChanges(of_document, added, list(changed.values()), others, list(earlier.values()))
+    return ClaimChanges(of_document, added, list(changed.values()), others, dropped, list(remembered.values()))
+
+
+def _claims_by_statement(
+    claims: Iterable[ClaimRecord], claim_ids: Collection[UUID]
+) -> dict[tuple[object, ...], ClaimRecord]:
+    """Return the claims with the given ids, by `statement_key`."""
+    return {statement_key(claim): claim for claim in claims if claim.id in claim_ids}
 
 
 def without_dropped_declarations(draft: Draft, changes: ClaimChanges) -> Draft:

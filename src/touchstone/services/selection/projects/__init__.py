@@ -1,1 +1,1 @@
-"""Projects: a question, the criteria and weights it calls for, and the dataset that was chosen."""
+"""Projects: the requirements of a user for datasets, the chosen dataset, and snapshots of the recommendations."""

@@ -1,7 +1,7 @@
-"""The history of the choices for a project: adding a choice to it, and reading it.
+"""Appends choices to the history of a project, and reads this history.
 
-A choice is the dataset that the owner of a project has decided for, with the reason. The history also keeps what was
-known at that moment, the content of the dataset and its rank, because both may change afterwards.
+A choice is the dataset that the owner of a project has chosen, with the reason. The history also stores the content of
+the dataset and its rank at that time, because both may change later.
 """
 
 from typing import NamedTuple
@@ -32,8 +32,8 @@ class ChoiceHistory(NamedTuple):
 
     Attributes:
         total_count: the number of all choices for the project.
-        visible_ids: the ids of those chosen datasets that the owner of the project still sees.
-        pseudos: the names of the authors.
+        visible_ids: the ids of the chosen datasets that the owner of the project can still see.
+        pseudos: the names of the authors, by user id.
     """
 
     choices: list[ChoiceRecord]
@@ -43,7 +43,7 @@ class ChoiceHistory(NamedTuple):
 
 
 async def append_choice(transaction: Writer, project: ProjectRecord, ranking: ChoiceRanking | None) -> None:
-    """Add the present choice of a project to its history, with a copy of the content of the chosen dataset.
+    """Append the present choice of a project to its history, with a copy of the content of the chosen dataset.
 
     Raises:
         ChosenDatasetNotFound: the dataset was deleted or hidden just before the project was saved.
@@ -61,7 +61,7 @@ async def append_choice(transaction: Writer, project: ProjectRecord, ranking: Ch
 async def read_history(connection: Reader, project: ProjectRecord, *, skip: int, limit: int) -> ChoiceHistory:
     """Return a slice of the choices for a project, the newest first."""
     total_count = await choice_store.count_choices(connection, project)
-    # The database would refuse an offset that exceeds its integers.
+    # The database rejects offsets that exceed its integer type.
     if skip >= total_count:
         return ChoiceHistory([], total_count, set(), {})
 
@@ -73,15 +73,15 @@ async def read_history(connection: Reader, project: ProjectRecord, *, skip: int,
 
 
 async def rank_choice(
-    catalog: LiveCatalog, tokens: CatalogTokens, need: ProjectNeed, *, dataset_id: int, owner: UUID
+    catalog: LiveCatalog, tokens: CatalogTokens, project_need: ProjectNeed, *, dataset_id: int, owner: UUID
 ) -> ChoiceRanking | None:
     """Return the present rank of a dataset for a project, to be stored with the choice.
 
-    Returns None if the filters of the project search for words while the index of words is still being built, shortly
-    after the service has started. A choice is not delayed until it is ready.
+    Returns None if the filters of the project contain words and the word index is not ready yet, as shortly after the
+    start of the service. The owner can choose a dataset without waiting for the index.
     """
     try:
-        standing = await find_standing(catalog, need, dataset_id, owner)
+        standing = await find_standing(catalog, project_need, dataset_id, owner)
     except IndexBuilding:
         return None
 
@@ -91,24 +91,24 @@ async def rank_choice(
         tied_with=standing.tied_with,
         score=standing.score,
         total_count=standing.total_count,
-        weights=[CriterionWeight(name, weight) for name, weight in need.scoring().weights.items()],
-        filters=dict(need.criteria),
-        gates=dict(need.gates),
+        weights=[CriterionWeight(name, weight) for name, weight in project_need.scoring().weights.items()],
+        filters=dict(project_need.criteria),
+        gates=dict(project_need.gates),
         gate_outcomes=standing.gate_outcomes,
-        assurance=need.assurance,
+        assurance=project_need.assurance,
         formula_version=FORMULA_VERSION,
         catalog_version=tokens.token(standing.catalog_version),
     )
 
 
 async def _read_chosen_dataset(connection: Reader, project: ProjectRecord) -> ChosenDataset | None:
-    """Return the dataset that is chosen for a project with its present content, or None if nothing is chosen.
+    """Return the chosen dataset of a project with its present content, or None if nothing is chosen.
 
-    The owner may change the reason for a choice even after the dataset was deleted or hidden. The content is then the
-    one that was stored when the dataset was chosen.
+    The owner may change the reason for a choice even after the dataset has been deleted or hidden. The result then has
+    the content that was stored with the last choice.
 
     Raises:
-        ChosenDatasetNotFound: the owner sees no such dataset, and it was not the last one to be chosen.
+        ChosenDatasetNotFound: the owner cannot see the dataset, and the last choice was another one.
     """
     dataset_id = project.chosen_dataset_id
     if dataset_id is None:

@@ -1,4 +1,4 @@
-"""The route of the history of choices. Its handler checks the caller first, then the project."""
+"""The route of the history of choices. The handler checks the caller first, then the project."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,10 +20,10 @@ router = strict_router(prefix="/projects/{project_id}/choices", tags=["projects"
     openapi_extra=describe_operation(PAGE_PARAMETERS),
 )
 async def list_choices(request: Request, project_id: ProjectKey) -> Response:
-    """Return every dataset that was chosen for a project of the caller, the newest choice first.
+    """Return the history of the choices for a project of the caller, the newest choice first.
 
-    Each choice has the reason, the place in the ranking, and what the dataset said at that time, also if the dataset
-    has been deleted since. If the query has `page` or `page_size`, the response is an object with the choices and the
+    Each choice has the reason, and the rank and the content of the dataset at that time, even if the dataset has been
+    deleted since. If the query has `page` or `page_size`, the response is an object with the choices and the
     position of the page. Otherwise it is a bare array.
     """
     ctx = RequestContext(request)

@@ -1,4 +1,4 @@
-"""Schemas of choices, and their JSON."""
+"""Response schemas of choices, and the conversion of choices to JSON."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -16,7 +16,7 @@ from touchstone.services.selection.user_name_store import Pseudos, person_json
 
 
 class ContentClaimView(BaseModel):
-    """An active claim about a dataset at one moment, or what its creator declares."""
+    """An active claim about a dataset at the time of the choice, or a declaration of its creator."""
 
     attribute: str
     value: bool | int | float | None
@@ -33,7 +33,7 @@ class ContentClaimView(BaseModel):
 
 
 class ChosenDatasetContentView(BaseModel):
-    """A dataset as it was when it was chosen."""
+    """A dataset at the time of the choice."""
 
     id: int
     dataset_id: UUID | None
@@ -73,7 +73,7 @@ class ChoiceView(BaseModel):
 
 
 class ChoicePageView(BaseModel):
-    """The page form of the history of choices."""
+    """A page of the history of choices."""
 
     choices: list[ChoiceView]
     total_count: int
@@ -83,7 +83,13 @@ class ChoicePageView(BaseModel):
 
 
 def choice_json(choice: ChoiceRecord, visible_ids: Collection[int], pseudos: Pseudos) -> dict[str, Any]:
-    """Return a choice as the owner of the project sees it; `visible_ids` are the datasets that the owner still sees."""
+    """Return the JSON object of a choice for the owner of the project.
+
+    Args:
+        choice: the choice.
+        visible_ids: the ids of the datasets that the owner can still see.
+        pseudos: the names of the authors, by user id.
+    """
     dataset = choice.dataset
     return {
         "at": choice.created_at,
@@ -96,7 +102,7 @@ def choice_json(choice: ChoiceRecord, visible_ids: Collection[int], pseudos: Pse
 
 
 def _dataset_json(dataset: ChosenDataset, *, is_withdrawn: bool) -> dict[str, Any]:
-    """Return a dataset as it was when it was chosen."""
+    """Return the JSON object of a chosen dataset, with its content at the time of the choice."""
     content = dataset.content
     return {
         "id": dataset.id,

@@ -1,6 +1,7 @@
-"""Rows of choices: every dataset that was chosen for a project, with its content and its rank at that time.
+"""The table of choices: each dataset that was chosen for a project, with its content and its rank at that time.
 
-Functions take a project instead of its id, because a project has been loaded for its owner.
+Functions expect a `ProjectRecord` rather than an id, because records are only loaded for their owners. Access to the
+choices of somebody else's project is therefore impossible.
 """
 
 from collections.abc import Sequence
@@ -19,18 +20,19 @@ from touchstone.services.selection.projects.dataset_content import DatasetConten
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.weights import CriterionWeight
 
-# The storage of a choice besides its JSON, in bytes.
+# The estimated storage of a choice in addition to its JSON.
 _OVERHEAD_BYTES: Final = 200
 _IDS_PER_QUERY: Final = 1000
 
 
 class ChosenDataset(msgspec.Struct, frozen=True, kw_only=True):
-    """A dataset as it was when it was chosen.
+    """A dataset at the time when it was chosen.
 
     Attributes:
         id: its integer id in this catalog.
-        name: its name; empty if it was not recorded.
-        digest, content: its content and the digest of it; None for choices made before contents were recorded.
+        name: its name, or an empty string if it was not stored.
+        digest, content: its content and the digest of the content, or None for choices of releases that did not store
+            contents.
     """
 
     id: int
@@ -40,18 +42,18 @@ class ChosenDataset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChoiceRanking(msgspec.Struct, frozen=True, kw_only=True):
-    """The rank of a dataset for a project when it was chosen, with everything that determined this rank.
+    """The rank of a dataset for a project at the time of the choice, with everything that determined this rank.
 
     Attributes:
-        rank: its position; None if it did not match the filters.
-        place, tied_with: the rank that it shared with datasets of the same score, and how many others these were; None
-            and 0 for choices made before they were recorded.
-        score: its score; None if it had just disappeared from the catalog.
-        total_count: how many datasets matched the filters.
-        weights: the weights of the project, or those of the default profile if the project had none.
-        gates: the requirements of the project that are kept apart from the score.
-        gate_outcomes: for each gate, whether the dataset passed it.
-        catalog_version: an opaque token that stands for the state of the catalog.
+        rank: its position, or None if it did not match the filters.
+        place, tied_with: the rank that datasets of the same score shared, and the number of other datasets with this
+            score. They are None and 0 for choices of releases that did not store them.
+        score: its score, or None if it had just been removed from the catalog.
+        total_count: the number of datasets that matched the filters.
+        weights: the weights of the project, or the default weights if the project had none.
+        gates: the requirements of the project that do not change the score.
+        gate_outcomes: the outcome of each gate for the dataset.
+        catalog_version: an opaque token of the state of the catalog.
     """
 
     rank: int | None
@@ -69,7 +71,7 @@ class ChoiceRanking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChoiceDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """A choice to be stored. Without a dataset, it records that the choice before it was withdrawn."""
+    """A choice to be stored. Without a dataset, it records that the previous choice was taken back."""
 
     author: UUID
     created_at: datetime
@@ -79,7 +81,11 @@ class ChoiceDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChoiceRecord(ChoiceDraft, frozen=True, kw_only=True):
-    """A stored choice. `superseded_at` is the time of the next choice for the same project."""
+    """A stored choice.
+
+    Attributes:
+        superseded_at: the time of the next choice for the same project, or None for the last choice.
+    """
 
     id: int
     project_id: UUID
@@ -87,7 +93,7 @@ class ChoiceRecord(ChoiceDraft, frozen=True, kw_only=True):
 
 
 async def insert_choice(transaction: Writer, project: ProjectRecord, draft: ChoiceDraft) -> None:
-    """Append a choice to the history of a project. A draft without a dataset records that the choice was taken back."""
+    """Append a choice to the history of a project."""
     dataset = draft.dataset
     values = {
         "dataset_id": dataset.id if dataset else None,
@@ -125,9 +131,9 @@ async def load_last_choice(connection: Reader, project: ProjectRecord) -> Choice
 
 
 async def load_last_choices(connection: Reader, records: Sequence[ProjectRecord]) -> dict[UUID, ChoiceRecord]:
-    """Return the last choice for each of these projects, by the id of the project.
+    """Return the last choice for each project, by the id of the project.
 
-    Projects for which nothing has ever been chosen are missing from the result.
+    The result lacks projects without any choice.
     """
     last_choices: dict[UUID, ChoiceRecord] = {}
     for start in range(0, len(records), _IDS_PER_QUERY):
@@ -137,7 +143,7 @@ async def load_last_choices(connection: Reader, records: Sequence[ProjectRecord]
             .where(project_choices.c.project_id.in_(project_ids))
             .group_by(project_choices.c.project_id)
         )
-        # A last choice has no successor.
+        # Last choices have no successor, so the join for the time of the next choice is unnecessary.
         query = sa.select(project_choices, sa.null().label("superseded_at"))
         rows = await connection.all(query.where(project_choices.c.id.in_(last_choice_ids)))
         choices = [_to_record(row) for row in rows]
@@ -153,9 +159,9 @@ async def total_choice_bytes(connection: Reader, owner: UUID) -> int:
 
 
 def _choices_with_successors() -> sa.Select[Any]:
-    """Return the query for choices with the column `superseded_at`: when the next choice for the project was made.
+    """Return the query for choices with the column `superseded_at`, the time of the next choice for the project.
 
-    The column is null for the last choice. Ids ascend, so the next choice is the one with the smallest higher id.
+    The column is null for the last choice. Ids ascend, so the next choice has the smallest of the higher ids.
     """
     later = project_choices.alias("later")
     successor_id = (
@@ -171,7 +177,7 @@ def _choices_with_successors() -> sa.Select[Any]:
 
 
 def _to_record(row: Row) -> ChoiceRecord:
-    """Return the choice that a row of the table describes."""
+    """Convert a row of the table."""
     ranking = row["ranking"]
     return ChoiceRecord(
         id=row["id"],
@@ -186,7 +192,7 @@ def _to_record(row: Row) -> ChoiceRecord:
 
 
 def _to_dataset(row: Row) -> ChosenDataset | None:
-    """Return the dataset that a row says was chosen, or None if the row records that a choice was withdrawn."""
+    """Return the chosen dataset in a row, or None if the row records that a choice was taken back."""
     if row["dataset_id"] is None:
         return None
 

@@ -1,4 +1,4 @@
-"""The changes of a chosen dataset since it was chosen for a project."""
+"""The changes to a chosen dataset since it was chosen for a project."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -24,17 +24,18 @@ class ChosenDatasetState(StrEnum):
 
     UNCHANGED = "unchanged"  # its content is the same
     CHANGED = "changed"  # its record or the claims about it have changed
-    WITHDRAWN = "withdrawn"  # it was deleted, or the owner of the project may not see it any more
-    UNKNOWN = "unknown"  # it was chosen before contents were recorded, so there is nothing to compare
+    WITHDRAWN = "withdrawn"  # it was deleted, or the owner of the project cannot see it any more
+    UNKNOWN = "unknown"  # its content was not stored with the choice, so it cannot be compared
 
 
 class ChosenDatasetView(msgspec.Struct, frozen=True, kw_only=True):
     """The chosen dataset as the API shows it in a project.
 
     Attributes:
-        id, dataset_id: its two ids.
-        name: its name when it was chosen; empty if it was not recorded.
-        digest: the digest of its content when it was chosen; None if it was not recorded.
+        id: its integer id in this catalog.
+        dataset_id: its id in every catalog, or None if neither its present nor its former content is known.
+        name: its name at the time of the choice, or an empty string if it was not stored.
+        digest: the digest of its content at the time of the choice, or None if the content was not stored.
         changes: the fields that have changed since.
     """
 
@@ -47,9 +48,9 @@ class ChosenDatasetView(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def version_suffix(self) -> str:
-        """Text to append to the entity tag of the project, so that caches notice when the chosen dataset changes.
+        """The suffix for the entity tag of the project, which changes with every change to the chosen dataset.
 
-        It is empty as long as the dataset is unchanged.
+        It is empty if the dataset is unchanged since the choice.
         """
         if self.state is ChosenDatasetState.UNCHANGED:
             return ""
@@ -59,9 +60,9 @@ class ChosenDatasetView(msgspec.Struct, frozen=True, kw_only=True):
 async def load_chosen_datasets(
     connection: Reader, projects: Sequence[ProjectRecord], owner: UUID
 ) -> dict[UUID, ChosenDatasetView]:
-    """Return the chosen dataset of each of an owner's projects, and how it has changed since the choice.
+    """Return the chosen datasets of an owner's projects with their changes since the choice, by the id of the project.
 
-    The keys of the result are the ids of the projects. Projects without a chosen dataset are left out.
+    Projects without a chosen dataset are left out.
     """
     chosen_ids = {
         project.id: project.chosen_dataset_id for project in projects if project.chosen_dataset_id is not None
@@ -82,7 +83,13 @@ async def load_chosen_datasets(
 def _compare_with_choice(
     dataset_id: int, choice: ChoiceRecord | None, present_content: DatasetContent | None
 ) -> ChosenDatasetView:
-    """Return a chosen dataset with the changes since the choice; the owner sees it no more if it has no content."""
+    """Return a chosen dataset with the changes since the choice.
+
+    Args:
+        dataset_id: the integer id of the chosen dataset.
+        choice: the last choice for the project, or None if it was not stored.
+        present_content: the present content of the dataset, or None if the owner of the project cannot see it any more.
+    """
     chosen_dataset = choice.dataset if choice else None
     chosen_content = chosen_dataset.content if chosen_dataset else None
     state, changes = _compare_contents(chosen_content, present_content)
@@ -101,11 +108,7 @@ def _compare_with_choice(
 def _compare_contents(
     chosen_content: DatasetContent | None, present_content: DatasetContent | None
 ) -> tuple[ChosenDatasetState, list[ContentChange]]:
-    """Return the state of a dataset relative to the time of its choice, and the changed fields.
-
-    Without a present content, the dataset is withdrawn. Without a content at the time of the choice, its state is
-    unknown.
-    """
+    """Return the state of a dataset relative to the time of its choice, and the changed fields."""
     if present_content is None:
         return ChosenDatasetState.WITHDRAWN, []
     if chosen_content is None:

@@ -1,8 +1,8 @@
-"""The content of a dataset at one moment: its record and the claims about it, with a digest of both.
+"""The content of a dataset at a given time: its record and the claims about it, with a digest of both.
 
-Choices and snapshots store the contents of datasets, because records change and can be deleted. A content has nothing
-in it that depends on the catalog, such as integer ids, authors and the times of changes. The same dataset has therefore
-the same digest in every catalog.
+Choices and snapshots store the contents of datasets, because records change and can be deleted. The content excludes
+everything that depends on the catalog, such as integer ids, authors and the times of changes. Therefore, the same
+dataset has the same digest in every catalog.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -22,14 +22,14 @@ from touchstone.services.selection.evidence.claim_records import ClaimRecord, Cl
 from touchstone.services.selection.evidence.declarations import declarations
 from touchstone.services.selection.json_fields import IMPORTED
 
-# How many contents are read at a time. A batch takes some tens of milliseconds.
-_BATCH: Final = 100
-# Members of `metadata` that are larger than this as JSON are represented by their size and digest.
+# A batch of this size takes some tens of milliseconds.
+_DATASETS_PER_BATCH: Final = 100
+# Larger members of `metadata` are replaced by their size and their digest.
 MAX_MEMBER_BYTES: Final = 1000
-# They depend on the catalog: what an import stores contains ids of claims, and why a file was not measured may be a
+# These members of `metadata` depend on the catalog: imports store ids of claims, and a file may be unmeasured due to a
 # limit of the machine.
-_MEMBERS_LEFT_OUT: Final = (IMPORTED, "unmeasured")
-# A measurement contains the digest of the data file, from which the profiles of its columns follow.
+_EXCLUDED_MEMBERS: Final = (IMPORTED, "unmeasured")
+# The column profiles of a measurement are redundant, since the measurement contains the digest of the data file.
 _MEASURED: Final = "measured"
 _COLUMN_PROFILES: Final = "column_profiles"
 
@@ -52,12 +52,12 @@ class ContentClaim(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_mere_declaration(self) -> bool:
-        """Whether the claim only states a value, without a quotation or a source for it."""
+        """Whether the claim only states a value, without a quote or a source."""
         return self.level is EvidenceLevel.DECLARED and self.quote is None and self.source is None
 
     @classmethod
-    def of(cls, claim: ClaimRecord) -> "ContentClaim":
-        """Return a stored claim at the level of evidence that its review has left it."""
+    def from_record(cls, claim: ClaimRecord) -> "ContentClaim":
+        """Convert a claim of the ledger, with its level of evidence after its review."""
         return cls(
             attribute=claim.attribute,
             value=_integer_if_whole(claim.value),
@@ -75,12 +75,12 @@ class ContentClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DatasetContent(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of a dataset at one moment.
+    """The content of a dataset at a given time.
 
     Attributes:
-        dataset_id: the id that the dataset has in every catalog.
-        record: its attributes, texts and metadata by name, and under `evidence` how well each attribute is supported.
-        claims: the active claims about it, among them the declarations of its creator.
+        dataset_id: the id of the dataset, which is the same in every catalog.
+        record: its attributes, texts and metadata by name, and the evidence for each attribute under `evidence`.
+        claims: the active claims about it, including the declarations of its creator.
     """
 
     dataset_id: UUID
@@ -99,10 +99,12 @@ class DatasetContent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContentChange(msgspec.Struct, frozen=True):
-    """A field that differs between two contents of a dataset. None means that the field is missing.
+    """A field that differs between two contents of a dataset.
 
-    `field` is a name in the record, or `metadata.NAME`, `evidence.ATTRIBUTE` or `claims.ATTRIBUTE`. For the latter,
-    `before` and `after` are lists of the claims that only the one or only the other content has.
+    Attributes:
+        field: a name in the record, or `metadata.NAME`, `evidence.ATTRIBUTE` or `claims.ATTRIBUTE`.
+        before, after: the two values of the field, or None where it is missing. For claims, these are the lists of the
+            claims that only one of the two contents has.
     """
 
     field: str
@@ -113,29 +115,29 @@ class ContentChange(msgspec.Struct, frozen=True):
 async def read_contents(
     connection: Reader, dataset_ids: Sequence[int], viewer: UUID | None
 ) -> dict[int, DatasetContent]:
-    """Return the present contents of datasets by integer id, without datasets that the viewer may not see."""
+    """Return the present contents of datasets by integer id, without datasets that the viewer cannot see."""
     contents: dict[int, DatasetContent] = {}
     now = datetime.now(UTC)
 
-    # Other requests get their turn between the batches.
-    for start in range(0, len(dataset_ids), _BATCH):
-        batch = dataset_ids[start : start + _BATCH]
+    # Reading in batches lets other requests run in between.
+    for start in range(0, len(dataset_ids), _DATASETS_PER_BATCH):
+        batch = dataset_ids[start : start + _DATASETS_PER_BATCH]
         records = await dataset_store.visible_datasets(connection, batch, viewer)
         visible_ids = [record.id for record in records]
         claims_by_dataset = await evidence_store.read_claims_by_dataset(connection, visible_ids)
 
         for record in records:
             claims = claims_by_dataset.get(record.id, [])
-            contents[record.id] = content_of(record, claims, now)
+            contents[record.id] = _create_content(record, claims, now)
 
     return contents
 
 
-def content_of(record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime) -> DatasetContent:
+def _create_content(record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime) -> DatasetContent:
     """Return the content of a dataset at the time `now`, from its record and all stored claims about it."""
     active_claims = [claim for claim in claims if claim.status_at(now)[0] is ClaimStatus.ACTIVE]
-    content_claims = [ContentClaim.of(claim) for claim in (*active_claims, *declarations(record, claims))]
-    # The order of ids differs between catalogs, so the claims are sorted by what they contain.
+    content_claims = [ContentClaim.from_record(claim) for claim in (*active_claims, *declarations(record, claims))]
+    # Sort the claims by their content, because the order of their ids differs between catalogs.
     content_claims.sort(key=msgspec.json.encode)
 
     return DatasetContent(dataset_id=record.dataset_id, record=_record_content(record), claims=content_claims)
@@ -143,7 +145,7 @@ def content_of(record: DatasetRecord, claims: Sequence[ClaimRecord], now: dateti
 
 def content_changes(before: DatasetContent, after: DatasetContent) -> list[ContentChange]:
     """Return the fields that differ between two contents of a dataset: record fields first, then claims."""
-    if _are_equal(before, after):
+    if _have_same_json(before, after):
         return []
 
     record_changes = _record_changes(before.record, after.record)
@@ -166,10 +168,10 @@ def _record_content(record: DatasetRecord) -> dict[str, Any]:
 
 
 def _metadata_content(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a record without the members that depend on the catalog, and with large ones shortened."""
+    """Return the metadata of a record without members that depend on the catalog, and with digests of large members."""
     content: dict[str, Any] = {}
     for name, member in metadata.items():
-        if name in _MEMBERS_LEFT_OUT:
+        if name in _EXCLUDED_MEMBERS:
             continue
         if name == _MEASURED and isinstance(member, Mapping):
             member = {key: value for key, value in member.items() if key != _COLUMN_PROFILES}
@@ -179,7 +181,7 @@ def _metadata_content(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _member_or_digest(member: Any) -> Any:
-    """Return a member of the metadata unchanged or, if it is large, its size as JSON and its digest."""
+    """Return a member of the metadata unchanged, or its digest and its size in bytes if it is large."""
     byte_count = len(msgspec.json.encode(member))
     if byte_count <= MAX_MEMBER_BYTES:
         return member
@@ -194,17 +196,17 @@ def _record_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
     changes: list[ContentChange] = []
     for name in fields_before | fields_after:
         value_before, value_after = fields_before.get(name), fields_after.get(name)
-        # A member of the metadata that is null is in the digest, unlike a missing one. An attribute that is missing was
-        # unknown to an earlier release, which says the same as null.
+        # A metadata member with the value null differs from a missing one, also in the digest. In contrast, a missing
+        # attribute is equivalent to null, since only earlier releases omitted attributes.
         is_member_added_or_removed = name.startswith("metadata.") and (name in fields_before) != (name in fields_after)
-        if is_member_added_or_removed or not _are_equal(value_before, value_after):
+        if is_member_added_or_removed or not _have_same_json(value_before, value_after):
             changes.append(ContentChange(name, value_before, value_after))
 
     return changes
 
 
 def _flatten_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a record by name, and the members of its objects by names such as `metadata.license`."""
+    """Return the fields of a record by name, with names such as `metadata.license` for the members of its objects."""
     fields: dict[str, Any] = {}
     for name, value in record.items():
         if name in ("metadata", "evidence"):
@@ -216,9 +218,9 @@ def _flatten_record(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _integer_if_whole(value: ClaimValue) -> ClaimValue:
-    """Return a float that is a whole number as an integer, and any other value unchanged.
+    """Convert a float to an integer if it is a whole number, and return any other value unchanged.
 
-    Canonical JSON writes 1.0 as 1, which is read back as an integer.
+    Stored contents are canonical JSON, which writes 1.0 as 1, so that such floats are read back as integers.
     """
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -230,8 +232,11 @@ def _claim_changes(
 ) -> list[ContentChange]:
     """Return the claims that only one of two contents has, as one change for each attribute.
 
-    Declarations without evidence repeat the value in the record. They are left out for `changed_attributes`, whose
-    values have been reported as changes of the record.
+    Args:
+        before: the claims of the first content.
+        after: the claims of the second content.
+        changed_attributes: the attributes whose values differ between the two records. Mere declarations of these
+            attributes are left out, since they repeat a change of the record.
     """
     removed_claims = [claim for claim in before if claim not in after]
     added_claims = [claim for claim in after if claim not in before]
@@ -241,18 +246,18 @@ def _claim_changes(
         removed = [claim for claim in removed_claims if claim.attribute == attribute]
         added = [claim for claim in added_claims if claim.attribute == attribute]
         are_mere_declarations = all(claim.is_mere_declaration for claim in (*removed, *added))
-        is_reported_already = are_mere_declarations and attribute in changed_attributes
-        if not is_reported_already:
+        repeats_record_change = are_mere_declarations and attribute in changed_attributes
+        if not repeats_record_change:
             changes.append(ContentChange(f"claims.{attribute}", removed, added))
 
     return changes
 
 
-def _are_equal(value: Any, other: Any) -> bool:
+def _have_same_json(value: Any, other: Any) -> bool:
     """Return whether two JSON values, or structs, have the same canonical JSON.
 
-    Most values are equal, and then their plain JSON with sorted keys is usually the same too, which is much faster to
-    compute. It can differ for equal values, because 1 and 1.0 are the same number.
+    Compares plain JSON with sorted keys first, which is much faster to compute and the same for most equal values. Only
+    canonical JSON recognizes that 1 and 1.0 are the same number.
     """
     if msgspec.json.encode(value, order="sorted") == msgspec.json.encode(other, order="sorted"):
         return True

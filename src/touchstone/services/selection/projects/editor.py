@@ -1,4 +1,4 @@
-"""Creating, changing and deleting projects: validation, quotas and versions."""
+"""Reads, creates, changes and deletes projects, with validation, quotas and version checks."""
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
@@ -34,12 +34,12 @@ from touchstone.services.selection.projects.schemas import ProjectChange, Projec
 from touchstone.services.selection.projects.store import ProjectDraft, ProjectRecord, ProjectUpdate
 from touchstone.services.selection.weights import CriterionWeight, parse_weights
 
-# The values of the chosen dataset and the reason before any choice.
+# The chosen dataset and the reason of a project before any choice.
 _NO_CHOICE: Final = (None, None)
 
 
 class ProjectEditor:
-    """The projects of all users, each accessible to its owner only."""
+    """Manages the projects of all users. Each project is only accessible to its owner."""
 
     def __init__(
         self, database: Database, catalog: LiveCatalog, catalog_tokens: CatalogTokens, *, quota_bytes: int
@@ -50,7 +50,7 @@ class ProjectEditor:
         self._quota_bytes = quota_bytes
 
     async def load(self, project_id: str, owner: UUID) -> ProjectRecord:
-        """Return the project with this id, as it appears in a path, if it belongs to the owner.
+        """Return a project of the owner by its id, which may be any string from a URL path.
 
         Raises:
             ProjectNotFound: the id is malformed, or the owner has no such project.
@@ -67,13 +67,10 @@ class ProjectEditor:
         return project
 
     async def load_window(self, owner: UUID, *, skip: int, limit: int) -> tuple[list[ProjectRecord], int]:
-        """Return the owner's projects, the most recently changed one first, and the number of all of them.
-
-        The first `skip` projects are left out, and at most `limit` are returned.
-        """
+        """Return a slice of the owner's projects, the latest change first, and the number of all projects."""
         async with self._database.reading() as connection:
             total_count = await store.count_projects(connection, owner)
-            # The database would refuse an offset that exceeds its integers.
+            # The database rejects offsets that exceed its integer type.
             if skip >= total_count:
                 return [], total_count
 
@@ -83,7 +80,7 @@ class ProjectEditor:
     async def load_chosen_datasets(
         self, projects: Sequence[ProjectRecord], owner: UUID
     ) -> dict[UUID, ChosenDatasetView]:
-        """Return the chosen datasets of some projects with their changes since the choice, by the id of the project."""
+        """Return the chosen datasets of projects with their changes since the choice, by the id of the project."""
         async with self._database.reading() as connection:
             return await load_chosen_datasets(connection, projects, owner)
 
@@ -100,11 +97,12 @@ class ProjectEditor:
     async def create(self, body: ProjectCreate, owner: UUID) -> ProjectRecord:
         """Create a project that belongs to the owner, and return it as stored.
 
-        If it has a chosen dataset or a reason, the history of its choices begins with them.
+        If the project has a chosen dataset or a reason, they become the first entry in the history of its choices.
 
         Raises:
-            Invalid: the criteria, the weights, the gates or the chosen dataset do not fit; subclasses say in which way.
-            ProjectQuotaExceeded: the owner's projects would take more bytes than allowed.
+            Invalid: the criteria, the weights or the gates are invalid; the subclass identifies the problem.
+            ChosenDatasetNotFound: the owner cannot see the chosen dataset.
+            ProjectQuotaExceeded: the total size of the owner's projects would exceed the quota.
         """
         _check_criteria(body.criteria)
         parse_gates(body.gates, "body", "gates")
@@ -122,7 +120,7 @@ class ProjectEditor:
         if draft.chosen_dataset_id is not None:
             await self._check_dataset_is_visible(draft.chosen_dataset_id, owner)
 
-        ranking = await self._rank_choice(ProjectNeed.of(draft), draft.chosen_dataset_id, owner)
+        ranking = await self._rank_choice(ProjectNeed.from_project(draft), draft.chosen_dataset_id, owner)
 
         async with self._database.writing() as transaction:
             project = await store.insert_project(
@@ -139,30 +137,36 @@ class ProjectEditor:
     ) -> ProjectRecord:
         """Change the fields of a project that a request provides, and return the project as stored.
 
-        If the chosen dataset or the reason changes, the new choice is added to the history of choices in the same
-        transaction. `versions` are the versions of the project that the caller accepts; None stands for any version.
+        If the chosen dataset or the reason changes, the new choice is appended to the history of choices in the same
+        transaction.
+
+        Args:
+            project: the project as it was loaded for the request.
+            body: the changes.
+            versions: the versions of the project that the caller accepts, or None for any version.
 
         Raises:
             ProjectNotFound: the project has been deleted in the meantime.
             PreconditionFailed: the project is at another version.
-            Invalid: the criteria, the weights, the gates or the chosen dataset do not fit; subclasses say in which way.
-            ProjectQuotaExceeded: the owner's projects would take more bytes than allowed, and more than before.
+            Invalid: the criteria, the weights or the gates are invalid; the subclass identifies the problem.
+            ChosenDatasetNotFound: the owner cannot see the newly chosen dataset.
+            ProjectQuotaExceeded: the total size of the owner's projects would exceed the quota and grow.
         """
         update = _to_update(body)
 
-        # Clients may send back the dataset that is chosen already, even if it has been deleted since.
+        # Clients may send the present choice again, even if its dataset has been deleted since.
         chosen_id = body.chosen_dataset_id
         if chosen_id is not None and chosen_id != project.chosen_dataset_id:
             await self._check_dataset_is_visible(chosen_id, project.user_id)
 
         known_project = project
         while True:
-            # Ranking takes time, so it is done before the transaction.
+            # Rank before the transaction, because ranking takes time.
             ranking: ChoiceRanking | None = None
             updated_project = update.applied_to(known_project)
             if _choice_of(updated_project) != _choice_of(known_project):
-                need = ProjectNeed.of(updated_project)
-                ranking = await self._rank_choice(need, updated_project.chosen_dataset_id, project.user_id)
+                project_need = ProjectNeed.from_project(updated_project)
+                ranking = await self._rank_choice(project_need, updated_project.chosen_dataset_id, project.user_id)
 
             async with self._database.writing() as transaction:
                 stored_project = await store.lock_project(transaction, project)
@@ -171,7 +175,7 @@ class ProjectEditor:
                 if _has_same_choice_and_need(stored_project, known_project):
                     return await self._write_change(transaction, stored_project, update, ranking, versions)
 
-            # Another request has changed the project since it was read, so the rank may be that of another dataset.
+            # Another request has changed the choice or the need in the meantime, so the ranking may be outdated.
             known_project = stored_project
 
     async def _write_change(
@@ -182,18 +186,18 @@ class ProjectEditor:
         ranking: ChoiceRanking | None,
         versions: Collection[int] | None,
     ) -> ProjectRecord:
-        """Write an update of a locked project with the entry in its history, and return the project as stored.
+        """Update a locked project and the history of its choices, and return the project as stored.
 
         Args:
             transaction: the transaction that has locked the project.
-            project: the project as it is stored before the update.
+            project: the stored project before the update.
             update: the new values of its fields.
-            ranking: the rank of the chosen dataset after the update; None if the choice stays or cannot be ranked.
-            versions: the versions of the project that the caller accepts; None stands for any version.
+            ranking: the rank of the newly chosen dataset, or None if the choice is unchanged or cannot be ranked.
+            versions: the versions of the project that the caller accepts, or None for any version.
 
         Raises:
             PreconditionFailed: the project is at another version.
-            ProjectQuotaExceeded: the owner's projects would take more bytes than allowed, and more than before.
+            ProjectQuotaExceeded: the total size of the owner's projects would exceed the quota and grow.
         """
         bytes_before = await total_bytes(transaction, project.user_id)
         changed_project = await store.update_project(
@@ -208,7 +212,7 @@ class ProjectEditor:
         return changed_project
 
     async def delete(self, project: ProjectRecord, *, versions: Collection[int] | None) -> None:
-        """Delete a project, if it is at one of `versions`; None stands for any version.
+        """Delete a project if it is at one of `versions`, or at any version if `versions` is None.
 
         Raises:
             ProjectNotFound: the project has been deleted in the meantime.
@@ -217,22 +221,24 @@ class ProjectEditor:
         async with self._database.writing(even_if_disk_full=True) as transaction:
             is_deleted = await store.delete_project(transaction, project, versions=versions)
             if not is_deleted:
-                raise await _missing_or_outdated(transaction, project)
+                raise await _write_error(transaction, project)
 
-    async def _rank_choice(self, need: ProjectNeed, dataset_id: int | None, owner: UUID) -> ChoiceRanking | None:
+    async def _rank_choice(
+        self, project_need: ProjectNeed, dataset_id: int | None, owner: UUID
+    ) -> ChoiceRanking | None:
         """Return the rank of a chosen dataset for its project, to be stored with the choice.
 
-        Returns None if no dataset is chosen, or if the words in the filters cannot be searched for yet.
+        Returns None if no dataset is chosen, or if the filters contain words and the word index is not ready yet.
         """
         if dataset_id is None:
             return None
-        return await rank_choice(self._catalog, self._catalog_tokens, need, dataset_id=dataset_id, owner=owner)
+        return await rank_choice(self._catalog, self._catalog_tokens, project_need, dataset_id=dataset_id, owner=owner)
 
     async def _check_dataset_is_visible(self, dataset_id: int, owner: UUID) -> None:
-        """Check that the owner of a project may see the dataset that is chosen for it.
+        """Check that the owner of a project can see the dataset to choose.
 
         Raises:
-            ChosenDatasetNotFound: there is no such dataset, or it is somebody else's private one.
+            ChosenDatasetNotFound: the dataset does not exist, or it is a private one of another user.
         """
         visible_records = await self._catalog.records.encoded_records([dataset_id], owner)
         if not visible_records:
@@ -240,20 +246,22 @@ class ProjectEditor:
 
 
 def _choice_of(project: ProjectRecord) -> tuple[int | None, str | None]:
-    """Return the chosen dataset of a project and the reason. The history records every change of either."""
+    """Return the chosen dataset of a project and the reason, which together are an entry of its history."""
     return project.chosen_dataset_id, project.choice_reason
 
 
 def _has_same_choice_and_need(project: ProjectRecord, other: ProjectRecord) -> bool:
     """Return whether two states of a project have the same choice, and rank datasets in the same way."""
-    return _choice_of(project) == _choice_of(other) and ProjectNeed.of(project) == ProjectNeed.of(other)
+    return _choice_of(project) == _choice_of(other) and ProjectNeed.from_project(project) == ProjectNeed.from_project(
+        other
+    )
 
 
 def _to_update(body: ProjectChange) -> ProjectUpdate:
-    """Return the new values of the project fields that a request changes. Null clears a field.
+    """Return the new values of the project fields that a request provides. The value null clears a field.
 
     Raises:
-        Invalid: the criteria, the weights or the gates do not fit; subclasses say in which way.
+        Invalid: the criteria, the weights or the gates are invalid; the subclass identifies the problem.
     """
     provided_fields = body.provided_fields()
     plain_fields = ("name", "description", "chosen_dataset_id", "choice_reason")
@@ -274,10 +282,10 @@ def _to_update(body: ProjectChange) -> ProjectUpdate:
 
 
 def _check_criteria(criteria: object) -> None:
-    """Check that the criteria of a project, if there are any, form a valid filter object.
+    """Check that the criteria of a project are a valid filter object, or missing.
 
     Raises:
-        Invalid: the criteria are not valid; subclasses say in which way.
+        Invalid: the criteria are invalid; the subclass identifies the problem.
     """
     FILTER_PARAMETERS.parse_json(criteria or {}, "body", "criteria")
 
@@ -286,13 +294,13 @@ def _validate_weights(weights: object) -> list[CriterionWeight]:
     """Validate the weights of a project, and return them in their stored form.
 
     Raises:
-        Invalid: the weights do not fit; subclasses say in which way.
+        Invalid: the weights are invalid; the subclass identifies the problem.
     """
     weights_by_criterion = parse_weights(weights)
     return [CriterionWeight(criterion, weight) for criterion, weight in weights_by_criterion.items()]
 
 
-async def _missing_or_outdated(connection: Reader, project: ProjectRecord) -> ProjectNotFound | PreconditionFailed:
+async def _write_error(connection: Reader, project: ProjectRecord) -> ProjectNotFound | PreconditionFailed:
     """Return the error for a project that could not be written because it was deleted or changed."""
     current = await store.load_project(connection, project.id, project.user_id)
     return ProjectNotFound() if current is None else PreconditionFailed()

@@ -1,4 +1,4 @@
-"""The limit on the storage that all projects of one user take together, with their choices and snapshots."""
+"""The limit on the total storage of all projects of one user, including choices and snapshots."""
 
 from uuid import UUID
 
@@ -16,13 +16,19 @@ async def total_bytes(connection: Reader, owner: UUID) -> int:
 
 
 async def check_project_quota(connection: Reader, owner: UUID, quota_bytes: int, *, bytes_before: int = 0) -> None:
-    """Refuse a change if the owner's projects would exceed the quota. Call it in the transaction, after the change.
+    """Check that the owner's projects do not exceed the quota after a change.
 
-    `bytes_before` is what the projects took before the change. Owners who are over the quota already, because it was
-    lowered, can still make their projects smaller.
+    Call it in the transaction that makes the change, after the change. Owners whose projects already exceed the quota,
+    because it was lowered, can still make their projects smaller.
+
+    Args:
+        connection: the transaction of the change.
+        owner: the owner of the projects.
+        quota_bytes: the maximum total size in bytes.
+        bytes_before: the total size in bytes before the change.
 
     Raises:
-        ProjectQuotaExceeded: the owner's projects take more bytes than allowed, and more than before.
+        ProjectQuotaExceeded: the total size exceeds the quota, and is larger than before.
     """
     used_bytes = await total_bytes(connection, owner)
     has_grown = used_bytes > bytes_before

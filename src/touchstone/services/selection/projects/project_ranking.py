@@ -24,10 +24,10 @@ class ProjectNeed(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a project that determines how datasets rank for it.
 
     Attributes:
-        criteria: the filters that datasets have to match.
-        weights: how much each criterion counts in the score.
+        criteria: the filters that datasets have to match, as a JSON object.
+        weights: the weight of each criterion in the score.
         assurance: the weakest level of evidence that counts.
-        gates: requirements that are reported for each dataset, and do not change its score.
+        gates: the requirements that are reported for each dataset without changing its score.
     """
 
     criteria: Mapping[str, Any]
@@ -36,18 +36,18 @@ class ProjectNeed(msgspec.Struct, frozen=True, kw_only=True):
     gates: Mapping[str, Any]
 
     @classmethod
-    def of(cls, project: ProjectRecord | ProjectDraft) -> Self:
-        """Return the need of a project that is stored, or about to be."""
+    def from_project(cls, project: ProjectRecord | ProjectDraft) -> Self:
+        """Return the need of a project that is stored or to be created."""
         return cls(criteria=project.criteria, weights=project.weights, assurance=project.assurance, gates=project.gates)
 
     def scoring(self) -> ScoringRequest:
-        """Return the scoring request that gives the same ranking as the project."""
+        """Return the scoring request for this need."""
         weights = [msgspec.structs.asdict(weight) for weight in self.weights]
         return parse_scoring_request({"criteria": self.criteria, "weights": weights, "gates": self.gates})
 
 
 class DatasetScore(NamedTuple):
-    """The score of a dataset, the points that each criterion adds to it, and whether the dataset passes each gate."""
+    """The score of a dataset, the points of each criterion, and the outcome of each gate."""
 
     score: float
     points: dict[str, float]
@@ -58,9 +58,9 @@ class DatasetRank(NamedTuple):
     """The rank of a dataset for a project.
 
     Attributes:
-        rank: its position, from 1; no two datasets share one.
-        place: 1 + the number of datasets with a higher score.
-        tied_with: how many other datasets have exactly its score.
+        rank: its position in the ranking, counted from 1.
+        place: 1 + the number of datasets with a higher score, which datasets of the same score share.
+        tied_with: the number of other datasets with exactly the same score.
     """
 
     rank: int
@@ -72,13 +72,11 @@ class Standing(NamedTuple):
     """The score and the rank of a dataset for a project.
 
     Attributes:
-        rank: its position; None if it does not match the filters.
-        place, tied_with: the rank that it shares with datasets of the same score, and how many others these are; None
-            and 0 if it does not match.
-        score: its score, whether or not it matches; None if it is not in the catalog.
-        gate_outcomes: for each gate, whether the dataset passes it.
-        total_count: how many datasets match.
-        catalog_version: the version of the catalog that was ranked.
+        rank, place, tied_with: as in `DatasetRank`, or None, None and 0 if the dataset does not match the filters.
+        score: its score even if it does not match the filters, or None if it is not in the catalog.
+        gate_outcomes: the outcome of each gate.
+        total_count: the number of datasets that match the filters.
+        catalog_version: the version of the ranked catalog.
     """
 
     rank: int | None
@@ -90,20 +88,20 @@ class Standing(NamedTuple):
     catalog_version: int
 
 
-async def find_standing(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int, viewer: UUID) -> Standing:
-    """Return the score of a dataset for a project, and its rank among the datasets that a viewer sees.
+async def find_standing(catalog: LiveCatalog, project_need: ProjectNeed, dataset_id: int, viewer: UUID) -> Standing:
+    """Return the score of a dataset for a project, and its rank among the datasets that the viewer can see.
 
     Raises:
-        IndexBuilding: the need contains words, and those of the catalog have not been indexed yet.
+        IndexBuilding: the filters contain words, and the word index of the catalog is not ready yet.
     """
     catalog_version = catalog.version
-    dataset_score = await score_dataset(catalog, need, dataset_id, viewer)
-    ranks = await find_ranks(catalog, need, [dataset_id], viewer)
+    dataset_score = await score_dataset(catalog, project_need, dataset_id, viewer)
+    ranks = await find_ranks(catalog, project_need, [dataset_id], viewer)
     dataset_rank = ranks.get(dataset_id)
 
-    scoring = need.scoring()
+    scoring = project_need.scoring()
     query = build_query(scoring.filters, viewer)
-    _, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=1, assurance=need.assurance)
+    _, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=1, assurance=project_need.assurance)
 
     return Standing(
         rank=dataset_rank.rank if dataset_rank else None,
@@ -116,12 +114,14 @@ async def find_standing(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int
     )
 
 
-async def score_dataset(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int, viewer: UUID) -> DatasetScore | None:
-    """Return the score of a dataset, whether or not it matches the filters, or None if the viewer cannot see it."""
-    scoring = need.scoring()
-    # A ranking that has only this dataset in it.
+async def score_dataset(
+    catalog: LiveCatalog, project_need: ProjectNeed, dataset_id: int, viewer: UUID
+) -> DatasetScore | None:
+    """Return the score of a dataset even if it does not match the filters, or None if the viewer cannot see it."""
+    scoring = project_need.scoring()
+    # This query matches no other dataset.
     query = (Visible(viewer), Range("id", low=dataset_id, high=dataset_id))
-    view, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=1, assurance=need.assurance)
+    view, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=1, assurance=project_need.assurance)
     if not len(ranked.positions):
         return None
 
@@ -131,26 +131,26 @@ async def score_dataset(catalog: LiveCatalog, need: ProjectNeed, dataset_id: int
 
 
 async def find_ranks(
-    catalog: LiveCatalog, need: ProjectNeed, dataset_ids: Collection[int], viewer: UUID
+    catalog: LiveCatalog, project_need: ProjectNeed, dataset_ids: Collection[int], viewer: UUID
 ) -> dict[int, DatasetRank]:
     """Return the ranks of the given datasets for a project by id, without datasets that do not match the filters.
 
-    The catalog returns the beginning of a ranking at once, and needs longer for all of it. The whole ranking is
-    therefore only searched if some of the datasets are not among the first ones.
+    The catalog computes the first `SHORT_WINDOW` datasets of a ranking much faster than the whole ranking. The whole
+    ranking is therefore only searched for datasets that are not among the first ones.
 
     Raises:
-        IndexBuilding: the need contains words, and those of the catalog have not been indexed yet.
+        IndexBuilding: the filters contain words, and the word index of the catalog is not ready yet.
     """
-    scoring = need.scoring()
+    scoring = project_need.scoring()
     query = build_query(scoring.filters, viewer)
     searched_ids = np.array(sorted(dataset_ids), np.int64)
     ranks: dict[int, DatasetRank] = {}
 
     for limit in (SHORT_WINDOW, None):
-        view, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=limit, assurance=need.assurance)
+        view, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=limit, assurance=project_need.assurance)
         ranked_ids = view.ids(ranked.positions)
         offsets = np.flatnonzero(np.isin(ranked_ids, searched_ids))
-        ranks = _ranks_at(offsets, ranked_ids, ranked.records())
+        ranks = _ranks_at_offsets(offsets, ranked_ids, ranked.records())
 
         has_found_all = len(ranks) == len(searched_ids)
         is_whole_ranking = limit is None or len(ranked_ids) < limit
@@ -160,9 +160,13 @@ async def find_ranks(
     return ranks
 
 
-def _ranks_at(offsets: Ints, ranked_ids: Ints, records: RankedRecords) -> dict[int, DatasetRank]:
-    """Return the ranks of the records at some offsets of a ranking that is read from its beginning, by id."""
-    ids = ranked_ids[offsets].tolist()
-    places = records.places[offsets].tolist()
-    tied_with = records.tied_with[offsets].tolist()
-    return dict(zip(ids, map(DatasetRank, (offsets + 1).tolist(), places, tied_with), strict=True))
+def _ranks_at_offsets(offsets: Ints, ranked_ids: Ints, records: RankedRecords) -> dict[int, DatasetRank]:
+    """Return the ranks of the datasets at the given offsets from the start of a ranking, by dataset id."""
+    rows = zip(
+        ranked_ids[offsets].tolist(),
+        (offsets + 1).tolist(),
+        records.places[offsets].tolist(),
+        records.tied_with[offsets].tolist(),
+        strict=True,
+    )
+    return {dataset_id: DatasetRank(rank, place, tied_with) for dataset_id, rank, place, tied_with in rows}

@@ -1,7 +1,7 @@
-"""Comparison of the ranking in a snapshot with the present one: which datasets differ, and why.
+"""Compares the ranking in a snapshot with the present ranking, and finds the reasons for the differences.
 
-Both rankings consist of the first datasets for the same project, `before` and `after`. Each dataset of either one gets
-a status, which says how it has moved, and a reason. The functions need no database.
+Both rankings, `before` and `after`, consist of the first datasets for the same project. Each dataset in either of them
+gets a status, which says how it has moved, and a reason. The functions do not access the database.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from touchstone.services.selection.projects.dataset_content import ContentChange
 
 
 class ReplayStatus(StrEnum):
-    """How a dataset of one or both rankings has moved."""
+    """The change of a dataset between the two rankings."""
 
     UNCHANGED = "unchanged"  # the same rank, score and content
     CHANGED = "changed"  # the same rank, with another score or content
@@ -25,14 +25,14 @@ class ReplayStatus(StrEnum):
 
 
 class ReplayReason(StrEnum):
-    """Why the rank, the score or the presence of a dataset differs."""
+    """The reason for a change in the rank, the score or the presence of a dataset."""
 
     RECORD = "record"  # its record or the claims about it have changed
     OTHERS = "others"  # other datasets have overtaken it or fallen behind
     ADDED = "added"  # it was added to the catalog
-    WITHDRAWN = "withdrawn"  # it was deleted, or the owner of the project may not see it any more
+    WITHDRAWN = "withdrawn"  # it was deleted, or the owner of the project cannot see it any more
     FILTERS = "filters"  # it does not match the filters any more
-    FORMULA = "formula"  # the formulas have changed
+    FORMULA = "formula"  # the formula of the scores has changed
 
 
 class RankChange(msgspec.Struct, frozen=True):
@@ -43,14 +43,14 @@ class RankChange(msgspec.Struct, frozen=True):
 
 
 class ScoreChange(msgspec.Struct, frozen=True):
-    """The score of a dataset before and after. None means that the score is not known."""
+    """The score of a dataset before and after. None means that the score is unknown."""
 
     before: float | None
     after: float | None
 
 
 class PointsChange(msgspec.Struct, frozen=True):
-    """The points that a criterion gave a dataset before and gives it now."""
+    """The points of a dataset for one criterion before and after."""
 
     criterion_name: str
     before: float | None
@@ -61,12 +61,12 @@ class RankedDataset(msgspec.Struct, frozen=True, kw_only=True):
     """A dataset in a ranking at a given time.
 
     Attributes:
-        rank: its position; None if it does not match the filters.
-        place, tied_with: the rank that it shares with datasets of the same score, and how many others these are; None
-            if it does not match the filters.
-        score: its score; None if it is not known.
-        points: what each criterion adds to the score.
-        content: its record and claims; None if it has been withdrawn.
+        rank: its position, or None if it does not match the filters.
+        place, tied_with: the rank that datasets of the same score share, and the number of other datasets with this
+            score, or None if it does not match the filters.
+        score: its score, or None if it is unknown.
+        points: the contribution of each criterion to the score.
+        content: its record and claims, or None if it has been withdrawn.
         is_added: whether it was added to the catalog after the snapshot.
         is_changed: whether its record has changed since the snapshot.
     """
@@ -88,9 +88,9 @@ class ReplayedItem(msgspec.Struct, frozen=True, kw_only=True):
     """A dataset that is among the first ones in the snapshot, in the present ranking, or in both.
 
     Attributes:
-        reason: why its rank, its score or its presence differs; None if none of them does.
+        reason: the reason for the change, or None if its rank, its score and its presence are unchanged.
         points: the criteria whose points differ.
-        changes: the fields of its record and the claims that differ.
+        changes: the fields and the claims that differ.
     """
 
     id: int
@@ -106,7 +106,7 @@ class ReplayedItem(msgspec.Struct, frozen=True, kw_only=True):
     changes: list[ContentChange]
 
 
-def replay_ranking(
+def compare_rankings(
     before: Sequence[RankedDataset],
     after: Sequence[RankedDataset],
     displaced: Iterable[RankedDataset],
@@ -119,24 +119,24 @@ def replay_ranking(
     Args:
         before: the first datasets in the snapshot.
         after: the first datasets of the present ranking.
-        displaced: the present state of those datasets in `before` that are not in `after`. Datasets that have been
-            withdrawn are missing from it.
-        total_count_before: how many datasets matched in the snapshot.
-        is_formula_changed: whether scores are computed in another way than for the snapshot.
+        displaced: the present state of the datasets that are only in `before`, without withdrawn datasets.
+        total_count_before: the number of datasets that matched in the snapshot, which may be more than it contains.
+        is_formula_changed: whether the formula of the scores has changed since the snapshot.
     """
     before_by_id = {dataset.id: dataset for dataset in before}
     after_ids = {dataset.id for dataset in after}
     present_by_id = {dataset.id: dataset for dataset in (*after, *displaced)}
-    has_lower_ranks = total_count_before > len(before)
+    # If the snapshot contains every dataset that matched, a new dataset did not match at that time.
+    may_have_matched_before = total_count_before > len(before)
 
     items: list[ReplayedItem] = []
     for dataset in after:
         previous = before_by_id.get(dataset.id)
         if previous is None:
-            have_others_fallen = has_lower_ranks and _have_others_fallen(dataset, before, present_by_id)
+            have_others_fallen = may_have_matched_before and _have_others_fallen(dataset, before, present_by_id)
             items.append(_new_item(dataset, have_others_fallen=have_others_fallen))
         else:
-            items.append(_kept_item(previous, dataset, is_formula_changed=is_formula_changed))
+            items.append(_remaining_item(previous, dataset, is_formula_changed=is_formula_changed))
 
     for dataset in before:
         if dataset.id not in after_ids:
@@ -146,80 +146,87 @@ def replay_ranking(
     return items
 
 
-def _kept_item(before: RankedDataset, after: RankedDataset, *, is_formula_changed: bool) -> ReplayedItem:
-    """Return the changes of a dataset that is in both rankings."""
+def _remaining_item(before: RankedDataset, after: RankedDataset, *, is_formula_changed: bool) -> ReplayedItem:
+    """Return the item of a dataset that is in both rankings."""
     changes = _content_changes(before, after)
-    status = ReplayStatus.UNCHANGED
     if before.rank != after.rank:
         status = ReplayStatus.MOVED
     elif before.score != after.score or changes:
         status = ReplayStatus.CHANGED
+    else:
+        return _create_item(before, after, ReplayStatus.UNCHANGED, reason=None)
 
-    reason: ReplayReason | None = None
-    if status is not ReplayStatus.UNCHANGED:
-        reason = _reason(before, after, changes, is_formula_changed=is_formula_changed)
-    return _item(before, after, status, reason)
+    reason = _find_reason(before, after, changes, is_formula_changed=is_formula_changed)
+    return _create_item(before, after, status, reason)
 
 
 def _have_others_fallen(
     dataset: RankedDataset, before: Sequence[RankedDataset], present_by_id: Mapping[int, RankedDataset]
 ) -> bool:
-    """Return whether the datasets that a new one has passed explain its rank, so that it need not have risen itself.
+    """Return whether the fall of other datasets alone explains why a dataset is now among the first ones.
 
-    Each of those that are not before it any more has been withdrawn, does not match any more, or has a lower score.
+    This is the case if every dataset of the snapshot that is not ranked above it any more has been withdrawn, does not
+    match any more, or has a lower score than before.
 
     Args:
-        dataset: a dataset that is only among the first ones of the present ranking.
+        dataset: a dataset that is only in the present ranking.
         before: the first datasets in the snapshot.
-        present_by_id: the present state of all datasets; those that have been withdrawn are missing.
+        present_by_id: the present state of all datasets except withdrawn ones, by id.
     """
     assert dataset.rank is not None, "the dataset is in the present ranking"
     for previous in before:
         present = present_by_id.get(previous.id)
-        if present is None or present.rank is None or present.rank < dataset.rank:
+        if present is None or present.rank is None:
             continue
-        if present.score is None or previous.score is None or present.score >= previous.score:
+
+        is_still_above = present.rank < dataset.rank
+        has_fallen = present.score is not None and previous.score is not None and present.score < previous.score
+        if not is_still_above and not has_fallen:
             return False
     return True
 
 
 def _new_item(after: RankedDataset, *, have_others_fallen: bool) -> ReplayedItem:
-    """Return a dataset that is only in the present ranking, with the reason.
+    """Return the item of a dataset that is only in the present ranking.
 
-    Its record may have been changed in a way that has no influence on its rank. A change is therefore the reason only
-    if the rank does not follow from the fall of others.
+    A change of the record need not affect the rank. It is therefore only considered the reason if the fall of other
+    datasets does not explain the rank.
     """
-    reason = ReplayReason.OTHERS
     if after.is_added:
         reason = ReplayReason.ADDED
     elif after.is_changed and not have_others_fallen:
         reason = ReplayReason.RECORD
+    else:
+        reason = ReplayReason.OTHERS
 
-    return _item(None, after, ReplayStatus.NEW, reason)
+    return _create_item(None, after, ReplayStatus.NEW, reason)
 
 
 def _gone_item(before: RankedDataset, after: RankedDataset | None, *, is_formula_changed: bool) -> ReplayedItem:
-    """Return a dataset that is only in the snapshot, with the reason.
+    """Return the item of a dataset that is only in the snapshot.
 
-    `after` is its present state: None if it has been withdrawn, and without a rank if it does not match the filters.
+    Args:
+        before: the dataset in the snapshot.
+        after: its present state, or None if it has been withdrawn. It has no rank if it does not match the filters.
+        is_formula_changed: whether the formula of the scores has changed since the snapshot.
     """
     if after is None:
-        return _item(before, None, ReplayStatus.GONE, ReplayReason.WITHDRAWN)
+        return _create_item(before, None, ReplayStatus.GONE, ReplayReason.WITHDRAWN)
     if after.rank is None:
-        return _item(before, after, ReplayStatus.GONE, ReplayReason.FILTERS)
+        return _create_item(before, after, ReplayStatus.GONE, ReplayReason.FILTERS)
 
     changes = _content_changes(before, after)
-    reason = _reason(before, after, changes, is_formula_changed=is_formula_changed)
-    return _item(before, after, ReplayStatus.GONE, reason)
+    reason = _find_reason(before, after, changes, is_formula_changed=is_formula_changed)
+    return _create_item(before, after, ReplayStatus.GONE, reason)
 
 
-def _reason(
+def _find_reason(
     before: RankedDataset, after: RankedDataset, changes: Sequence[ContentChange], *, is_formula_changed: bool
 ) -> ReplayReason:
-    """Return why a dataset that matches the filters in both rankings has another rank, score or content.
+    """Return the reason for the changes of a dataset that matches the filters in both rankings.
 
-    With the same score, a dataset only moves because of others. Another score comes from the record or, if the record
-    is the same, from the formulas.
+    A dataset with an unchanged score only moves because of other datasets. A changed score results from a change of the
+    record, or from the formula if the record is unchanged.
     """
     if before.score == after.score and before.rank != after.rank:
         return ReplayReason.OTHERS
@@ -228,12 +235,12 @@ def _reason(
     return ReplayReason.FORMULA
 
 
-def _item(
+def _create_item(
     before: RankedDataset | None, after: RankedDataset | None, status: ReplayStatus, reason: ReplayReason | None
 ) -> ReplayedItem:
-    """Return all differences of one dataset between two rankings.
+    """Return an item with all differences of one dataset between the two rankings.
 
-    `before` or `after` is None if the dataset is not in that ranking.
+    `before` or `after` is None if the state of the dataset in that ranking is unknown.
     """
     dataset = after or before
     assert dataset is not None, "a dataset is in one of the rankings"
@@ -260,7 +267,7 @@ def _item(
 
 
 def _points_changes(before: RankedDataset | None, after: RankedDataset | None) -> list[PointsChange]:
-    """Return the criteria whose points have changed, or nothing if the dataset has only one score."""
+    """Return the changed points of a dataset, or an empty list unless both states are known."""
     if before is None or after is None:
         return []
 
@@ -270,7 +277,7 @@ def _points_changes(before: RankedDataset | None, after: RankedDataset | None) -
 
 
 def _content_changes(before: RankedDataset | None, after: RankedDataset | None) -> list[ContentChange]:
-    """Return the changed fields of a dataset, or nothing unless both contents are known."""
+    """Return the changed fields of a dataset, or an empty list unless both contents are known."""
     if before is None or after is None or before.content is None or after.content is None:
         return []
     return content_changes(before.content, after.content)

@@ -41,7 +41,7 @@ router = strict_router(prefix="/projects", tags=["projects"])
     openapi_extra=describe_operation(PAGE_PARAMETERS),
 )
 async def list_projects(request: Request) -> Response:
-    """Return the caller's projects, newest change first.
+    """Return the caller's projects, the most recently changed one first.
 
     If the query has `page` or `page_size`, the response is an object with the projects and the position of the page.
     Otherwise it is a bare array.
@@ -69,7 +69,7 @@ async def create_project(request: Request) -> Response:
     ctx = RequestContext(request)
     owner = ctx.require_owner()
 
-    # The JSON parser accepts infinite numbers here. The check of the weights refuses them, and names the criterion.
+    # Accept infinite numbers here, because the validation of the weights rejects them with the name of the criterion.
     body = await ctx.body(ProjectCreate, parse_json_allowing_infinity)
     project = await ctx.services.projects.create(body, owner)
 
@@ -107,15 +107,15 @@ async def get_project(request: Request, project_id: ProjectKey) -> Response:
     openapi_extra=describe_operation(body="ProjectChange", conditional_header="If-Match"),
 )
 async def change_project(request: Request, project_id: ProjectKey) -> Response:
-    """Change the fields that the body contains; a field that is left out keeps its value, and null clears it.
+    """Change the fields of a project that the body contains. The value null clears a field.
 
-    With the header If-Match, the project is only changed if it still has the version that the caller knows.
+    With the header If-Match, the project is only changed if its version is still the given one.
     """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
 
-    # The JSON parser accepts infinite numbers here. The check of the weights refuses them, and names the criterion.
+    # Accept infinite numbers here, because the validation of the weights rejects them with the name of the criterion.
     body = await ctx.body(ProjectChange, parse_json_allowing_infinity)
     known_versions = parse_version_tags(parse_if_match(request))
     changed_project = await ctx.services.projects.change(project, body, versions=known_versions)
@@ -134,7 +134,7 @@ async def change_project(request: Request, project_id: ProjectKey) -> Response:
 async def delete_project(request: Request, project_id: ProjectKey) -> Response:
     """Delete one of the caller's projects.
 
-    With the header If-Match, it is only deleted if it still has the version that the caller knows.
+    With the header If-Match, the project is only deleted if its version is still the given one.
     """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
@@ -156,14 +156,14 @@ async def delete_project(request: Request, project_id: ProjectKey) -> Response:
 async def get_recommendations(request: Request, project_id: ProjectKey) -> Response:
     """Rank the datasets that match the criteria of the project by its weights, with explanations.
 
-    The assurance is that of the project unless the request gives another one. Items say which gates of the project they
-    pass; with `gate=pass`, only the datasets that pass all of them are ranked.
+    The assurance of the project is used unless the request gives another one. Each item has the outcomes of the
+    project's gates. With `gate=pass`, only datasets that pass all gates are ranked.
     """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
 
-    scoring = ProjectNeed.of(project).scoring()
+    scoring = ProjectNeed.from_project(project).scoring()
     options = parse_recommendation_options(ctx.query_string)
 
     query = build_ranking_query(scoring, options, owner)
@@ -178,9 +178,9 @@ async def get_recommendations(request: Request, project_id: ProjectKey) -> Respo
 
 
 def project_json(project: ProjectRecord, chosen_dataset: ChosenDatasetView | None) -> dict[str, Any]:
-    """Return a project as its owner sees it, with the changes of its chosen dataset since the choice.
+    """Return the JSON object of a project, with the changes to its chosen dataset since the choice.
 
-    The version of the project is left out, because it is in the entity tag.
+    It lacks the version of the project, which is in the entity tag.
     """
     fields = msgspec.structs.asdict(project)
     del fields["version"]
@@ -188,6 +188,6 @@ def project_json(project: ProjectRecord, chosen_dataset: ChosenDatasetView | Non
 
 
 def _etag(project: ProjectRecord, chosen_dataset: ChosenDatasetView | None) -> str:
-    """Return the entity tag of a project: its version, and a digest of the changes if its chosen dataset has any."""
+    """Return the entity tag of a project, which combines its version with the changes to its chosen dataset."""
     suffix = chosen_dataset.version_suffix if chosen_dataset else ""
     return f'"{project.version}{suffix}"'

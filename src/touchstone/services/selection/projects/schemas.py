@@ -1,4 +1,4 @@
-"""Schemas of projects: request bodies, and responses as the OpenAPI document shows them."""
+"""Schemas of projects: the request bodies, and the responses as documented by OpenAPI."""
 
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
@@ -15,7 +15,7 @@ from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetS
 
 
 def _blank_as_null(value: Any) -> Any:
-    """Strip a string, return None if it shows nothing, and return any other value unchanged."""
+    """Strip a string, or return None if it is blank. Values of other types are returned unchanged."""
     if isinstance(value, str):
         return None if is_blank(value) else value.strip()
     return value
@@ -25,9 +25,9 @@ Reason = Annotated[Text | None, BeforeValidator(_blank_as_null)]
 
 
 class _ProjectFields(RequestModel):
-    """The fields that a project may have when it is created and when it is changed."""
+    """The fields of a project that clients can set."""
 
-    # The fields that the service sets are accepted and dropped: a client may send back what it has read.
+    # Clients may send back a whole project, so the fields that the service sets are accepted and ignored.
     ignored: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "chosen_dataset", "created_at", "updated_at"})
     description: Text | None = None
     criteria: JsonObject | None = Field(None, description="A filter object, as in scoring.")
@@ -41,19 +41,19 @@ class _ProjectFields(RequestModel):
 
 
 class ProjectCreate(_ProjectFields):
-    """A project to create; it belongs to the caller."""
+    """A project to create, which will belong to the caller."""
 
     name: Name
 
 
 class ProjectChange(_ProjectFields):
-    """What to change of a project: a field left out stays, null clears."""
+    """The changes to a project. Fields that are left out keep their values, and null clears a field."""
 
     name: Name = Field(None)  # type: ignore[assignment]
 
 
 class ContentChangeView(BaseModel):
-    """A field in which a dataset differs between two moments."""
+    """A field of a dataset with its values at two different times."""
 
     field: str = Field(
         description="A name in the record, or `metadata.NAME`, `evidence.ATTRIBUTE` or `claims.ATTRIBUTE`."
@@ -63,7 +63,7 @@ class ContentChangeView(BaseModel):
 
 
 class ChosenDatasetStateView(BaseModel):
-    """The chosen dataset of a project as it stands now."""
+    """The chosen dataset of a project, and its changes since the choice."""
 
     id: int
     dataset_id: UUID | None
@@ -92,7 +92,7 @@ class ProjectView(BaseModel):
 
 
 class ProjectPageView(BaseModel):
-    """The page form of the list of projects."""
+    """A page of the list of projects."""
 
     projects: list[ProjectView]
     total_count: int
@@ -102,7 +102,7 @@ class ProjectPageView(BaseModel):
 
 
 class RecommendationsView(BaseModel):
-    """What the catalog offers for a project."""
+    """The datasets that the catalog recommends for a project."""
 
     project: ProjectView
     datasets: list[ScoredView]

@@ -1,7 +1,7 @@
-"""The content of a snapshot: a project, its choice, and the datasets recommended for it, all as they were.
+"""The content of a snapshot: a project, its choice, and the recommended datasets, all at the time of the snapshot.
 
-A snapshot freezes the first recommendations for a project, so that they can be shown and explained after the catalog
-has changed.
+A snapshot preserves the first recommendations for a project, so that they can be shown and explained even after the
+catalog has changed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ CONTENT_VERSION: Final = 1
 
 
 class FrozenProject(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of a project that a snapshot contains: its name, and everything that determines its ranking."""
+    """The part of a project in a snapshot: its identity, and everything that determines its ranking."""
 
     id: UUID
     name: str
@@ -35,17 +35,17 @@ class FrozenProject(msgspec.Struct, frozen=True, kw_only=True):
     gates: dict[str, Any]
 
     @classmethod
-    def of(cls, project: ProjectRecord) -> "FrozenProject":
-        """Return the part of a project that a snapshot contains."""
+    def from_record(cls, project: ProjectRecord) -> "FrozenProject":
+        """Copy the relevant fields of a project."""
         return cls(**{name: getattr(project, name) for name in cls.__struct_fields__})
 
-    def need(self) -> ProjectNeed:
-        """Return the need that the datasets were ranked for."""
+    def project_need(self) -> ProjectNeed:
+        """Return the need of the project at the time of the snapshot."""
         return ProjectNeed(criteria=self.criteria, weights=self.weights, assurance=self.assurance, gates=self.gates)
 
 
 class FrozenChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """The dataset that was chosen when the snapshot was made."""
+    """The chosen dataset at the time of the snapshot."""
 
     id: int
     name: str
@@ -53,7 +53,7 @@ class FrozenChoice(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None
 
     @classmethod
-    def of(cls, choice: ChoiceRecord | None) -> "FrozenChoice | None":
+    def from_choice(cls, choice: ChoiceRecord | None) -> "FrozenChoice | None":
         """Return the dataset of the last choice with the reason, or None if no dataset was chosen."""
         if choice is None or choice.dataset is None:
             return None
@@ -67,11 +67,11 @@ class SnapshotContent(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         version: the version of this format.
-        limit: how many datasets the snapshot was to contain at most.
+        limit: the requested maximum number of datasets.
         effective_weights: the weights as shares that add up to 1.
-        total_count: how many datasets matched.
-        items: the recommended datasets with the explanations of their scores, each completed with the `digest`, the
-            `record` and the `claims` of the dataset.
+        total_count: the number of datasets that matched.
+        items: the recommended datasets with the explanations of their scores, and with the `digest`, the `record` and
+            the `claims` of each dataset.
     """
 
     version: int = CONTENT_VERSION
@@ -84,21 +84,23 @@ class SnapshotContent(msgspec.Struct, frozen=True, kw_only=True):
     items: list[dict[str, Any]]
 
     def ranked_datasets(self) -> list[RankedDataset]:
-        """Return the recommended datasets in the form that a replay compares with the present ones."""
+        """Return the recommended datasets for the comparison with the present ones."""
         return [_ranked_dataset(item) for item in self.items]
 
     def project_changes(self, project: ProjectRecord) -> list[ContentChange]:
         """Return the fields of the project that have changed since the snapshot."""
         before = msgspec.to_builtins(self.project)
-        after = msgspec.to_builtins(FrozenProject.of(project))
+        after = msgspec.to_builtins(FrozenProject.from_record(project))
         return [ContentChange(name, before[name], after[name]) for name in before if before[name] != after[name]]
 
 
 def freeze_items(items: Sequence[ScoredItem], contents: Mapping[int, DatasetContent]) -> list[dict[str, Any]]:
-    """Return the items of a ranking for a snapshot, each completed with the content of its dataset.
+    """Combine the items of a ranking with the contents of their datasets for a snapshot.
 
-    A dataset without a content is left out: it has been withdrawn since it was ranked. The items have to be without
-    sentences, because a snapshot has no language.
+    Args:
+        items: the items without sentences, because snapshots are independent of the language.
+        contents: the contents by dataset id. Datasets that were withdrawn after the ranking have none, and are left
+            out of the result.
     """
     frozen_items: list[dict[str, Any]] = []
     for item in items:
@@ -116,7 +118,7 @@ def freeze_items(items: Sequence[ScoredItem], contents: Mapping[int, DatasetCont
 
 
 def _ranked_dataset(item: Mapping[str, Any]) -> RankedDataset:
-    """Convert an item of a snapshot to the form that a replay compares with the present dataset."""
+    """Convert an item of a snapshot for the comparison with the present state of the dataset."""
     content = {name: item[name] for name in DatasetContent.__struct_fields__}
     return RankedDataset(
         id=item["id"],

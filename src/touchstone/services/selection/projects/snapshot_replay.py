@@ -1,6 +1,6 @@
-"""The replay of a snapshot: datasets are ranked again with the present catalog, and the differences are explained.
+"""The replay of a snapshot, which ranks the present catalog again and explains the differences.
 
-A replay ranks by the need that the project had when the snapshot was made, whatever the project asks for now.
+A replay uses the need of the project at the time of the snapshot, even if the project has been changed since.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from touchstone.services.selection.projects.ranking_differences import (
     RankedDataset,
     ReplayedItem,
     ReplayStatus,
-    replay_ranking,
+    compare_rankings,
 )
 from touchstone.services.selection.projects.snapshot_content import SnapshotContent
 from touchstone.services.selection.projects.snapshot_store import SnapshotRecord
@@ -36,12 +36,12 @@ from touchstone.services.selection.projects.store import ProjectRecord
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
-    """What has changed since a snapshot was made.
+    """The changes since a snapshot was made.
 
     Attributes:
-        catalog_version: the version of the catalog that was ranked now.
-        total_count_before, total_count: how many datasets matched in the snapshot, and match now.
-        project_changes: the fields of the project that have changed; they have no influence on the replay.
+        catalog_version: the present version of the catalog.
+        total_count_before, total_count: the number of datasets that matched in the snapshot, and that match now.
+        project_changes: the changed fields of the project, which do not affect the replay.
         items: the datasets of both rankings.
     """
 
@@ -54,20 +54,20 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_identical(self) -> bool:
-        """Whether the ranking is still the same, with the same scores and the same content of every dataset."""
+        """Whether the ranking has the same datasets with the same ranks, scores and contents as before."""
         are_items_unchanged = all(item.status is ReplayStatus.UNCHANGED for item in self.items)
         return are_items_unchanged and self.total_count == self.total_count_before
 
 
 class _PresentRanking(NamedTuple):
-    """The present ranking by the need of a snapshot.
+    """The present ranking for the need of a snapshot.
 
     Attributes:
         first_ids: the ids of the first datasets, in the order of the ranking.
-        displaced_ids: the ids of those datasets in the snapshot that are not among the first ones any more.
-        scores: the scores of all these datasets by id; those that have been withdrawn are missing.
-        ranks: their ranks by id; those that do not match the filters are missing.
-        total_count: how many datasets match the filters.
+        displaced_ids: the ids of the datasets in the snapshot that are not among the first ones any more.
+        scores: the scores of all these datasets by id, without withdrawn datasets.
+        ranks: their ranks by id, without datasets that do not match the filters.
+        total_count: the number of datasets that match the filters.
     """
 
     first_ids: list[int]
@@ -78,7 +78,7 @@ class _PresentRanking(NamedTuple):
 
 
 class SnapshotReplayer:
-    """Ranks the present catalog by the needs of snapshots, and compares the results with the snapshots."""
+    """Replays snapshots by ranking the present catalog again."""
 
     def __init__(self, database: Database, catalog: LiveCatalog) -> None:
         self._database = database
@@ -88,16 +88,16 @@ class SnapshotReplayer:
         """Return the changes since a snapshot of a project was made, with their reasons.
 
         Raises:
-            IndexBuilding: the snapshot searches words that have not been indexed yet.
+            IndexBuilding: the filters contain words, and the word index of the catalog is not ready yet.
         """
         content = msgspec.json.decode(snapshot.content, type=SnapshotContent)
         catalog_version = self._catalog.version
         ranking = await self._rank(content, project.user_id)
         datasets = await self._read_datasets(ranking, snapshot, project.user_id)
 
-        # Comparing takes about a millisecond for each dataset, so it is done in a thread.
+        # Comparing takes about a millisecond per dataset, so it runs in a thread.
         items = await asyncio.to_thread(
-            replay_ranking,
+            compare_rankings,
             before=content.ranked_datasets(),
             after=[datasets[dataset_id] for dataset_id in ranking.first_ids if dataset_id in datasets],
             displaced=[datasets[dataset_id] for dataset_id in ranking.displaced_ids if dataset_id in datasets],
@@ -114,43 +114,48 @@ class SnapshotReplayer:
         )
 
     async def _rank(self, content: SnapshotContent, viewer: UUID) -> _PresentRanking:
-        """Return the present ranking by the need of a snapshot.
+        """Return the present ranking for the need of a snapshot.
 
-        It has as many of the first datasets as the snapshot was made for, and also all datasets that the snapshot has.
+        It contains the first `content.limit` datasets, and all datasets of the snapshot.
         """
-        need = content.project.need()
-        scores, ranks, total_count = await self._rank_first(need, content.limit, viewer)
+        project_need = content.project.project_need()
+        scores, ranks, total_count = await self._rank_first(project_need, content.limit, viewer)
         first_ids = list(scores)
 
         displaced_ids = [item["id"] for item in content.items if item["id"] not in scores]
         for dataset_id in displaced_ids:
-            dataset_score = await score_dataset(self._catalog, need, dataset_id, viewer)
+            dataset_score = await score_dataset(self._catalog, project_need, dataset_id, viewer)
             if dataset_score is not None:
                 scores[dataset_id] = dataset_score
         if displaced_ids:
-            ranks |= await find_ranks(self._catalog, need, displaced_ids, viewer)
+            ranks |= await find_ranks(self._catalog, project_need, displaced_ids, viewer)
 
         return _PresentRanking(first_ids, displaced_ids, scores, ranks, total_count)
 
     async def _rank_first(
-        self, need: ProjectNeed, limit: int, viewer: UUID
+        self, project_need: ProjectNeed, limit: int, viewer: UUID
     ) -> tuple[dict[int, DatasetScore], dict[int, DatasetRank], int]:
-        """Return the scores and ranks of the first datasets by id, in the order of the ranking.
+        """Rank the datasets, and return the first ones.
 
-        The last value is the number of all datasets that match.
+        Returns:
+            The scores and the ranks of the first datasets by id, in the order of the ranking, and the number of all
+            datasets that match.
         """
-        scoring = need.scoring()
+        scoring = project_need.scoring()
         query = build_query(scoring.filters, viewer)
-        view, ranked = await self._catalog.rank(query, scoring.weights, skip=0, limit=limit, assurance=need.assurance)
+        view, ranked = await self._catalog.rank(
+            query, scoring.weights, skip=0, limit=limit, assurance=project_need.assurance
+        )
 
         ids = view.ids(ranked.positions).tolist()
         points = points_by_criterion(view.criterion_scores(ranked.positions), scoring.weights)
         gate_outcomes = judge_gates(view, ranked.positions, scoring.gates)
         scores = map(DatasetScore, ranked.scores.tolist(), points, gate_outcomes)
+        scores_by_id = dict(zip(ids, scores, strict=True))
 
         records = ranked.records()
         ranks = map(DatasetRank, records.ranks, records.places.tolist(), records.tied_with.tolist())
-        scores_by_id, ranks_by_id = dict(zip(ids, scores, strict=True)), dict(zip(ids, ranks, strict=True))
+        ranks_by_id = dict(zip(ids, ranks, strict=True))
         return scores_by_id, ranks_by_id, ranked.total_count
 
     async def _read_datasets(
@@ -158,7 +163,7 @@ class SnapshotReplayer:
     ) -> dict[int, RankedDataset]:
         """Return the datasets of the present ranking with their contents, by id.
 
-        Datasets that were withdrawn after they had been ranked are missing.
+        Datasets that were withdrawn after the ranking are left out.
         """
         async with self._database.reading() as connection:
             contents = await read_contents(connection, list(ranking.scores), viewer)

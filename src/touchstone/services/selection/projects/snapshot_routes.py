@@ -1,4 +1,4 @@
-"""Routes of snapshots. Each handler checks the caller first, then the project, and only then the rest."""
+"""Routes of snapshots. Each handler checks the caller first, then the project, and then the other input."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -32,7 +32,7 @@ router = strict_router(prefix="/projects/{project_id}/snapshots", tags=["project
     openapi_extra=describe_operation(body="SnapshotCreate", is_body_required=False),
 )
 async def create_snapshot(request: Request, project_id: ProjectKey) -> Response:
-    """Freeze the first recommendations with what the datasets say now, and return them with their digest."""
+    """Store the first recommendations with the present contents of the datasets, and return them with their digest."""
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
@@ -86,7 +86,7 @@ async def get_snapshot(request: Request, project_id: ProjectKey, snapshot_id: Pr
 
 @router.delete("/{snapshot_id}", status_code=204, summary="Delete a snapshot")
 async def delete_snapshot(request: Request, project_id: ProjectKey, snapshot_id: ProjectKey) -> Response:
-    """Delete a snapshot of a project of the caller; the choices that were made in the project stay."""
+    """Delete a snapshot of a project of the caller. The choices of the project are not affected."""
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
@@ -98,7 +98,7 @@ async def delete_snapshot(request: Request, project_id: ProjectKey, snapshot_id:
 
 @router.get("/{snapshot_id}/replay", summary="Compare a snapshot with the present", response_model=ReplayView)
 async def replay_snapshot(request: Request, project_id: ProjectKey, snapshot_id: ProjectKey) -> Response:
-    """Rank again as the snapshot did, and return which datasets are new, gone, moved or changed, and why."""
+    """Rank the datasets again as for the snapshot, and return the differences with their reasons."""
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)

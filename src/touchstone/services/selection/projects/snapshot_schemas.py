@@ -1,4 +1,4 @@
-"""Schemas of snapshots and replays, and their JSON."""
+"""Schemas of snapshots and replays, and their conversion to JSON."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -21,7 +21,7 @@ ItemCount = Annotated[int, Field(strict=True, ge=1, le=100), WholeFloatAsInt]
 
 
 class SnapshotCreate(RequestModel):
-    """A snapshot to make of the recommendations for a project."""
+    """A snapshot to create of the recommendations for a project."""
 
     note: Text | None = Field(None, description="What the snapshot is for.")
     limit: ItemCount = Field(20, description="How many of the recommended datasets to freeze.")
@@ -51,7 +51,7 @@ class SnapshotView(SnapshotSummaryView):
 
 
 class SnapshotPageView(BaseModel):
-    """The page form of the list of snapshots."""
+    """A page of the list of snapshots."""
 
     snapshots: list[SnapshotSummaryView]
     total_count: int
@@ -82,7 +82,7 @@ class ScoreChangeView(BaseModel):
 
 
 class PointsChangeView(BaseModel):
-    """The points that a criterion contributes in the snapshot and now."""
+    """The points of a dataset for one criterion in the snapshot and now."""
 
     criterion_name: str
     before: float | None
@@ -106,7 +106,7 @@ class ReplayedItemView(BaseModel):
 
 
 class ReplayView(BaseModel):
-    """What has changed since a snapshot was made, and why."""
+    """The changes since a snapshot was made, with their reasons."""
 
     snapshot_id: UUID
     at: datetime
@@ -122,7 +122,7 @@ class ReplayView(BaseModel):
 
 
 def snapshot_summary_json(snapshot: SnapshotSummary, tokens: CatalogTokens, pseudos: Pseudos) -> dict[str, Any]:
-    """Return a snapshot without its content as the owner of the project sees it."""
+    """Return the JSON object of a snapshot without its content."""
     return {
         "id": snapshot.id,
         "at": snapshot.created_at,
@@ -138,9 +138,9 @@ def snapshot_summary_json(snapshot: SnapshotSummary, tokens: CatalogTokens, pseu
 
 
 def snapshot_json(snapshot: SnapshotRecord, tokens: CatalogTokens, pseudos: Pseudos) -> dict[str, Any]:
-    """Return a snapshot as the owner of the project sees it.
+    """Return the JSON object of a snapshot, with exactly the stored bytes as content.
 
-    Its content is sent as the very bytes that were stored, so that clients can verify the digest.
+    Clients can therefore verify the digest of the content.
     """
     return {
         **snapshot_summary_json(snapshot, tokens, pseudos),
@@ -149,7 +149,7 @@ def snapshot_json(snapshot: SnapshotRecord, tokens: CatalogTokens, pseudos: Pseu
 
 
 def replay_json(replay: Replay, tokens: CatalogTokens) -> dict[str, Any]:
-    """Return a replay as the owner of the project sees it."""
+    """Return the JSON object of a replay."""
     snapshot = replay.snapshot
     return {
         "snapshot_id": snapshot.id,

@@ -1,6 +1,7 @@
-"""Rows of snapshots: frozen recommendations for projects.
+"""The table of snapshots, which preserve the recommendations for projects.
 
-Functions take a project instead of its id, because a project has been loaded for its owner.
+Functions expect a `ProjectRecord` rather than an id, because records are only loaded for their owners. Access to the
+snapshots of somebody else's project is therefore impossible.
 """
 
 from datetime import datetime
@@ -14,7 +15,7 @@ from touchstone.database.engine import Reader, Writer
 from touchstone.database.tables import project_snapshots, projects
 from touchstone.services.selection.projects.store import ProjectRecord
 
-# What a snapshot takes beside its content and its note, in bytes.
+# The estimated storage of a snapshot in addition to its content and its note.
 _OVERHEAD_BYTES: Final = 500
 _SUMMARY_COLUMNS: Final = tuple(column for column in project_snapshots.c if column.name != "content")
 
@@ -24,9 +25,9 @@ class SnapshotSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         sha256: the digest of the content.
-        catalog_version: the version of the catalog; responses show a token instead.
-        total_count: how many datasets matched; the content has the first `item_count` of them.
-        bytes: what the snapshot takes of the quota of the project's owner.
+        catalog_version: the version of the catalog. Responses contain an opaque token instead.
+        total_count: the number of datasets that matched. The content has the first `item_count` of them.
+        bytes: the size of the snapshot, which counts towards the quota of the owner.
     """
 
     id: UUID
@@ -78,7 +79,7 @@ async def load_snapshot(connection: Reader, project: ProjectRecord, snapshot_id:
 
 
 async def delete_snapshot(transaction: Writer, project: ProjectRecord, snapshot_id: UUID) -> bool:
-    """Delete a snapshot of a project, and return whether the project had it."""
+    """Delete a snapshot of a project, and return whether it existed."""
     is_snapshot = (project_snapshots.c.id == snapshot_id) & (project_snapshots.c.project_id == project.id)
     statement = sa.delete(project_snapshots).where(is_snapshot).returning(project_snapshots.c.id)
     row = await transaction.fetch_returned_row(statement)

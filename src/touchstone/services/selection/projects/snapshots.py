@@ -1,4 +1,4 @@
-"""Snapshots: the first recommendations for a project, stored with the content of the recommended datasets."""
+"""Creates, reads and deletes snapshots of the recommendations for projects."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -39,7 +39,10 @@ class SnapshotPage(NamedTuple):
 
 
 class SnapshotEditor:
-    """Makes, reads and deletes snapshots of the recommendations for projects."""
+    """Creates, reads and deletes the snapshots of projects.
+
+    A snapshot preserves the first recommendations for a project with the content of the recommended datasets.
+    """
 
     def __init__(self, database: Database, catalog: LiveCatalog, *, quota_bytes: int) -> None:
         self._database = database
@@ -47,12 +50,12 @@ class SnapshotEditor:
         self._quota_bytes = quota_bytes
 
     async def create(self, project: ProjectRecord, *, note: str | None, limit: int) -> SnapshotRecord:
-        """Make a snapshot of the first recommendations for a project, at most `limit` of them, and return it.
+        """Create a snapshot of the first `limit` recommendations for a project, and return it.
 
         Raises:
             ProjectNotFound: the project has been deleted in the meantime.
-            IndexBuilding: the project searches words that have not been indexed yet.
-            ProjectQuotaExceeded: the owner's projects would take more bytes than allowed.
+            IndexBuilding: the filters contain words, and the word index of the catalog is not ready yet.
+            ProjectQuotaExceeded: the total size of the owner's projects would exceed the quota.
         """
         catalog_version = self._catalog.version
         content = await self._freeze(project, limit)
@@ -84,7 +87,7 @@ class SnapshotEditor:
         """Return a slice of the snapshots of a project, the newest first."""
         async with self._database.reading() as connection:
             total_count = await snapshot_store.count_snapshots(connection, project)
-            # The database would refuse an offset that exceeds its integers.
+            # The database rejects offsets that exceed its integer type.
             if skip >= total_count:
                 return SnapshotPage([], total_count, {})
 
@@ -93,7 +96,7 @@ class SnapshotEditor:
             return SnapshotPage(snapshots, total_count, pseudos)
 
     async def load(self, project: ProjectRecord, snapshot_id: str) -> SnapshotRecord:
-        """Return the snapshot of a project with this id, as it appears in a path.
+        """Return a snapshot of a project by its id, which may be any string from a URL path.
 
         Raises:
             SnapshotNotFound: the id is malformed, or the project has no such snapshot.
@@ -110,7 +113,7 @@ class SnapshotEditor:
         return snapshot
 
     async def delete(self, project: ProjectRecord, snapshot_id: str) -> None:
-        """Delete the snapshot of a project with this id, as it appears in a path.
+        """Delete a snapshot of a project by its id, which may be any string from a URL path.
 
         Raises:
             SnapshotNotFound: the id is malformed, or the project has no such snapshot.
@@ -124,31 +127,32 @@ class SnapshotEditor:
                 raise SnapshotNotFound
 
     async def load_pseudos(self, snapshot: SnapshotSummary) -> Pseudos:
-        """Return the name of the author of a snapshot, by the id of the author."""
+        """Return the name of the author of a snapshot, by user id."""
         async with self._database.reading() as connection:
             return await read_pseudos(connection, {snapshot.author})
 
     async def _freeze(self, project: ProjectRecord, limit: int) -> SnapshotContent:
-        """Rank the datasets for a project, and return the first ones with their present content, for a snapshot."""
-        need = ProjectNeed.of(project)
-        scoring = need.scoring()
+        """Return the content of a snapshot: the first recommendations with the present contents of the datasets."""
+        scoring = ProjectNeed.from_project(project).scoring()
         query = build_query(scoring.filters, project.user_id)
-        view, ranked = await self._catalog.rank(query, scoring.weights, skip=0, limit=limit, assurance=need.assurance)
+        view, ranked = await self._catalog.rank(
+            query, scoring.weights, skip=0, limit=limit, assurance=project.assurance
+        )
 
         options = RankingOptions(skip=0, limit=limit, explain=True)
-        ranking = RankingResult(view, ranked, scoring.weights, options, scoring.gates)
-        items = [item for records in ranked.chunks() for item in ranking.items(records)]
+        result = RankingResult(view, ranked, scoring.weights, options, scoring.gates)
+        items = [item for records in ranked.chunks() for item in result.items(records)]
 
         ranked_ids = [item.id for item in items]
         async with self._database.reading() as connection:
             contents = await read_contents(connection, ranked_ids, project.user_id)
             last_choice = await choice_store.load_last_choice(connection, project)
 
-        # The digests take about a millisecond for each dataset, so they are computed in a thread.
+        # The digests take about a millisecond per dataset, so they are computed in a thread.
         frozen_items = await asyncio.to_thread(freeze_items, items, contents)
         return SnapshotContent(
-            project=FrozenProject.of(project),
-            choice=FrozenChoice.of(last_choice),
+            project=FrozenProject.from_record(project),
+            choice=FrozenChoice.from_choice(last_choice),
             limit=limit,
             effective_weights=scoring.effective_weights(),
             total_count=ranked.total_count,

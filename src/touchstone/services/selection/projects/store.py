@@ -1,4 +1,4 @@
-"""Rows of projects. Every query names the owner: no project can be read or changed on behalf of somebody else."""
+"""The table of projects. Every query contains the owner, so that nobody can access somebody else's project."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from touchstone.database.octet_length import OctetLength
 from touchstone.database.tables import projects
 from touchstone.services.selection.weights import CriterionWeight
 
-# What a project takes beside its texts, in bytes.
+# The estimated storage of a project in addition to its texts.
 _OVERHEAD_BYTES: Final = 1000
 _TEXT_COLUMNS: Final = (
     projects.c.name,
@@ -41,7 +41,7 @@ class ProjectDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectUpdate(msgspec.Struct, frozen=True, kw_only=True):
-    """The new content of a project. Fields that are UNSET keep their values."""
+    """The new values of a project. Fields that are UNSET keep their values."""
 
     name: str | UnsetType = UNSET
     description: str | UnsetType | None = UNSET
@@ -53,16 +53,16 @@ class ProjectUpdate(msgspec.Struct, frozen=True, kw_only=True):
     gates: dict[str, Any] | UnsetType = UNSET
 
     def new_values(self) -> dict[str, Any]:
-        """Return the fields that are set, by name."""
+        """Return the values of the fields that are set, by name."""
         return {name: value for name, value in msgspec.structs.asdict(self).items() if value is not UNSET}
 
     def applied_to(self, project: "ProjectRecord") -> "ProjectRecord":
-        """Return a project as it is after the update."""
+        """Return a copy of a project with the new values."""
         return msgspec.structs.replace(project, **self.new_values())
 
 
 class ProjectRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored project. `version` counts its changes."""
+    """A stored project. Its `version` increases with every change."""
 
     id: UUID
     user_id: UUID
@@ -99,7 +99,7 @@ async def load_project(connection: Reader, project_id: UUID, owner: UUID) -> Pro
 
 
 async def lock_project(transaction: Writer, project: ProjectRecord) -> ProjectRecord | None:
-    """Return a project as it is stored now, and keep others from changing it until the transaction ends.
+    """Lock a project against changes until the transaction ends, and return its stored state.
 
     Returns None if the project has been deleted.
     """
@@ -121,7 +121,7 @@ async def count_projects(connection: Reader, owner: UUID) -> int:
 
 
 async def total_project_bytes(connection: Reader, owner: UUID) -> int:
-    """Return the approximate size of the owner's projects in bytes: their strings, and a kilobyte for each project."""
+    """Return the approximate total size of the owner's projects in bytes."""
     project_bytes: sa.ColumnElement[int] = sa.literal(_OVERHEAD_BYTES)
     for column in _TEXT_COLUMNS:
         text_bytes = OctetLength(sa.cast(column, sa.Text))
@@ -139,10 +139,14 @@ async def update_project(
     now: datetime,
     versions: Collection[int] | None,
 ) -> ProjectRecord | None:
-    """Write the fields of a project that an update sets, and return the project as stored.
+    """Update a project and return it as stored, or return None if it is deleted or at another version.
 
-    Returns None, and changes nothing, if the project has been deleted or is not at one of `versions`. None stands for
-    any version.
+    Args:
+        transaction: the transaction of the change.
+        project: the project to update.
+        update: the new values of its fields.
+        now: the time of the change.
+        versions: the versions of the project that may be updated, or None for any version.
     """
     statement = (
         sa.update(projects)
@@ -155,7 +159,7 @@ async def update_project(
 
 
 async def delete_project(transaction: Writer, project: ProjectRecord, *, versions: Collection[int] | None) -> bool:
-    """Delete a project if it is at one of `versions`, where None stands for any, and return whether it was deleted."""
+    """Delete a project if it is at one of `versions`, where None is any version, and return whether it was deleted."""
     statement = (
         sa.delete(projects)
         .where(_is_project_of(project.id, project.user_id), _is_at_version(versions))
@@ -166,17 +170,17 @@ async def delete_project(transaction: Writer, project: ProjectRecord, *, version
 
 
 def _is_project_of(project_id: UUID, owner: UUID) -> sa.ColumnElement[bool]:
-    """Return the condition for the project with this id, which also has to belong to the owner."""
+    """Return the condition that selects a project by its id and its owner."""
     return (projects.c.id == project_id) & (projects.c.user_id == owner)
 
 
 def _is_at_version(versions: Collection[int] | None) -> sa.ColumnElement[bool]:
-    """Return the condition for projects at one of the given versions. None matches any version."""
+    """Return the condition that selects projects at the given versions, or at any version if `versions` is None."""
     return sa.true() if versions is None else projects.c.version.in_(versions)
 
 
 def _to_record(row: Row) -> ProjectRecord:
-    """Return a row of the table as a record."""
+    """Convert a row of the table."""
     weights = [CriterionWeight(**weight) for weight in row["weights"]]
     assurance = Assurance(row["assurance"])
     return ProjectRecord(**{**row, "weights": weights, "assurance": assurance})

@@ -1,6 +1,6 @@
-"""Answers to questions about a ranking, computed from one view of the catalog.
+"""Answers to questions about a ranking, computed from a view of the catalog.
 
-A view never changes, so the functions may run in any thread.
+Views are immutable, so the functions may run in any thread.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,9 +44,9 @@ from touchstone.services.selection.reasons.sentences import describe_lifts, desc
 
 
 def answer_comparison(view: View, ranking: RankingInQuestion, ids: Sequence[int]) -> ComparisonView:
-    """Compare all pairs of the given datasets, and explain why one is ranked above the other.
+    """Compare the given datasets pairwise, and explain why one is ranked above the other.
 
-    The datasets and the pairs of the result are in the order of the ranking.
+    The result lists the datasets and the pairs in the order of the ranking.
 
     Raises:
         DatasetNotFound: the view does not contain one of the datasets.
@@ -74,7 +74,14 @@ def answer_comparison(view: View, ranking: RankingInQuestion, ids: Sequence[int]
 def _describe_compared_datasets(
     view: View, positions: Ints, lookup: RankLookup, weights: Mapping[str, float]
 ) -> list[ComparedDatasetView]:
-    """Return the score, the rank and the composition of the score for each dataset of a comparison."""
+    """Return the score, the rank and the composition of the score for each dataset of a comparison.
+
+    Args:
+        view: the state of the catalog.
+        positions: the positions of the datasets in the view.
+        lookup: the lookup of ranks in the ranking.
+        weights: the weights by criterion.
+    """
     items = view.items(positions)
     facts = view.facts(positions)
     criterion_scores = view.criterion_scores(positions)
@@ -87,7 +94,7 @@ def _describe_compared_datasets(
 
     datasets = []
     for index, position in enumerate(positions.tolist()):
-        is_match = lookup.contains(position)  # a dataset that the filters exclude has no rank
+        is_match = lookup.contains(position)  # datasets that do not match the filters have no rank
         dataset = ComparedDatasetView(
             id=items.id[index],
             dataset_id=UUID(items.dataset_id[index]),
@@ -109,7 +116,7 @@ def _describe_compared_datasets(
 
 
 def _best_case_views(facts: Facts, weights: Mapping[str, float]) -> list[BestCaseView]:
-    """Return the score of each record if all its unknown values were as favourable as possible."""
+    """Return, for each record, the scores that it would have if its unknown attributes had their best values."""
     return [
         BestCaseView(score=best_case.score, criterion_scores=best_case.criterion_scores)
         for best_case in best_cases(facts, weights)
@@ -117,7 +124,7 @@ def _best_case_views(facts: Facts, weights: Mapping[str, float]) -> list[BestCas
 
 
 def _pair_view(pair: PairComparison, above: ComparedDatasetView, below: ComparedDatasetView, locale: str) -> PairView:
-    """Convert the comparison of two datasets to its JSON view, and add a summary sentence."""
+    """Convert the comparison of two datasets to its JSON view, with a sentence that summarizes it."""
     differences = [
         DifferenceView(
             criterion_name=difference.criterion,
@@ -140,7 +147,7 @@ def _pair_view(pair: PairComparison, above: ComparedDatasetView, below: Compared
 
 
 def _reversal_view(reversal: Reversal | None) -> ReversalView | None:
-    """Convert the change of a weight that reverses a pair to its JSON view, or return None if there is none."""
+    """Convert the change of a weight that reverses the order of a pair to its JSON view. None is returned unchanged."""
     if reversal is None:
         return None
     return ReversalView(
@@ -152,51 +159,51 @@ def _reversal_view(reversal: Reversal | None) -> ReversalView | None:
 
 
 def answer_lifts(view: View, ranking: RankingInQuestion, dataset_id: int, target_rank: int | None) -> LiftsView:
-    """Return how far a dataset would rise in a ranking if more of its attributes were verified.
+    """Find the possible rise of a dataset in a ranking if more of its attributes were verified.
 
     Args:
         view: the state of the catalog.
         ranking: the ranking.
         dataset_id: the integer id of the dataset.
-        target_rank: the rank to reach with the smallest possible set of attributes, or None to search no such set.
+        target_rank: the rank to reach with the smallest set of attributes, or None if there is no target.
 
     Raises:
         DatasetNotFound: the view does not contain the dataset.
     """
     positions = _find_positions(view, [dataset_id])
-    report = find_lifts(view, ranking.query, ranking.weights, int(positions[0]), target_rank)
+    lift_report = find_lifts(view, ranking.query, ranking.weights, int(positions[0]), target_rank)
 
     items = view.items(positions)
     facts = view.facts(positions)
     [best_case] = _best_case_views(facts, ranking.weights)
     return LiftsView(
-        total_count=report.total_count,
+        total_count=lift_report.total_count,
         effective_weights=_weight_views(ranking.scoring),
         profile=ranking.scoring.profile,
         assurance=ranking.assurance,
         id=items.id[0],
         dataset_id=UUID(items.dataset_id[0]),
         dataset_name=items.dataset_name[0],
-        score=report.score,
-        rank=report.rank,
-        place=report.place,
-        tied_with=report.tied_with,
-        matches_filters=report.matches,
+        score=lift_report.score,
+        rank=lift_report.rank,
+        place=lift_report.place,
+        tied_with=lift_report.tied_with,
+        matches_filters=lift_report.matches,
         known=items.known[0],
         ethical_interval=_ethical_interval(items, 0),
         unknown=unknown_criteria(facts)[0],
         best_case=best_case,
-        unknown_ranks=_rank_range_view(report.unknown_ranks),
-        lifts=[_lift_view(lift) for lift in report.lifts],
-        all_established=LiftedRankView(score=report.all_established.score, rank=report.all_established.rank),
+        unknown_ranks=_rank_range_view(lift_report.unknown_ranks),
+        lifts=[_lift_view(lift) for lift in lift_report.lifts],
+        all_established=LiftedRankView(score=lift_report.all_established.score, rank=lift_report.all_established.rank),
         target_rank=target_rank,
-        smallest_set=_lifted_set_view(report.smallest_set),
-        sentence=describe_lifts(items.dataset_name[0], report, target_rank, ranking.locale),
+        smallest_set=_lifted_set_view(lift_report.smallest_set),
+        sentence=describe_lifts(items.dataset_name[0], lift_report, target_rank, ranking.locale),
     )
 
 
 def _lift_view(lift: Lift) -> LiftView:
-    """Convert the rise of a dataset through one attribute to its JSON view."""
+    """Convert the rise of a dataset due to one attribute to its JSON view."""
     return LiftView(
         attribute=lift.attribute,
         value=lift.value,
@@ -210,7 +217,7 @@ def _lift_view(lift: Lift) -> LiftView:
 
 
 def _lifted_set_view(lifted: LiftedRecord | None) -> LiftedSetView | None:
-    """Convert the attributes that would bring a dataset to a rank to their JSON view, or return None."""
+    """Convert the set of attributes that reach a target rank to its JSON view. None is returned unchanged."""
     if lifted is None:
         return None
     return LiftedSetView(attributes=list(lifted.attributes), score=lifted.score, rank=lifted.rank)
@@ -224,8 +231,8 @@ def answer_stability(
     Args:
         view: the state of the catalog.
         ranking: the ranking.
-        options: the number of places, and how the random weights are drawn.
-        includes_unknown_ranks: whether to add the best and worst rank of each dataset over all possible values of the
+        options: the number of places, and the parameters of the random weights.
+        includes_unknown_ranks: whether to add the best and the worst rank that each dataset could have, given the
             unknown ethical attributes.
     """
     stabilities = measure_stability(view, ranking.query, ranking.weights, options)
@@ -285,7 +292,7 @@ def _describe_stable_datasets(
 
 
 def _overtaker_view(view: View, overtaker: Overtaker | None) -> OvertakerView | None:
-    """Return the JSON view of the dataset that overtakes another one, or None if no dataset does."""
+    """Convert the dataset that overtakes another one to its JSON view. None is returned unchanged."""
     if overtaker is None:
         return None
 
@@ -324,12 +331,13 @@ def _weight_views(scoring: ScoringRequest) -> list[WeightView]:
 def _ethical_interval(items: ScoredItems, index: int) -> tuple[float, float]:
     """Return the lowest and the highest possible ethical score of the dataset at `index`.
 
-    The score is lowest if all its unknown attributes are false, and highest if all of them are true.
+    The ethical score is the share of the ethical attributes that are true. It is lowest if all unknown attributes are
+    false, which the present score assumes, and highest if all of them are true.
     """
-    score = items.ethical_score[index]
-    true_count = round(score * len(ETHICAL))
+    lowest = items.ethical_score[index]
+    true_count = round(lowest * len(ETHICAL))
     unknown_count = len(ETHICAL) - items.known[index]
-    return score, (true_count + unknown_count) / len(ETHICAL)
+    return lowest, (true_count + unknown_count) / len(ETHICAL)
 
 
 def _rank_range_view(ranks: RankRange) -> RankRangeView:

@@ -26,12 +26,12 @@ _executor: Final = ThreadPoolExecutor(2, "reasons")
 
 @dataclass(frozen=True, slots=True)
 class RankingInQuestion:
-    """The ranking that a question is about, and the language in which it is answered.
+    """The ranking that a question is about, and the language of the answer.
 
     Attributes:
         scoring: the filters and the weights of the request.
-        query: the filters as a query, limited to datasets visible to the caller, and with `?gate=pass` to datasets
-            that pass every gate.
+        query: the query for the datasets that match the filters and are visible to the caller. With `?gate=pass`, the
+            datasets must also pass every gate.
         assurance: the weakest level of evidence that counts.
         locale: the language of the answer, `fr` or `en`.
     """
@@ -42,8 +42,8 @@ class RankingInQuestion:
     locale: str
 
     @classmethod
-    def of_request(cls, ctx: RequestContext, scoring: ScoringRequest) -> Self:
-        """Return the ranking described by the query string of a request and by its parsed body, `scoring`.
+    def from_request(cls, ctx: RequestContext, scoring: ScoringRequest) -> Self:
+        """Create the ranking from the query string of a request and its parsed body, `scoring`.
 
         Raises:
             UnknownName, InvalidValue: the query string or a filter is invalid.
@@ -66,7 +66,7 @@ class RankingInQuestion:
 async def answer_in_thread(
     answer: Callable[Arguments, Answer], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Answer:
-    """Call `answer` in a thread, so that it does not block other requests.
+    """Return the result of `answer`, called in a thread so that it does not block other requests.
 
     Raises:
         IndexBuilding: the ranking needs the word index, which is still being built.

@@ -1,6 +1,6 @@
 """Parsing of questions about a ranking.
 
-Each body has the keys of a scoring request, which describe the ranking, and a few more keys for the question itself.
+Each request body has the keys of a scoring request, which describe the ranking, and additional keys for the question.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from touchstone.core.identity import parse_uuid
 from touchstone.http.spelling_suggestions import unknown_name_error
 from touchstone.ranking.reasons.stability import StabilityOptions
 from touchstone.services.selection.datasets.scoring_request import SCORE_KEYS, ScoringRequest, parse_scoring_request
-from touchstone.services.selection.parameters import MAX_REPORTED_NAME, Parameter, ParameterTable, ParameterType
+from touchstone.services.selection.parameters import MAX_REPORTED_NAME_LENGTH, Parameter, ParameterTable, ParameterType
 
 MIN_COMPARED: Final = 2
 MAX_COMPARED: Final = 5
@@ -94,7 +94,7 @@ class ComparisonRequest:
 
 @dataclass(frozen=True, slots=True)
 class LiftsRequest:
-    """A question about the possible rise of a dataset, with the ranking and an optional rank to reach."""
+    """A question about the possible rise of a dataset, with an optional rank to reach, and the ranking."""
 
     target_rank: int | None
     scoring: ScoringRequest
@@ -166,7 +166,7 @@ def _require_known_keys(body: object, question_keys: Iterable[str]) -> dict[str,
     known_keys = (*question_keys, *SCORE_KEYS)
     for key in body:
         if key not in known_keys:
-            raise unknown_name_error(key, known_keys, "body", key[:MAX_REPORTED_NAME])
+            raise unknown_name_error(key, known_keys, "body", key[:MAX_REPORTED_NAME_LENGTH])
     return body
 
 
@@ -188,7 +188,7 @@ def _parse_ids(ids: object) -> tuple[str, ...]:
     """Return the ids of the datasets to compare, as strings.
 
     Raises:
-        InvalidValue: the value is not a list of two to five different ids.
+        InvalidValue: the value is not a list of `MIN_COMPARED` to `MAX_COMPARED` different ids.
     """
     if not isinstance(ids, list):
         raise InvalidValue(FieldError(("body", _IDS), "list_type"))
@@ -215,10 +215,10 @@ def _is_dataset_id(value: object) -> bool:
 
 
 def check_distinct_datasets(ids: Sequence[int]) -> None:
-    """Check that no dataset is named twice, once by its integer id and once by its UUID.
+    """Check that no dataset occurs twice, for example by its integer id and by its UUID.
 
     Raises:
-        InvalidValue: a dataset is named twice.
+        InvalidValue: a dataset occurs twice.
     """
     for index, dataset_id in enumerate(ids):
         if dataset_id in ids[:index]:

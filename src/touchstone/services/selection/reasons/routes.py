@@ -35,11 +35,11 @@ router = strict_router(prefix="/datasets", tags=["reasons"])
 async def compare_datasets(request: Request) -> Response:
     """Compare two to five datasets criterion by criterion, in the order of the ranking.
 
-    For every pair, the answer names the smallest change of one weight that reverses their order.
+    For each pair, the answer contains the smallest change of a single weight that reverses their order.
     """
     ctx = RequestContext(request)
     comparison = parse_comparison_request(parse_json_allowing_infinity(await request.body()))
-    ranking = RankingInQuestion.of_request(ctx, comparison.scoring)
+    ranking = RankingInQuestion.from_request(ctx, comparison.scoring)
     ids = [(await ctx.load_record(key)).id for key in comparison.keys]
     check_distinct_datasets(ids)
 
@@ -55,13 +55,13 @@ async def compare_datasets(request: Request) -> Response:
     openapi_extra=describe_operation(QUESTION_PARAMETERS, body="StabilityRequest"),
 )
 async def measure_stability(request: Request) -> Response:
-    """Rank by many sets of slightly different weights; return how often each of the first datasets stays among them.
+    """Measure how often each of the first datasets remains among them if the weights change slightly at random.
 
-    The weights differ at random. The same seed gives the same answer, as long as the catalog does not change.
+    The same seed gives the same answer unless the catalog has changed.
     """
     ctx = RequestContext(request)
     stability = parse_stability_request(parse_json_allowing_infinity(await request.body()))
-    ranking = RankingInQuestion.of_request(ctx, stability.scoring)
+    ranking = RankingInQuestion.from_request(ctx, stability.scoring)
 
     view = ctx.catalog.view.at(ranking.assurance)
     answer = await answer_in_thread(
@@ -77,14 +77,14 @@ async def measure_stability(request: Request) -> Response:
     openapi_extra=describe_operation(QUESTION_PARAMETERS, body="LiftsRequest"),
 )
 async def find_lifts(request: Request, dataset_id: DatasetKey) -> Response:
-    """Return the score and rank that a dataset would have if its attributes were established, one by one and together.
+    """Return the scores and ranks that a dataset would have if its attributes were verified, one by one and together.
 
-    With `rank` in the body, the answer names the smallest set of attributes that reaches this rank.
+    With `rank` in the body, the answer contains the smallest set of attributes that reach this rank.
     """
     ctx = RequestContext(request)
     record = await ctx.load_record(dataset_id)
     lifts = parse_lifts_request(parse_json_allowing_infinity(await request.body()))
-    ranking = RankingInQuestion.of_request(ctx, lifts.scoring)
+    ranking = RankingInQuestion.from_request(ctx, lifts.scoring)
 
     view = ctx.catalog.view.at(ranking.assurance)
     answer = await answer_in_thread(answer_lifts, view, ranking, record.id, lifts.target_rank)

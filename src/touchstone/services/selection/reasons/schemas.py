@@ -28,9 +28,10 @@ class DatasetName(BaseModel):
 
 
 class RankRangeView(BaseModel):
-    """The best and the worst rank that a dataset can have, whatever is found out about unknown ethical attributes.
+    """The best and the worst rank that a dataset can have, given the unknown ethical attributes of all datasets.
 
-    It has the best one if its own are true and those of all others are false, and the worst one in the opposite case.
+    It has the best rank if its own unknown attributes are true and the unknown attributes of all other datasets are
+    false. It has the worst rank in the opposite case.
     """
 
     best: int
@@ -54,7 +55,7 @@ class ComparedDatasetView(DatasetName):
 
 
 class DifferenceView(BaseModel):
-    """How the upper dataset of a pair differs from the lower one in one criterion."""
+    """The difference between the upper and the lower dataset of a pair in one criterion."""
 
     criterion_name: str
     weight: float = Field(description="As given, or 0.")
@@ -68,7 +69,7 @@ class DifferenceView(BaseModel):
 
 
 class ReversalView(BaseModel):
-    """The smallest change of a single weight that reverses a pair."""
+    """The smallest change of a single weight that reverses the order of a pair."""
 
     criterion_name: str
     weight: float = Field(description="The weight beyond which the lower dataset is first.")
@@ -77,7 +78,7 @@ class ReversalView(BaseModel):
 
 
 class PairView(BaseModel):
-    """Two datasets by their ids, and why one of them is above the other."""
+    """Two datasets, given by their ids, and the reasons why one of them is above the other."""
 
     above: int
     below: int
@@ -88,14 +89,14 @@ class PairView(BaseModel):
 
 
 class ComparisonView(RankingContext):
-    """Two to five datasets in the order of the ranking, and every two of them compared."""
+    """Two to five datasets in the order of the ranking, and the comparison of each pair."""
 
     datasets: list[ComparedDatasetView]
     pairs: list[PairView]
 
 
 class LiftView(BaseModel):
-    """How far a dataset would rise if it were established that one of its attributes has its best value."""
+    """The rise of a dataset if one of its attributes were verified to have its best value."""
 
     attribute: str
     value: bool = Field(description="The best value: true, except for `has_missing_values`.")
@@ -115,13 +116,13 @@ class LiftedRankView(BaseModel):
 
 
 class LiftedSetView(LiftedRankView):
-    """Some attributes, and the score and rank that a dataset would have if they had their best value."""
+    """A set of attributes, and the score and rank that a dataset would have if they had their best values."""
 
     attributes: list[str]
 
 
 class LiftsView(RankingContext, DatasetName):
-    """How far a dataset would rise in a ranking if its attributes were established, one by one and together."""
+    """The rise of a dataset in a ranking if its attributes were verified, one by one and together."""
 
     score: float = Field(ge=0, le=1)
     rank: int = Field(description="Among the datasets that match the filters, whether or not this one does.")
@@ -143,14 +144,14 @@ class LiftsView(RankingContext, DatasetName):
 
 
 class OvertakerView(DatasetName):
-    """The nearest of the datasets after another one that is before it in some samples."""
+    """The nearest lower dataset that is above another one in some samples."""
 
     rank: int
     share: float = Field(ge=0, le=1, description="In which share of the samples it is before the other one.")
 
 
 class DatasetStabilityView(DatasetName):
-    """How stable the place of one of the first datasets is."""
+    """The stability of the place of one of the first datasets."""
 
     score: float = Field(ge=0, le=1)
     rank: int
@@ -168,7 +169,7 @@ class DatasetStabilityView(DatasetName):
 
 
 class StabilityView(RankingContext):
-    """How stable the first places of a ranking are."""
+    """The stability of the first places of a ranking."""
 
     k: int
     samples: int

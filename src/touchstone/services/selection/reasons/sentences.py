@@ -1,4 +1,4 @@
-"""The sentences of answers about a ranking, built from the same figures that the answers contain."""
+"""The sentences in answers about a ranking, which state the same figures as the answers."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from touchstone.messages.reasons import (
     ComparisonFacts,
-    EstablishedValue,
     StabilityFacts,
     TargetRankFacts,
+    VerifiedValue,
     WeightChange,
     comparison_sentence,
     stability_sentence,
@@ -38,45 +38,45 @@ def describe_pair(pair: PairComparison, above: ComparedDatasetView, below: Compa
 
 
 def _weight_change(reversal: Reversal | None) -> WeightChange | None:
-    """Convert the change of a weight that reverses a pair for use in a sentence, or return None if there is none."""
+    """Convert the change of a weight that reverses the order of a pair for a sentence. None is returned unchanged."""
     if reversal is None:
         return None
     return WeightChange(CRITERION_LABELS[reversal.criterion], reversal.weight_before, reversal.weight)
 
 
-def describe_lifts(name: str, report: LiftReport, target_rank: int | None, locale: str) -> str | None:
-    """Return a sentence that names the attributes needed to reach a rank, or None if no rank is given."""
+def describe_lifts(name: str, lift_report: LiftReport, target_rank: int | None, locale: str) -> str | None:
+    """Return a sentence about the attributes that would raise a dataset to a rank, or None without a target rank."""
     if target_rank is None:
         return None
 
     facts = TargetRankFacts(
         name=name,
-        rank=report.rank,
+        rank=lift_report.rank,
         target_rank=target_rank,
-        attributes=_established_values(report),
-        reached_rank=None if report.smallest_set is None else report.smallest_set.rank,
-        place=report.place,
-        is_ranked=report.matches,
+        attributes=_list_verified_values(lift_report),
+        reached_rank=None if lift_report.smallest_set is None else lift_report.smallest_set.rank,
+        place=lift_report.place,
+        is_ranked=lift_report.matches,
     )
     return target_rank_sentence(facts, locale)
 
 
-def _established_values(report: LiftReport) -> list[EstablishedValue] | None:
-    """Return the smallest set of attributes that reaches the target, or None if no set does."""
-    if report.smallest_set is None:
+def _list_verified_values(lift_report: LiftReport) -> list[VerifiedValue] | None:
+    """Return the smallest set of attributes that reach the target rank with their best values, or None if none do."""
+    if lift_report.smallest_set is None:
         return None
 
-    best_values = {lift.attribute: lift.value for lift in report.lifts}
+    best_values = {lift.attribute: lift.value for lift in lift_report.lifts}
     return [
-        EstablishedValue(ATTRIBUTE_LABELS[attribute], best_values[attribute])
-        for attribute in report.smallest_set.attributes
+        VerifiedValue(ATTRIBUTE_LABELS[attribute], best_values[attribute])
+        for attribute in lift_report.smallest_set.attributes
     ]
 
 
 def describe_stabilities(
     view: View, stabilities: Sequence[RecordStability], options: StabilityOptions, total_count: int, locale: str
 ) -> list[str]:
-    """Return, for each dataset, a sentence about the stability of its place among all `total_count` datasets."""
+    """Return a sentence about the stability of each dataset's place among all `total_count` datasets."""
     sentences = []
     for stability in stabilities:
         overtaker = stability.overtaken_by

@@ -1,4 +1,4 @@
-"""The present and earlier choices for a project, with the stored content of the chosen dataset."""
+"""The present and earlier choices for a project, with the stored content of the chosen dataset, for its report."""
 
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -16,12 +16,12 @@ MAX_DECISIONS: Final = 50
 """The maximum number of choices that a report lists."""
 
 
-class KeptContent(NamedTuple):
-    """The content of a dataset at the time of the choice."""
+class StoredContent(NamedTuple):
+    """The content of a dataset as it was stored with a choice."""
 
     dataset: ReportedDataset
     content: DatasetContent
-    at: datetime
+    chosen_at: datetime
 
 
 class ChoiceFacts(NamedTuple):
@@ -29,13 +29,13 @@ class ChoiceFacts(NamedTuple):
 
     Attributes:
         chosen: the chosen dataset in its present state, or None if nothing is chosen.
-        kept: its content at the time of the choice, or None if it was not stored.
-        history: the newest choices for the project, the newest first.
+        stored_content: the content of the chosen dataset at the time of the choice, or None if it was not stored.
+        history: at most `MAX_DECISIONS` choices for the project, the newest first.
         history_count: the number of all choices for the project.
     """
 
     chosen: ChosenDatasetView | None
-    kept: KeptContent | None
+    stored_content: StoredContent | None
     history: list[ReportedDecision]
     history_count: int
 
@@ -47,14 +47,14 @@ async def load_choice_facts(connection: Reader, project: ProjectRecord) -> Choic
 
     return ChoiceFacts(
         chosen=chosen_datasets.get(project.id),
-        kept=_kept_content(history),
+        stored_content=_find_stored_content(history),
         history=[_reported_decision(choice, history, project.user_id) for choice in history.choices],
         history_count=history.total_count,
     )
 
 
-def _kept_content(history: ChoiceHistory) -> KeptContent | None:
-    """Return the stored content of the last chosen dataset, or None if there is none."""
+def _find_stored_content(history: ChoiceHistory) -> StoredContent | None:
+    """Return the content that was stored with the last choice, or None if there is none."""
     if not history.choices:
         return None
 
@@ -62,11 +62,11 @@ def _kept_content(history: ChoiceHistory) -> KeptContent | None:
     dataset = last_choice.dataset
     if dataset is None or dataset.content is None:
         return None
-    return KeptContent(_reported_dataset(dataset), dataset.content, last_choice.created_at)
+    return StoredContent(_reported_dataset(dataset), dataset.content, last_choice.created_at)
 
 
 def _reported_decision(choice: ChoiceRecord, history: ChoiceHistory, project_owner: UUID) -> ReportedDecision:
-    """Convert a choice for the list in a report.
+    """Convert a choice for the history in a report.
 
     A choice has no dataset if it records a withdrawal, and no ranking if the dataset could not be ranked at the time.
     """
@@ -94,7 +94,7 @@ def _reported_decision(choice: ChoiceRecord, history: ChoiceHistory, project_own
 
 
 def _reported_dataset(dataset: ChosenDataset) -> ReportedDataset:
-    """Return a dataset as it was when it was chosen."""
+    """Return the identity of a dataset at the time of the choice."""
     content = dataset.content
     objective = content.record.get("objective") if content else None
     return ReportedDataset(

@@ -1,6 +1,6 @@
-"""The layout of a report in one language: sections of paragraphs, lists and tables, without any format.
+"""The content of a report in one language, as sections of paragraphs, lists and tables, independent of any format.
 
-The templates of HTML and PDF show the same document, so both state the same in the same words.
+The HTML and PDF templates render the same document, so that both formats have the same wording.
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ import msgspec
 
 
 class Style(StrEnum):
-    """How a line of text is meant."""
+    """The meaning of a line of text, which templates show by its style."""
 
     PLAIN = "plain"
     STRONG = "strong"
     MUTED = "muted"
-    QUOTE = "quote"  # the words of somebody else, in their own language
+    QUOTE = "quote"  # verbatim words of a person or a document, in any language
     GOOD = "good"
     BAD = "bad"
     UNKNOWN = "unknown"
@@ -31,21 +31,27 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """A bar for a value in 0-1, with a hatched remainder up to the value that is possible."""
+    """A bar for a value in 0-1, with a hatched extension up to the highest possible value."""
 
     value: float
     highest: float
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """A cell of a table: some lines, with a bar below them if it shows a value."""
+    """A cell of a table: lines of text, with an optional bar below them."""
 
     lines: Sequence[Line]
     bar: Bar | None = None
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A column of a table. `width` is its relative width, and columns of width 0 are as wide as their content."""
+    """A column of a table.
+
+    Attributes:
+        title: the text in the header.
+        is_number: whether the cells contain numbers, which are aligned to the right.
+        width: the width in the PDF relative to other columns, or 0 if the column is as wide as its content.
+    """
 
     title: str
     is_number: bool = False
@@ -53,10 +59,10 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A row of a table. Rows about the chosen dataset and rows with sums are emphasised."""
+    """A row of a table. Rows about the chosen dataset and rows with totals are emphasized."""
 
     cells: Sequence[Cell]
-    is_emphasised: bool = False
+    is_emphasized: bool = False
 
 
 class Paragraph(msgspec.Struct, frozen=True, tag="paragraph"):
@@ -66,20 +72,20 @@ class Paragraph(msgspec.Struct, frozen=True, tag="paragraph"):
 
 
 class Answer(msgspec.Struct, frozen=True, tag="answer"):
-    """A question with the lines that answer it."""
+    """A question with its answer."""
 
     question: str
     lines: Sequence[Line]
 
 
 class Bullets(msgspec.Struct, frozen=True, tag="bullets"):
-    """A list of sentences."""
+    """A bulleted list."""
 
     lines: Sequence[Line]
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """A label with the lines that belong to it."""
+    """A label with one or more lines of text."""
 
     label: str
     lines: Sequence[Line]
@@ -109,7 +115,7 @@ Block: TypeAlias = Paragraph | Answer | Bullets | FactList | Heading | Table
 
 
 class Section(msgspec.Struct, frozen=True):
-    """A section of a report. `key` identifies it within the document."""
+    """A section of a report, identified by its `key` within the document."""
 
     key: str
     title: str
@@ -120,11 +126,15 @@ class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A report in one language, ready to be laid out.
 
     Attributes:
-        language: the language of all texts, `fr` or `en`.
-        kind: what the document is; `title` is the name of the project.
-        state: the sentence that says up to when the facts reach, and `state_date` the day (year, month, day).
-        digest: the digest of what the report states, with a `digest_label` and a `digest_hint` for readers.
-        imprint: the version of the software and of the formula of the scores.
+        language: the language of the document, `fr` or `en`.
+        kind: the type of the document, such as "Report on a choice".
+        title: the name of the project.
+        description: the description of the document for its metadata.
+        state: a sentence with the date of the latest fact.
+        state_date: the same date as year, month and day.
+        digest: the digest of the facts, with a `digest_label` and a `digest_hint` for readers.
+        imprint: the versions of the software and of the formula of the scores.
+        page_label: the word before page numbers.
     """
 
     language: str

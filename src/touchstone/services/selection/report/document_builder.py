@@ -1,4 +1,4 @@
-"""Putting what a report states into the words of one language, section by section."""
+"""Conversion of the facts of a report into a document in one language, section by section."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -32,14 +32,14 @@ SECTIONS: Final[tuple[Callable[[ReportContent, ReportLanguage], Section | None],
     limitations_section,
     verification_section,
 )
-"""The sections of a report in their order; one that has nothing to say is None."""
+"""The functions that create the sections of a report, in their order, or return None for an empty section."""
 
 
-def lay_out(content: ReportContent, locale: str) -> ReportDocument:
+def build_document(content: ReportContent, locale: str) -> ReportDocument:
     """Return a report in one language, ready for a template."""
     language = ReportLanguage(locale)
-    state_at = latest_moment(content)
-    sections = [section(content, language) for section in SECTIONS]
+    state_at = find_latest_time(content)
+    sections = [create_section(content, language) for create_section in SECTIONS]
     return ReportDocument(
         language=locale,
         kind=language.text("title"),
@@ -56,13 +56,16 @@ def lay_out(content: ReportContent, locale: str) -> ReportDocument:
     )
 
 
-def latest_moment(content: ReportContent) -> datetime:
-    """Return the time of the latest dated fact in a report. The disappearance of a record has no date."""
-    return max(_moments(content)).astimezone(UTC)
+def find_latest_time(content: ReportContent) -> datetime:
+    """Return the time of the latest dated fact in a report, in UTC.
+
+    The withdrawal of a dataset does not count, since its time is not stored.
+    """
+    return max(_times_of_facts(content)).astimezone(UTC)
 
 
-def _moments(content: ReportContent) -> Iterator[datetime]:
-    """Yield the dates of the facts in a report, in no particular order."""
+def _times_of_facts(content: ReportContent) -> Iterator[datetime]:
+    """Yield the times of all dated facts in a report, in no particular order."""
     yield content.project.updated_at
     if content.catalog_changed_at is not None:
         yield content.catalog_changed_at
@@ -77,8 +80,8 @@ def _moments(content: ReportContent) -> Iterator[datetime]:
 
     yield from (decision.at for decision in content.history)
 
-    finished_at = [training.finished_at for training in content.trainings]
-    finished_at += [explanation.finished_at for explanation in content.explanations]
+    finish_times = [training.finished_at for training in content.trainings]
+    finish_times += [explanation.finished_at for explanation in content.explanations]
     if content.model_comparison is not None:
-        finished_at.append(content.model_comparison.finished_at)
-    yield from (moment for moment in finished_at if moment is not None)
+        finish_times.append(content.model_comparison.finished_at)
+    yield from (finished_at for finished_at in finish_times if finished_at is not None)

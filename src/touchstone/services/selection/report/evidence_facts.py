@@ -1,4 +1,8 @@
-"""The evidence about a dataset: the state of its attributes with the supporting claims, also grouped by legal point."""
+"""The evidence about a dataset for a report, by attribute and by legal point.
+
+Usually this is the current evidence in the catalog. If the chosen dataset has been withdrawn, the evidence that was
+stored with the choice is used.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -13,7 +17,7 @@ from touchstone.services.selection.evidence.attribute_states import AttributeSta
 from touchstone.services.selection.evidence.claim_editor import RecordEvidence
 from touchstone.services.selection.evidence.claim_records import ClaimRecord
 from touchstone.services.selection.projects.dataset_content import ContentClaim, DatasetContent
-from touchstone.services.selection.report.choice_facts import KeptContent
+from touchstone.services.selection.report.choice_facts import StoredContent
 from touchstone.services.selection.report.fact_types import (
     ReportedAttribute,
     ReportedClaim,
@@ -28,24 +32,13 @@ from touchstone.services.selection.report.legal_points import LEGAL_POINTS, Law,
 from touchstone.services.selection.user_name_store import Pseudos
 
 REPORTED_ATTRIBUTES: Final = tuple(dict.fromkeys(attribute for point in LEGAL_POINTS for attribute in point.attributes))
-"""The attributes that are evidence for a legal point, which every report covers."""
-
-
-def _attributes_of_criteria(need: ReportedNeed) -> list[str]:
-    """Return the attributes that the weighted criteria of a project are computed from."""
-    weighted_names = {weight.criterion_name for weight in need.weights}
-    criteria = [criterion for criterion in CRITERIA if criterion.name in weighted_names]
-    return list(dict.fromkeys(attribute for criterion in criteria for attribute in criterion.facts))
-
-
-def _reported_attribute_names(need: ReportedNeed) -> list[str]:
-    """Return the attributes that a report covers, for the legal points and for the ranking."""
-    return list(dict.fromkeys([*REPORTED_ATTRIBUTES, *_attributes_of_criteria(need)]))
+"""The attributes that are relevant to any legal point. Every report covers them."""
 
 
 def reported_dataset(record: DatasetRecord) -> ReportedDataset:
     """Return the identity of a dataset for a report."""
-    name, objective = record.attributes["dataset_name"], record.attributes["objective"]
+    name = record.attributes["dataset_name"]
+    objective = record.attributes["objective"]
     return ReportedDataset(
         id=record.id or 0,
         dataset_id=record.dataset_id,
@@ -55,47 +48,100 @@ def reported_dataset(record: DatasetRecord) -> ReportedDataset:
 
 
 def current_evidence(
-    evidence: RecordEvidence, need: ReportedNeed, parts: Collection[ReportPart], now: datetime, *, is_chosen: bool
+    evidence: RecordEvidence,
+    project_need: ReportedNeed,
+    parts: Collection[ReportPart],
+    now: datetime,
+    *,
+    is_chosen: bool,
 ) -> ReportedEvidence:
     """Return the current evidence for a dataset.
 
     Args:
         evidence: the record with all claims about it.
-        need: the requirements of the project.
-        parts: the parts of the report that are not empty, which are evidence for legal points, too.
+        project_need: the requirements of the project.
+        parts: the parts of the report that are not empty, since they also are evidence for legal points.
         now: the time of the report.
         is_chosen: whether the dataset is the chosen one of the project.
     """
     states = attribute_states(evidence.record, evidence.ledger_claims, now)
-    counted_claims = [claim for claim in evidence.claims if claim.is_counted(now)]
-    attributes = {
-        name: _reported_attribute(name, states[name], counted_claims, evidence.pseudos, need.assurance)
-        for name in _reported_attribute_names(need)
-    }
+    effective_claims = [claim for claim in evidence.claims if claim.is_effective(now)]
+    attributes = [
+        _reported_attribute(name, states[name], effective_claims, evidence.pseudos, project_need.assurance)
+        for name in _list_reported_attributes(project_need)
+    ]
+    dataset = reported_dataset(evidence.record)
+    return _group_by_law(dataset, attributes, parts, is_chosen=is_chosen, kept_at=None)
 
-    points = {law: _legal_points(law, attributes, parts) for law in Law}
+
+def stored_evidence(
+    stored: StoredContent, project_need: ReportedNeed, parts: Collection[ReportPart]
+) -> ReportedEvidence:
+    """Return the evidence that was stored with the choice of a dataset that has been withdrawn since.
+
+    Args:
+        stored: the content of the dataset at the time of the choice.
+        project_need: the requirements of the project.
+        parts: the parts of the report that are not empty, since they also are evidence for legal points.
+    """
+    attributes = [
+        _stored_attribute(name, stored.content, project_need.assurance)
+        for name in _list_reported_attributes(project_need)
+    ]
+    return _group_by_law(stored.dataset, attributes, parts, is_chosen=True, kept_at=stored.chosen_at)
+
+
+def _list_reported_attributes(project_need: ReportedNeed) -> list[str]:
+    """Return the names of the attributes that a report covers, for the legal points and for the ranking."""
+    return list(dict.fromkeys([*REPORTED_ATTRIBUTES, *_attributes_of_criteria(project_need)]))
+
+
+def _attributes_of_criteria(project_need: ReportedNeed) -> list[str]:
+    """Return the names of the attributes that the weighted criteria of a project are computed from."""
+    weighted_names = {weight.criterion_name for weight in project_need.weights}
+    criteria = [criterion for criterion in CRITERIA if criterion.name in weighted_names]
+    return list(dict.fromkeys(attribute for criterion in criteria for attribute in criterion.facts))
+
+
+def _group_by_law(
+    dataset: ReportedDataset,
+    attributes: Sequence[ReportedAttribute],
+    parts: Collection[ReportPart],
+    *,
+    is_chosen: bool,
+    kept_at: datetime | None,
+) -> ReportedEvidence:
+    """Return the attributes of a dataset together with the legal points that they and the parts are evidence for."""
+    attributes_by_name = {attribute.name: attribute for attribute in attributes}
+    points = {law: _legal_points(law, attributes_by_name, parts) for law in Law}
     return ReportedEvidence(
-        dataset=reported_dataset(evidence.record),
+        dataset=dataset,
         is_chosen=is_chosen,
-        kept_at=None,
-        attributes=list(attributes.values()),
+        kept_at=kept_at,
+        attributes=attributes,
         gdpr=points[Law.GDPR],
         ai_act=points[Law.AI_ACT],
     )
 
 
-def find_sources(evidence: RecordEvidence, need: ReportedNeed, now: datetime) -> list[ReportedSource]:
+def find_sources(evidence: RecordEvidence, project_need: ReportedNeed, now: datetime) -> list[ReportedSource]:
     """Return the source of each attribute value that the weighted criteria use."""
     states = attribute_states(evidence.record, evidence.ledger_claims, now)
-    counted_claims = [claim for claim in evidence.claims if claim.is_counted(now)]
+    effective_claims = [claim for claim in evidence.claims if claim.is_effective(now)]
     return [
-        _find_source(name, _value_at(states[name], need.assurance), counted_claims)
-        for name in _attributes_of_criteria(need)
+        _find_source(name, states[name].value_at(project_need.assurance), effective_claims)
+        for name in _attributes_of_criteria(project_need)
     ]
 
 
 def _find_source(name: str, value: ClaimValue, claims: Sequence[ClaimRecord]) -> ReportedSource:
-    """Return the strongest claim with the given value as its source, preferring the newest among equals."""
+    """Return the strongest claim that states the given value, or the newest of equally strong claims.
+
+    Args:
+        name: the name of the attribute.
+        value: the value of the attribute, or None if it is unknown.
+        claims: the effective claims about all attributes, the newest first.
+    """
     supporting_claims = [claim for claim in claims if claim.attribute == name and claim.value == value]
     if value is None or not supporting_claims:
         return ReportedSource(attribute=name, value=value, level=None, quote=None, place=None, source=None)
@@ -111,23 +157,9 @@ def _find_source(name: str, value: ClaimValue, claims: Sequence[ClaimRecord]) ->
     )
 
 
-def kept_evidence(kept: KeptContent, need: ReportedNeed, parts: Collection[ReportPart]) -> ReportedEvidence:
-    """Return the stored evidence from the time of the choice, for a dataset that has been withdrawn since."""
-    names = _reported_attribute_names(need)
-    attributes = {name: _kept_attribute(name, kept.content, need.assurance) for name in names}
-    points = {law: _legal_points(law, attributes, parts) for law in Law}
-    return ReportedEvidence(
-        dataset=kept.dataset,
-        is_chosen=True,
-        kept_at=kept.at,
-        attributes=list(attributes.values()),
-        gdpr=points[Law.GDPR],
-        ai_act=points[Law.AI_ACT],
-    )
-
-
-def _kept_attribute(name: str, content: DatasetContent, assurance: Assurance) -> ReportedAttribute:
-    """Return the evidence about one attribute of a dataset at the time of the choice."""
+def _stored_attribute(name: str, content: DatasetContent, assurance: Assurance) -> ReportedAttribute:
+    """Return one attribute of a dataset with its evidence at the time of the choice."""
+    # Claims about annotators rather than about the persons in the data never count.
     claims = [claim for claim in content.claims if claim.attribute == name and claim.scope != "annotators"]
     stated_values = {claim.value for claim in claims}
 
@@ -148,12 +180,12 @@ def _kept_attribute(name: str, content: DatasetContent, assurance: Assurance) ->
         level=level,
         counted_value=counted_value,
         is_conflicting=len(stated_values) > 1,
-        claims=[_kept_claim(claim) for claim in claims],
+        claims=[_stored_claim(claim) for claim in claims],
     )
 
 
-def _kept_claim(claim: ContentClaim) -> ReportedClaim:
-    """Convert a claim that was stored with a choice, which has no names and times."""
+def _stored_claim(claim: ContentClaim) -> ReportedClaim:
+    """Convert a claim that was stored with a choice, without its author, its time and its review."""
     return ReportedClaim(
         value=claim.value,
         not_applicable=claim.not_applicable,
@@ -172,23 +204,24 @@ def _kept_claim(claim: ContentClaim) -> ReportedClaim:
 def _reported_attribute(
     name: str, state: AttributeState, claims: Sequence[ClaimRecord], pseudos: Pseudos, assurance: Assurance
 ) -> ReportedAttribute:
-    """Return the state of one attribute with its claims, selected from `claims` about all attributes."""
+    """Return one attribute of a dataset with its evidence.
+
+    Args:
+        name: the name of the attribute.
+        state: its state according to all claims.
+        claims: the effective claims about all attributes.
+        pseudos: the names of the users, by user id.
+        assurance: the weakest level of evidence that counts for the project.
+    """
     return ReportedAttribute(
         name=name,
         value=state.value,
         not_applicable=state.is_not_applicable,
         level=state.level,
-        counted_value=_value_at(state, assurance),
+        counted_value=state.value_at(assurance),
         is_conflicting=state.is_conflicting,
         claims=[_reported_claim(claim, pseudos) for claim in claims if claim.attribute == name],
     )
-
-
-def _value_at(state: AttributeState, assurance: Assurance) -> ClaimValue:
-    """Return the value of an attribute at an assurance."""
-    if assurance is Assurance.DECLARED:
-        return state.value
-    return state.documented if assurance is Assurance.DOCUMENTED else state.reviewed
 
 
 def _reported_claim(claim: ClaimRecord, pseudos: Pseudos) -> ReportedClaim:
@@ -219,14 +252,14 @@ def _reported_claim(claim: ClaimRecord, pseudos: Pseudos) -> ReportedClaim:
 def _legal_points(
     law: Law, attributes: Mapping[str, ReportedAttribute], parts: Collection[ReportPart]
 ) -> list[ReportedPoint]:
-    """Return the points of a law, each with its evidence."""
+    """Return the points of a law with their evidence, given all attributes by name and the non-empty parts."""
     return [_reported_point(point, attributes, parts) for point in LEGAL_POINTS if point.law is law]
 
 
 def _reported_point(
     point: LegalPoint, attributes: Mapping[str, ReportedAttribute], parts: Collection[ReportPart]
 ) -> ReportedPoint:
-    """Return one point of law with the attributes and the parts of the report that are evidence for it."""
+    """Return a point of law with the relevant attributes that have evidence, and the relevant parts of the report."""
     evident_names = [name for name in point.attributes if attributes[name].is_evident]
     present_parts = [part.value for part in point.parts if part in parts]
     return ReportedPoint(

@@ -1,7 +1,7 @@
-"""What a report states: facts without words, the same in every language and format.
+"""The facts of a report, which are the same in every language and format.
 
-The digest of a report is computed over these facts, so they contain nothing that depends on the moment of the report
-or on the installation that makes it.
+The digest of a report is computed over these facts. They therefore contain nothing that depends on the time of the
+report or on the installation that creates it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from touchstone.services.selection.report.model_comparison_facts import Reported
 from touchstone.services.selection.weights import CriterionWeight
 
 VERSION: Final = 1
-"""The version of the form of reports; it changes with the meaning of a member."""
+"""The version of the structure of reports, which is increased when the meaning of a member changes."""
 
 
 class ReportedProject(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class ReportedProject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WeightShare(msgspec.Struct, frozen=True):
-    """The weight of a criterion as given, and its share of all weights."""
+    """The weight of a criterion as given, and its share of the sum of all weights."""
 
     criterion_name: str
     weight: float
@@ -43,13 +43,13 @@ class WeightShare(msgspec.Struct, frozen=True):
 
 
 class ReportedNeed(msgspec.Struct, frozen=True, kw_only=True):
-    """What the project asks of a dataset.
+    """The requirements of the project for datasets.
 
     Attributes:
         filters: the filters that a dataset has to satisfy to be ranked at all.
         gates: the requirements that are judged for each dataset and do not change the ranking.
-        weights: the weights of the criteria, those of the default profile if the project has none.
-        has_own_weights: whether the project has weights of its own.
+        weights: the weights of the criteria, taken from the default profile if the project has none.
+        has_own_weights: whether the weights were set for this project.
         assurance: the weakest level of evidence that counts.
     """
 
@@ -61,7 +61,7 @@ class ReportedNeed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedNote(msgspec.Struct, frozen=True):
-    """A weighted criterion that does not distinguish the first datasets of a ranking, as recommendations note it."""
+    """A note that a weighted criterion does not distinguish the first datasets of a ranking."""
 
     code: str
     criterion_name: str
@@ -69,7 +69,7 @@ class ReportedNote(msgspec.Struct, frozen=True):
 
 
 class ReportedRanking(msgspec.Struct, frozen=True, kw_only=True):
-    """The first datasets of the ranking with notes on them, and the number of all that satisfy the filters."""
+    """The first datasets of the ranking with notes on them, and the number of all datasets that satisfy the filters."""
 
     total_count: int
     items: Sequence[ExplainedItem]
@@ -77,7 +77,7 @@ class ReportedRanking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedDataset(msgspec.Struct, frozen=True, kw_only=True):
-    """A dataset as a report names it."""
+    """The identity of a dataset in a report."""
 
     id: int
     dataset_id: UUID | None
@@ -86,15 +86,15 @@ class ReportedDataset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """The choice that a project makes at present.
+    """The present choice of a project.
 
     Attributes:
-        dataset: the chosen dataset, as it was when it was chosen if it is withdrawn.
-        digest: the digest of what the dataset said when it was chosen; None if that was not kept.
-        state: what has become of the dataset since.
+        dataset: the chosen dataset. For a withdrawn dataset, its state at the time of the choice.
+        digest: the digest of the dataset's content at the time of the choice, or None if the content was not stored.
+        state: whether the dataset has been changed or withdrawn since.
         changed_fields: the fields of the dataset that have changed since.
         reason: the reason in the words of the owner.
-        standing: its place in the ranking now; None if it does not satisfy the filters of the project.
+        standing: the dataset's item in the present ranking, or None if it does not satisfy the filters of the project.
     """
 
     dataset: ReportedDataset
@@ -109,16 +109,17 @@ class ReportedDecision(msgspec.Struct, frozen=True, kw_only=True):
     """An entry in the history of the choices for a project.
 
     Attributes:
-        by: the name of the author; None if there is none.
-        is_by_owner: whether the author is the owner of the project. Other roles of people are not kept with a choice.
-        dataset: the dataset as it was then; None if the choice before was taken back.
-        digest: the digest of what the dataset said then.
-        is_withdrawn: whether the dataset has gone since.
-        rank, score, total_count: the position of the dataset in the ranking then.
-        place, tied_with: the rank that it shared with datasets of the same score, and how many others these were; None
-            and 0 if this was not recorded.
-        assurance: the level of evidence that counted then.
-        superseded_at: when the next choice was made; None for the current one.
+        at: the time of the choice.
+        by: the name of the author, or None if the author has no name.
+        is_by_owner: whether the author is the owner of the project. Other roles are not stored with a choice.
+        dataset: the dataset at the time of the choice, or None if the previous choice was taken back.
+        digest: the digest of the dataset's content at the time of the choice.
+        is_withdrawn: whether the dataset has been withdrawn since.
+        rank, score, total_count: the rank and the score of the dataset at the time, among `total_count` datasets.
+        place, tied_with: the rank that datasets of the same score shared, and the number of other datasets with this
+            score. They are None and 0 if this was not recorded.
+        assurance: the weakest level of evidence that counted at the time.
+        superseded_at: the time of the next choice, or None for the present choice.
     """
 
     at: datetime
@@ -140,14 +141,15 @@ class ReportedDecision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedDifference(msgspec.Struct, frozen=True, kw_only=True):
-    """How two datasets differ in one criterion.
+    """The difference between two datasets in one criterion.
 
     Attributes:
         weight: the weight of the criterion.
-        above_value, below_value: the values of the criterion for the two; None if nothing is known about it.
-        above_points, below_points: what it adds to the scores of the two.
-        difference: how many points more the upper one has.
-        reversing_weight: the weight beyond which the lower one would be first; None if no weight reverses the two.
+        above_value, below_value: the values of the criterion for the two datasets, or None if unknown.
+        above_points, below_points: the contributions of the criterion to the two scores.
+        difference: the points of the upper dataset minus the points of the lower one.
+        reversing_weight: the weight of the criterion beyond which the lower dataset would be ranked first, or None if
+            no weight reverses the order.
     """
 
     criterion_name: str
@@ -161,12 +163,15 @@ class ReportedDifference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The source of an attribute's value, for an attribute that a criterion of a dataset is computed from.
+    """The source of the value of one attribute of a dataset.
+
+    Reports give the sources of the attributes that the weighted criteria are computed from.
 
     Attributes:
-        value: the value that counts at the assurance of the project; None if there is none.
-        level: how well this value is supported; None if there is no value.
-        quote, place, source: the quote that shows the value, and where it stands; None if nothing is quoted.
+        value: the value at the assurance of the project, or None if there is none.
+        level: the level of evidence for the value, or None if there is no value.
+        quote, place, source: the quote that supports the value, its location and its document, or None if there is no
+            quote.
     """
 
     attribute: str
@@ -178,7 +183,7 @@ class ReportedSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedReversal(msgspec.Struct, frozen=True):
-    """The smallest change of a single weight that reverses two datasets."""
+    """The smallest change of a single weight that reverses the order of two datasets."""
 
     criterion_name: str
     weight_before: float
@@ -186,10 +191,13 @@ class ReportedReversal(msgspec.Struct, frozen=True):
 
 
 class ReportedComparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Two datasets of the ranking, why one of them is above the other, and what would reverse them.
+    """The reasons why one of two datasets is ranked above the other, and the changes that would reverse their order.
 
     Attributes:
-        above_sources, below_sources: where the values of the attributes behind the weighted criteria come from.
+        above, below: the two datasets in the order of the ranking.
+        differences: their differences by criterion.
+        reversal: the smallest change of a single weight that reverses their order, or None if there is none.
+        above_sources, below_sources: the sources of the attribute values that the weighted criteria are computed from.
     """
 
     above: ExplainedItem
@@ -201,15 +209,16 @@ class ReportedComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """How a dataset among the first k fares when the weights vary.
+    """The stability of one dataset among the first k when the weights vary.
 
     Attributes:
-        place, tied_with: the rank that it shares with datasets of the same score, and how many others these are.
-        share: the share of the samples in which it stays among the first k.
-        same_rank_share: the share of the samples in which it keeps its rank.
-        best_rank, worst_rank: its best and its worst rank in any sample; None beyond the first 10 k.
-        best_place, worst_place: the same, where datasets of the same score share a rank.
-        overtaken_by: the name of the nearest dataset that overtakes it in a sample; None if none does.
+        place, tied_with: the rank that datasets of the same score share, and the number of other datasets with this
+            score.
+        share: the share of the samples in which the dataset stays among the first k.
+        same_rank_share: the share of the samples in which the dataset keeps its rank.
+        best_rank, worst_rank: its best and its worst rank in any sample, or None beyond the first 10 k.
+        best_place, worst_place: the same, but datasets of the same score share a rank.
+        overtaken_by: the name of the nearest dataset that overtakes it in a sample, or None if none does.
     """
 
     dataset_id: int
@@ -228,7 +237,7 @@ class ReportedPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedRobustness(msgspec.Struct, frozen=True, kw_only=True):
-    """The behaviour of the first k places when each weight varies by up to `spread`."""
+    """The stability of the first k places when each weight varies by up to `spread`."""
 
     k: int
     samples: int
@@ -238,7 +247,7 @@ class ReportedRobustness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedLift(msgspec.Struct, frozen=True):
-    """What a dataset would gain if an attribute had a value, with the score and the rank that it would then have."""
+    """The gain in score if an attribute of a dataset had the given value, and the resulting score and rank."""
 
     attribute: str
     value: bool
@@ -248,15 +257,17 @@ class ReportedLift(msgspec.Struct, frozen=True):
 
 
 class ReportedProspects(msgspec.Struct, frozen=True, kw_only=True):
-    """What could change the rank of a dataset.
+    """The possible changes in the rank of a dataset.
 
     Attributes:
-        place, tied_with: the rank that it shares with datasets of the same score, and how many others these are.
-        best_rank: its rank if all its unknown ethical attributes were true.
-        worst_rank: its rank if those of all other datasets were.
-        lifts: the attributes that would raise it, the largest gain first.
-        target_rank: a rank to reach, and `smallest_set` the fewest attributes that reach it together; None if none do.
-        reached_rank: the rank to which these attributes bring it, which may be better than `target_rank`.
+        place, tied_with: the rank that datasets of the same score share, and the number of other datasets with this
+            score.
+        best_rank: the rank of the dataset if all its unknown ethical attributes were true.
+        worst_rank: its rank if all unknown ethical attributes of all other datasets were true.
+        lifts: the attributes that would raise its score, the largest gain first.
+        target_rank: a rank to reach, or None.
+        smallest_set: the smallest set of attributes that reach `target_rank` together, or None if no set does.
+        reached_rank: the rank after `smallest_set`, which may be better than `target_rank`.
     """
 
     dataset_id: int
@@ -282,7 +293,10 @@ class ReportedReview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim that counts, with its quote and its source; one kept of a withdrawn dataset has no author and time."""
+    """An effective claim, with its quote and its source.
+
+    Claims that were stored with the choice of a withdrawn dataset have no author, no time and no review.
+    """
 
     value: ClaimValue
     not_applicable: bool
@@ -298,15 +312,15 @@ class ReportedClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedAttribute(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about one attribute of a dataset.
+    """One attribute of a dataset with its evidence.
 
     Attributes:
-        value: what the record shows; None if nothing is known.
+        value: the value that the record shows, or None if it is unknown.
         not_applicable: whether the attribute does not apply to the dataset.
-        level: how well the value is supported.
+        level: the level of evidence for the value.
         counted_value: the value at the assurance of the project.
-        is_conflicting: whether claims say different things.
-        claims: the claims that count, the newest first.
+        is_conflicting: whether claims state different values.
+        claims: the effective claims, the newest first.
     """
 
     name: str
@@ -319,19 +333,19 @@ class ReportedAttribute(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_evident(self) -> bool:
-        """Whether something better than a declaration is known."""
+        """Whether any claim has better evidence than a mere declaration."""
         return any(claim.level is not EvidenceLevel.DECLARED for claim in self.claims)
 
 
 class ReportedPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """A point of law with what speaks to it.
+    """A point of law and its evidence in the report.
 
     Attributes:
-        point: the key of the point in the table of legal points.
-        attributes: the attributes that speak to it.
-        evident: those about which something better than a declaration is known.
-        parts: the parts of the report that speak to it and are not empty.
-        has_evidence: whether there is an evident attribute or such a part.
+        point: the key of the point in `LEGAL_POINTS`.
+        attributes: the attributes that are relevant to the point.
+        evident: the relevant attributes with better evidence than a mere declaration.
+        parts: the relevant parts of the report that are not empty.
+        has_evidence: whether `evident` or `parts` is not empty.
     """
 
     point: str
@@ -342,11 +356,11 @@ class ReportedPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about one dataset, by attribute and by points of law.
+    """The evidence about one dataset, by attribute and by points of law.
 
     Attributes:
-        is_chosen: whether it is the chosen dataset, and not the first of the ranking.
-        kept_at: for a withdrawn dataset the time of the choice, at which this was known.
+        is_chosen: whether the dataset is the chosen one, rather than the first of the ranking.
+        kept_at: the time of the choice if the dataset has been withdrawn, since the evidence was stored then.
     """
 
     dataset: ReportedDataset
@@ -358,14 +372,14 @@ class ReportedEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
-    """A training of the project that succeeded, as its result describes it.
+    """A successful training of the project.
 
     Attributes:
-        dataset_name: the name of the dataset; None if its record has gone.
+        dataset_name: the name of the dataset, or None if its record has been deleted.
         evaluation: sentences about how the rows were divided and which class is positive, each in both languages.
-        test_rows: the number of rows on which the model was measured; None if the result does not say it.
-        metrics: the value of each metric, with the ends of its interval of confidence.
-        baseline: the value that the main metric has without any learning.
+        test_rows: the number of rows in the test set, or None if the result does not contain it.
+        metrics: the value of each metric with its confidence interval.
+        baseline: the main metric of a naive model without any learning.
         group_metrics, warnings: as in the result of the job.
     """
 
@@ -390,9 +404,9 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedExplanation(msgspec.Struct, frozen=True, kw_only=True):
-    """An explanation of the project that succeeded: what it says of the model, and its limits, in both languages.
+    """A successful explanation of the project: its narrative about the model, and its limits, in both languages.
 
-    What it says of single rows is left out, since a row may be about a person.
+    Statements about single rows are left out, since a row may describe a person.
     """
 
     job_id: UUID
@@ -403,35 +417,35 @@ class ReportedExplanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a report states.
+    """All facts of a report.
 
     Attributes:
-        version: the version of this form.
+        version: the version of this structure.
         formula_version: the version of the formula of the scores.
         project: the id, name, description and times of the project.
-        need: the filters, the gates, the assurance and the weights with their shares, and whether these are the
-            project's own.
+        need: the filters, the gates, the assurance and the weights with their shares, and whether the weights were set
+            for this project.
         ranking: the first ten datasets as items of the recommendations, the number of all that match, and notes.
-        choice: the chosen dataset with its digest, what has become of it, the reason and its place in the ranking; null
+        choice: the chosen dataset with its digest, its changes since, the reason and its place in the ranking, or null
             if nothing is chosen.
         history: the choices for this project, the newest first, at most fifty.
         history_count: the number of all choices for this project.
-        catalog_changed_at: when any of the datasets that are ranked here or chosen was last changed; null if there are
-            none.
+        catalog_changed_at: the time of the last change to any of the ranked datasets or the chosen one, or null if
+            there are none.
         comparison: the chosen dataset and the runner-up, or the first of the ranking and the chosen dataset, with the
-            differences of their points, where their values come from, and the smallest change of a weight that reverses
-            them.
-        robustness: how the first ten places fare when the weights vary.
-        prospects: for each of the two datasets that are compared the ranks that unknown attributes allow, and the
-            attributes that would raise it.
-        evidence: what is known about the chosen dataset, or about the first of the ranking if nothing is chosen, by
-            attribute with the claims that count, and by points of law.
-        trainings, explanations: the newest five of each that have succeeded in this project, and the newest five
-            trainings on the dataset of `evidence`; what an explanation says of single rows is left out, since a row may
-            be about a person.
-        model_comparison: the newest comparison of models of this project that has ended: which of the ranked datasets
-            trains best, with the scores and their intervals; null if there is none.
-        limitations: codes of what limits the conclusions from the report.
+            differences of their points, the sources of their values, and the smallest change of a single weight that
+            reverses their order.
+        robustness: the stability of the first ten places when the weights vary.
+        prospects: for each of the two compared datasets, the ranks that are possible given its unknown attributes, and
+            the attributes that would raise its score.
+        evidence: the evidence about the chosen dataset, or about the first of the ranking if nothing is chosen, by
+            attribute with the effective claims, and by points of law.
+        trainings, explanations: the newest five successful ones of each kind in this project, and the newest five
+            trainings on the dataset of `evidence`. Statements of explanations about single rows are left out, since a
+            row may describe a person.
+        model_comparison: the newest finished comparison of models in this project, which shows which of the ranked
+            datasets trains the best model, with the scores and their intervals, or null if there is none.
+        limitations: the codes of the limitations of the report.
     """
 
     version: int
@@ -453,5 +467,5 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
     limitations: Sequence[str]
 
     def digest(self) -> str:
-        """Return the SHA-256 of what the report states, over its canonical JSON (RFC 8785), in hexadecimal."""
+        """Return the SHA-256 digest of the canonical JSON (RFC 8785) of this report, in hexadecimal."""
         return canonical_digest(self)

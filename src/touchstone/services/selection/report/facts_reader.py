@@ -1,4 +1,4 @@
-"""Collection of the facts for a report from the catalog in memory and from the database."""
+"""Collects the facts of a report from the catalog in memory and from the database."""
 
 import asyncio
 import contextlib
@@ -21,8 +21,8 @@ from touchstone.services.selection.report.choice_facts import ChoiceFacts, load_
 from touchstone.services.selection.report.evidence_facts import (
     current_evidence,
     find_sources,
-    kept_evidence,
     reported_dataset,
+    stored_evidence,
 )
 from touchstone.services.selection.report.fact_types import (
     VERSION,
@@ -45,7 +45,7 @@ from touchstone.services.selection.report.reason_facts import compare_with_rival
 
 
 class ReportReader:
-    """Collects what reports state about projects, each on behalf of its owner."""
+    """Collects the facts of reports on projects, with the permissions of the owner of each project."""
 
     def __init__(self, database: Database, catalog: LiveCatalog, evidence: EvidenceEditor) -> None:
         self._database = database
@@ -56,18 +56,18 @@ class ReportReader:
         """Return the facts of the report on a project.
 
         Raises:
-            IndexBuilding: the project searches words that have not been indexed yet.
+            IndexBuilding: the filters of the project contain words, and the word index of the catalog is not ready yet.
         """
-        scoring = ProjectNeed.of(project).scoring()
-        need = _reported_need(project, scoring)
+        scoring = ProjectNeed.from_project(project).scoring()
+        project_need = _reported_need(project, scoring)
         async with self._database.reading() as connection:
             choice_facts = await load_choice_facts(connection, project)
 
         ranking = await rank_for_report(self._catalog, scoring, project.assurance, project.user_id)
         choice = await self._read_choice(project, choice_facts, ranking)
         comparison = await asyncio.to_thread(compare_with_rival, ranking, choice)
-        subject_id = _subject_of_evidence(ranking.reported, choice_facts)
-        described_ids = _described_ids(subject_id, comparison)
+        subject_id = _find_subject_id(ranking.reported, choice_facts)
+        described_ids = _list_described_ids(subject_id, comparison)
         evidence_by_id = await self._read_evidence(described_ids, project.user_id)
 
         ranked_ids = {item.id for item in ranking.reported.items}
@@ -82,20 +82,20 @@ class ReportReader:
 
         now = datetime.now(UTC)
         if comparison is not None:
-            comparison = _with_sources(comparison, evidence_by_id, need, now)
-        parts = _present_parts(ranking.reported, choice, trainings_on_subject)
+            comparison = _with_sources(comparison, evidence_by_id, project_need, now)
+        parts = _list_present_parts(ranking.reported, choice, trainings_on_subject)
         evidence = None
         if subject_id in evidence_by_id:
             is_chosen = choice is not None
-            evidence = current_evidence(evidence_by_id[subject_id], need, parts, now, is_chosen=is_chosen)
-        elif choice is not None and choice_facts.kept is not None:
-            evidence = kept_evidence(choice_facts.kept, need, parts)
+            evidence = current_evidence(evidence_by_id[subject_id], project_need, parts, now, is_chosen=is_chosen)
+        elif choice is not None and choice_facts.stored_content is not None:
+            evidence = stored_evidence(choice_facts.stored_content, project_need, parts)
 
         return ReportContent(
             version=VERSION,
             formula_version=FORMULA_VERSION,
             project=_reported_project(project),
-            need=need,
+            need=project_need,
             ranking=ranking.reported,
             choice=choice,
             history=choice_facts.history,
@@ -108,22 +108,22 @@ class ReportReader:
             trainings=trainings,
             explanations=explanations,
             model_comparison=model_comparison,
-            limitations=find_limitations(need, ranking.reported, choice, evidence, trainings_on_subject),
+            limitations=find_limitations(project_need, ranking.reported, choice, evidence, trainings_on_subject),
         )
 
     async def _read_choice(
-        self, project: ProjectRecord, facts: ChoiceFacts, ranking: ProjectRanking
+        self, project: ProjectRecord, choice_facts: ChoiceFacts, ranking: ProjectRanking
     ) -> ReportedChoice | None:
-        """Return the choice for a project, or None if nothing is chosen."""
-        chosen = facts.chosen
+        """Return the present choice for a project, or None if nothing is chosen."""
+        chosen = choice_facts.chosen
         if chosen is None:
             return None
 
         record = await self._catalog.records.stored_record(chosen.id, project.user_id)
         if record is not None:
             dataset = reported_dataset(record)
-        elif facts.kept is not None:
-            dataset = facts.kept.dataset
+        elif choice_facts.stored_content is not None:
+            dataset = choice_facts.stored_content.dataset
         else:
             dataset = ReportedDataset(id=chosen.id, dataset_id=None, name=chosen.name, objective=None)
 
@@ -137,7 +137,7 @@ class ReportReader:
         )
 
     async def _read_evidence(self, dataset_ids: Collection[int], viewer: UUID) -> dict[int, RecordEvidence]:
-        """Return the claims about datasets by their ids, without the datasets that have gone."""
+        """Return the evidence about datasets by id, without datasets that do not exist any more."""
         evidence_by_id = {}
         for dataset_id in dataset_ids:
             with contextlib.suppress(DatasetNotFound):
@@ -146,40 +146,48 @@ class ReportReader:
 
 
 async def _find_latest_change(connection: Reader, dataset_ids: Collection[int], viewer: UUID) -> datetime | None:
-    """Return the time of the latest change of the datasets that the viewer can see, or None if there are none."""
+    """Return the time of the latest change to any dataset that the viewer can see, or None if there are none."""
     records = await visible_datasets_without_metadata(connection, sorted(dataset_ids), viewer)
     return max((record.updated_at for record in records), default=None)
 
 
-def _subject_of_evidence(ranking: ReportedRanking, facts: ChoiceFacts) -> int | None:
-    """Return the id of the chosen dataset, or of the first ranked one if nothing is chosen, or None.
+def _find_subject_id(ranking: ReportedRanking, choice_facts: ChoiceFacts) -> int | None:
+    """Return the id of the dataset whose evidence a report shows, or None if nothing is chosen or ranked.
 
-    This is the dataset whose evidence a report gives.
+    It is the chosen dataset, or the first one of the ranking if nothing is chosen.
     """
-    if facts.chosen is not None:
-        return facts.chosen.id
+    if choice_facts.chosen is not None:
+        return choice_facts.chosen.id
     return ranking.items[0].id if ranking.items else None
 
 
-def _described_ids(subject_id: int | None, comparison: ReportedComparison | None) -> set[int]:
-    """Return the ids of all datasets whose claims a report needs: the compared ones and the one that it describes."""
+def _list_described_ids(subject_id: int | None, comparison: ReportedComparison | None) -> set[int]:
+    """Return the ids of the datasets whose evidence a report needs: its subject and the two compared datasets."""
     dataset_ids = set() if subject_id is None else {subject_id}
-    return dataset_ids if comparison is None else dataset_ids | {comparison.above.id, comparison.below.id}
+    if comparison is not None:
+        dataset_ids |= {comparison.above.id, comparison.below.id}
+    return dataset_ids
 
 
 def _with_sources(
-    comparison: ReportedComparison, evidence_by_id: Mapping[int, RecordEvidence], need: ReportedNeed, now: datetime
+    comparison: ReportedComparison,
+    evidence_by_id: Mapping[int, RecordEvidence],
+    project_need: ReportedNeed,
+    now: datetime,
 ) -> ReportedComparison:
-    """Return a comparison that also says where the values come from; a dataset deleted a moment ago has no sources."""
+    """Return a comparison together with the sources of the attribute values of both datasets.
+
+    A dataset has no sources if it was deleted while the report was being created.
+    """
     above_sources, below_sources = (
-        find_sources(evidence_by_id[item.id], need, now) if item.id in evidence_by_id else []
+        find_sources(evidence_by_id[item.id], project_need, now) if item.id in evidence_by_id else []
         for item in (comparison.above, comparison.below)
     )
     return msgspec.structs.replace(comparison, above_sources=above_sources, below_sources=below_sources)
 
 
 def _reported_project(project: ProjectRecord) -> ReportedProject:
-    """Return a project as its report names it."""
+    """Return the identity of a project for its report."""
     return ReportedProject(
         id=project.id,
         name=project.name,
@@ -190,7 +198,7 @@ def _reported_project(project: ProjectRecord) -> ReportedProject:
 
 
 def _reported_need(project: ProjectRecord, scoring: ScoringRequest) -> ReportedNeed:
-    """Return the requirements of a project for datasets."""
+    """Return the requirements of a project for datasets, with the share of each weight."""
     shares = {share.criterion_name: share.weight for share in scoring.effective_weights()}
     weights = [WeightShare(name, scoring.weights[name], share) for name, share in shares.items()]
     return ReportedNeed(
@@ -202,15 +210,15 @@ def _reported_need(project: ProjectRecord, scoring: ScoringRequest) -> ReportedN
     )
 
 
-def _present_parts(
-    ranking: ReportedRanking, choice: ReportedChoice | None, trainings: Sequence[ReportedTraining]
+def _list_present_parts(
+    ranking: ReportedRanking, choice: ReportedChoice | None, trainings_on_subject: Sequence[ReportedTraining]
 ) -> list[ReportPart]:
-    """Return the non-empty parts of a report, given the trainings on the dataset in question."""
+    """Return the parts of a report that are not empty and therefore are evidence for legal points."""
     parts = [ReportPart.NEED]
     if choice is not None and choice.reason:
         parts.append(ReportPart.CHOICE)
     if len(ranking.items) > 1:
         parts.append(ReportPart.RANKING)
-    if any(training.group_metrics for training in trainings):
+    if any(training.group_metrics for training in trainings_on_subject):
         parts.append(ReportPart.GROUP_METRICS)
     return parts

@@ -1,4 +1,4 @@
-"""The formats of a report, in one table, and the parameters that choose a format and a language."""
+"""The table of report formats, and the request parameters for the format and the language."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -17,9 +17,9 @@ class ReportFormat:
     """A format of reports.
 
     Attributes:
-        key: its name in requests.
-        media_type: the Content-Type of its files.
-        title: what it is called in the documentation.
+        key: the name of the format in requests.
+        media_type: the Content-Type of the file.
+        title: the description of the format in the documentation.
         disposition: whether browsers show the file (`inline`) or save it (`attachment`).
     """
 
@@ -61,7 +61,7 @@ def report_json(content: ReportContent) -> bytes:
 
 
 def entity_tag(file: bytes) -> str:
-    """Return the strong entity tag of a report: a digest of its bytes."""
+    """Return the strong entity tag of a report, which is a digest of its bytes."""
     return f'"{blake2b(file, digest_size=16).hexdigest()}"'
 
 

@@ -1,4 +1,4 @@
-"""The report as one self-contained HTML file, without scripts and without anything to load."""
+"""The report as one self-contained HTML file, without scripts and external resources."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ SECURITY_HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
     "X-Content-Type-Options": "nosniff",
 }
-"""The headers of a response with a report, which needs its own style and nothing else."""
+"""The headers of a response with a report. They allow its inline style sheet and nothing else."""
 
 _TEMPLATES: Final = Environment(
     loader=PackageLoader("touchstone.services.selection.report"),

@@ -1,4 +1,4 @@
-"""What the trainings and the explanations of a project have found."""
+"""The trainings and the explanations of a project, for its report."""
 
 import contextlib
 from collections.abc import Mapping
@@ -16,21 +16,21 @@ from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.fact_types import ReportedExplanation, ReportedTraining
 
 MAX_JOBS: Final = 5
-"""How many of the newest trainings, and how many of the newest explanations, a report describes."""
-_EVALUATION_PARTS: Final = (("split", "reason"), ("split", "effect"), ("decision",), ("calibration",))
-"""The parts of the result of a training that say in words how the model was evaluated."""
+"""The maximum number of trainings and of explanations in a report."""
+_EVALUATION_TEXT_PATHS: Final = (("split", "reason"), ("split", "effect"), ("decision",), ("calibration",))
+"""The paths in the result of a training to the sentences about the evaluation of the model."""
 
 
 async def load_trainings(connection: Reader, project: ProjectRecord, subject_id: int | None) -> list[ReportedTraining]:
-    """Return the newest trainings of a project that have succeeded, with the names of datasets that the owner sees.
+    """Return the newest successful trainings of a project, and the newest ones on the dataset `subject_id`.
 
-    Among them are the newest ones on the dataset with the id `subject_id`, even if many on other datasets are newer.
+    The result has the names of the datasets that the owner can see.
     """
     jobs = await _load_jobs(connection, project, TRAINING)
     if subject_id is not None:
         known_ids = {job.id for job in jobs}
         jobs_of_subject = await _load_jobs(connection, project, TRAINING, subject_id)
-        # Jobs of the subject that are not among the newest ones are older than all of these.
+        # Appending keeps the order by age, since the remaining jobs are older than all of the newest ones.
         jobs += [job for job in jobs_of_subject if job.id not in known_ids]
 
     dataset_ids = sorted({job.dataset_id for job in jobs if job.dataset_id is not None})
@@ -40,16 +40,16 @@ async def load_trainings(connection: Reader, project: ProjectRecord, subject_id:
 
 
 async def load_explanations(connection: Reader, project: ProjectRecord) -> list[ReportedExplanation]:
-    """Return the newest explanations of a project that have succeeded."""
+    """Return the newest successful explanations of a project."""
     return [_reported_explanation(job) for job in await _load_jobs(connection, project, EXPLANATION)]
 
 
 async def _load_jobs(
     connection: Reader, project: ProjectRecord, kind: JobKind, dataset_id: int | None = None
 ) -> list[JobRecord]:
-    """Return the newest jobs of one kind that have succeeded for a project, with their results.
+    """Return the newest successful jobs of one kind for a project, with their results.
 
-    With a `dataset_id`, only jobs on this dataset are returned.
+    If `dataset_id` is given, only jobs on this dataset are returned.
     """
     filters = JobFilter(
         owner=project.user_id,
@@ -69,9 +69,10 @@ async def _load_jobs(
 
 
 def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> ReportedTraining:
-    """Return a training as a report describes it."""
+    """Convert a training job for a report."""
     result: Mapping[str, Any] = job.result
-    model, metrics = result["model"], result["metrics"]
+    model = result["model"]
+    metrics = result["metrics"]
     main_metric = str(metrics["metric"])
 
     return ReportedTraining(
@@ -85,7 +86,7 @@ def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> Repo
         target=str(model["target"]),
         task=str(model["task"]),
         algorithm=str(model["algorithm"]),
-        evaluation=texts_at(result, _EVALUATION_PARTS),
+        evaluation=texts_at(result, _EVALUATION_TEXT_PATHS),
         test_rows=(result.get("split") or {}).get("test_rows"),
         metric=main_metric,
         metrics=metrics.get("holdout") or metrics.get("folds") or {},
@@ -104,18 +105,18 @@ def _central_value(estimate: Mapping[str, float | None] | None) -> float | None:
 
 
 def _reported_explanation(job: JobRecord) -> ReportedExplanation:
-    """Return an explanation as a report describes it."""
+    """Convert an explanation job for a report."""
     result: Mapping[str, Any] = job.result
     return ReportedExplanation(
         job_id=job.id,
         finished_at=job.finished_at,
         method=str(result["method"]),
-        narrative={locale: _without_rows(text) for locale, text in result["narrative"].items()},
+        narrative={locale: _without_statements_about_rows(text) for locale, text in result["narrative"].items()},
         limits=result["limits"],
     )
 
 
-def _without_rows(narrative: str) -> str:
-    """Return the first paragraph of a narrative, which is about the model or the table rather than single rows."""
+def _without_statements_about_rows(narrative: str) -> str:
+    """Return the first paragraph of a narrative, since later paragraphs are about single rows."""
     first_paragraph, _, _ = narrative.partition("\n")
     return first_paragraph

@@ -1,4 +1,4 @@
-"""The words, numbers and dates of a report in one language."""
+"""The labels, sentences, numbers and dates of a report in one language."""
 
 import re
 from collections.abc import Sequence
@@ -29,18 +29,18 @@ from touchstone.services.selection.report.fact_types import ReportedDataset, Rep
 DASH: Final = "–"
 _SIGNIFICANT_DIGITS: Final = 4
 _MAX_DECIMALS: Final = 6
-# Floats beyond these are written with an exponent: smaller ones would be rounded to 0, and larger ones are not exact.
+# Other floats are written with an exponent: smaller ones would be rounded to 0, and larger ones are not exact.
 _SMALLEST_PLAIN: Final = 1e-6
 _LARGEST_PLAIN: Final = 1e15
 _NO_BREAK_SPACE: Final = "\N{NO-BREAK SPACE}"
 _TIME_FORMATS: Final = {"fr": f"%H{_NO_BREAK_SPACE}h{_NO_BREAK_SPACE}%M", "en": "%H:%M"}
-# No line may break before these signs of French punctuation, or after an opening quotation mark.
+# The spaces of French punctuation, where lines must not break.
 _FRENCH_SPACE: Final = re.compile(r"(?<=«) | (?=[»:;?!%])")
-_CRITERION_TEXTS: Final = {criterion.name: criterion for criterion in CRITERIA}
+_CRITERIA_BY_NAME: Final = {criterion.name: criterion for criterion in CRITERIA}
 
 
 class Placed(Protocol):
-    """What has a place in a ranking, and shares it with others of the same score."""
+    """An object with a place in a ranking, which objects of the same score share."""
 
     @property
     def place(self) -> int:
@@ -48,11 +48,11 @@ class Placed(Protocol):
 
     @property
     def tied_with(self) -> int:
-        """How many other datasets have the same score."""
+        """The number of other datasets with the same score."""
 
 
 class ReportLanguage:
-    """The words and formats of one language.
+    """The wording and the number and date formats of one language.
 
     Attributes:
         locale: the language, `fr` or `en`.
@@ -63,10 +63,11 @@ class ReportLanguage:
         self._babel_locale = Locale.parse(locale)
 
     def text(self, key: str, **facts: Any) -> str:
-        """Return a sentence of the report with its arguments inserted. Integers are formatted, and words agree with
-        them.
+        """Return a sentence of the report with its arguments inserted.
+
+        Integers are formatted, and they select the singular or plural form of the words that depend on them.
         """
-        formatted = {name: self._formatted(fact) for name, fact in facts.items()}
+        formatted = {name: self._format_argument(fact) for name, fact in facts.items()}
         sentence = report_text(key, self.locale, **formatted)
         return self.with_fixed_spaces(sentence)
 
@@ -75,31 +76,31 @@ class ReportLanguage:
         return _FRENCH_SPACE.sub(_NO_BREAK_SPACE, sentence) if self.locale == "fr" else sentence
 
     def choose(self, texts: Text) -> str:
-        """Return this language's text of a pair."""
+        """Return the text in this language from a pair of French and English texts."""
         return texts[LOCALES.index(self.locale)]
 
     def translation(self, texts: Any) -> Any:
-        """Return this language's text of an object with the members `fr` and `en`, as results of jobs have them."""
+        """Return the value in this language from an object with the members `fr` and `en` in the result of a job."""
         return texts[self.locale]
 
     def integer(self, value: int) -> str:
-        """Return an integer as this language writes it."""
+        """Format an integer with the separators of this language."""
         return str(format_decimal(value, locale=self._babel_locale))
 
     def decimal(self, value: float, digits: int = 3) -> str:
-        """Return a number with this many decimals."""
+        """Format a number with the given number of decimals."""
         return str(format_decimal(value, format=f"#,##0.{'0' * digits}", locale=self._babel_locale))
 
     def signed(self, value: float, digits: int = 3) -> str:
-        """Return a difference with its sign."""
+        """Format a difference with its sign, or without a sign if it is rounded to zero."""
         rounded = round(value, digits)
         sign = "" if rounded == 0 else "+" if rounded > 0 else "\N{MINUS SIGN}"
         return f"{sign}{self.decimal(abs(rounded), digits)}"
 
     def number(self, value: float | None) -> str:
-        """Format a number with four significant digits, or an integer with all its digits. None becomes a dash.
+        """Format a float with four significant digits, an integer with all its digits, and None as a dash.
 
-        Very small and very large numbers have an exponent.
+        Very small and very large floats have an exponent.
         """
         if value is None:
             return DASH
@@ -112,27 +113,32 @@ class ReportLanguage:
         return str(format_decimal(rounded, format="#,##0.######", locale=self._babel_locale))
 
     def bound(self, value: float, *, is_lower: bool) -> str:
-        """Return a bound in a few digits, rounded so that what is beyond the text is beyond the bound."""
-        return (format_lower_bound if is_lower else format_upper_bound)(value, self.locale)
+        """Format a bound with few digits.
+
+        Lower bounds are rounded up and upper bounds down, so that every number beyond the shown bound is also beyond
+        the exact one.
+        """
+        format_bound = format_lower_bound if is_lower else format_upper_bound
+        return format_bound(value, self.locale)
 
     def percent(self, share: float) -> str:
-        """Return a share in 0-1 as a percentage without decimals."""
+        """Format a share in 0-1 as a percentage without decimals."""
         return str(format_percent(share, locale=self._babel_locale))
 
-    def moment(self, moment: datetime | None) -> str:
-        """Format a day and a time in UTC. None becomes a dash."""
-        if moment is None:
+    def timestamp(self, timestamp: datetime | None) -> str:
+        """Format the date and the time in UTC, or None as a dash."""
+        if timestamp is None:
             return DASH
-        time_of_day = f"{moment.astimezone(UTC):{_TIME_FORMATS[self.locale]}}"
-        return f"{self.day(moment)}, {time_of_day} UTC"
+        time_of_day = f"{timestamp.astimezone(UTC):{_TIME_FORMATS[self.locale]}}"
+        return f"{self.day(timestamp)}, {time_of_day} UTC"
 
-    def day(self, moment: datetime) -> str:
-        """Return a day."""
-        in_utc = moment.astimezone(UTC)
+    def day(self, timestamp: datetime) -> str:
+        """Format the date in UTC."""
+        in_utc = timestamp.astimezone(UTC)
         return str(format_datetime(in_utc, "d MMMM yyyy", locale=self._babel_locale))
 
     def enumeration(self, items: Sequence[str]) -> str:
-        """Return items separated by commas."""
+        """Join items with commas."""
         return ", ".join(items)
 
     def attribute(self, name: str) -> str:
@@ -149,12 +155,12 @@ class ReportLanguage:
 
     def criterion(self, name: str) -> str:
         """Return the label of a criterion."""
-        criterion = _CRITERION_TEXTS[name]
+        criterion = _CRITERIA_BY_NAME[name]
         return self.choose((criterion.label_fr, criterion.label_en))
 
     def criterion_formula(self, name: str) -> str:
         """Return the formula of a criterion in words."""
-        criterion = _CRITERION_TEXTS[name]
+        criterion = _CRITERIA_BY_NAME[name]
         return self.choose((criterion.formula_fr, criterion.formula_en))
 
     def level(self, level: EvidenceLevel) -> str:
@@ -194,51 +200,52 @@ class ReportLanguage:
         return self._label(ALGORITHM_LABELS.get(name), name)
 
     def metric(self, name: str) -> str:
-        """Return the label of a metric, of all rows or of a group."""
+        """Return the label of a metric, which may be a metric for single groups."""
         return self._label(METRIC_LABELS.get(name) or GROUP_METRIC_LABELS.get(name), name)
 
     def method(self, name: str) -> str:
-        """Return the label of a method of explanation."""
+        """Return the label of an explanation method."""
         return self._label(METHOD_LABELS.get(name), name)
 
     def filter_sentence(self, name: str, value: object) -> str:
-        """Return a filter with its value, such as `Year ≥ 2015` or `Task: classification`."""
-        label, value_text = self.filter(name), self.filter_value(name, value)
+        """Return a filter with its value, such as "Year ≥ 2015" or "Task: classification"."""
+        label = self.filter(name)
+        value_text = self.filter_value(name, value)
         if name.endswith(("_min", "_max")):
             return f"{label} {value_text}"
         return self.text("labelled", label=label, value=value_text)
 
     def gate_sentence(self, name: str, value: object) -> str:
-        """Return a gate with its value, or with the required level of evidence if it is about an attribute."""
+        """Return a gate with its value, or with the required level of evidence if it requires an attribute."""
         if name in FLAGS:
             return self.text("gate_flag", label=self.attribute(name), level=self.assurance(Assurance(str(value))))
         return self.filter_sentence(name, value)
 
     def gate_label(self, name: str) -> str:
-        """Return the subject of a gate, without its value."""
+        """Return the label of a gate without its value and its comparison sign."""
         return self._quantity(name.removesuffix("_min").removesuffix("_max"))
 
     def dataset(self, dataset: ReportedDataset) -> str:
-        """Return the name of a dataset, or its number if no name was kept."""
+        """Return the name of a dataset, or its number if its name is unknown."""
         return dataset.name or self.text("dataset_number", id=str(dataset.id))
 
     def rank(self, item: Placed) -> str:
-        """Return the place of a dataset, with an equals sign if others share it."""
+        """Format the place of a dataset, with an equals sign if others share it."""
         return self.place(item.place, item.tied_with)
 
     def place(self, place: int, tied_with: int) -> str:
-        """Return a place, with an equals sign if others share it: `5 =`."""
+        """Format a place, such as "5", or "5 =" if others share it."""
         return f"{self.integer(place)}{_NO_BREAK_SPACE}=" if tied_with else self.integer(place)
 
     def note(self, code: str, criterion_names: Sequence[str]) -> str:
-        """Return the sentence of a note on a ranking that concerns one criterion or several."""
+        """Return the sentence of a note on a ranking about one or more criteria."""
         labels = self.enumeration([self.criterion(name) for name in criterion_names])
         if len(criterion_names) == 1:
             return ranking_note_text(code, labels, self.locale)
         return self.text(f"notes_{code}", criteria=labels)
 
     def author(self, decision: ReportedDecision) -> str:
-        """Return the name of the author of a choice, and whether that is the owner of the project."""
+        """Return the name of the author of a choice, and say whether it is the owner of the project."""
         name = decision.by or self.text("author_unnamed")
         return self.text("author_is_owner" if decision.is_by_owner else "author_name", name=name)
 
@@ -260,17 +267,20 @@ class ReportLanguage:
         return str(value)
 
     def _quantity(self, name: str) -> str:
-        """Return the label of what a filter looks at."""
+        """Return the label of the property that a filter examines."""
         if name in FILTER_LABELS:
             return self.choose(FILTER_LABELS[name])
         return self.attribute(name) if name in BY_NAME else name
 
     def _label(self, texts: Text | None, name: str) -> str:
-        """Return a label, or the name itself if a later release has recorded a name that this one does not know."""
+        """Return a label in this language, or the name itself if this release does not know it."""
         return name if texts is None else self.choose(texts)
 
-    def _formatted(self, fact: Any) -> Any:
-        """Format an integer in this language together with its count, and return any other argument unchanged."""
-        if isinstance(fact, bool) or not isinstance(fact, int):
-            return fact
-        return with_count(self.integer(fact), fact, self.locale)
+    def _format_argument(self, argument: Any) -> Any:
+        """Format an integer argument of a sentence, and return any other argument unchanged.
+
+        The formatted integer retains its value, which selects the singular or plural form in the sentence.
+        """
+        if isinstance(argument, bool) or not isinstance(argument, int):
+            return argument
+        return with_count(self.integer(argument), argument, self.locale)

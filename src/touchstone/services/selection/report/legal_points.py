@@ -1,7 +1,7 @@
-"""The points of European law that the attributes of a dataset and the parts of a report are evidence for.
+"""The points of European law that attributes of a dataset and parts of a report are evidence for.
 
-The table is our reading of two texts, for people who have to document a choice of data. It says where evidence would
-be relevant, and never that a requirement is met.
+The table is our interpretation of two regulations, for people who have to document a choice of data. It states which
+evidence is relevant to a point, but not whether a requirement is met.
 
 - GDPR: Regulation (EU) 2016/679, article 5 (principles relating to processing of personal data) and articles 12 to 22
   (rights of the data subject), https://eur-lex.europa.eu/eli/reg/2016/679/oj
@@ -26,7 +26,7 @@ class ReportPart(StrEnum):
 
 
 class Law(StrEnum):
-    """A regulation whose points a report goes through."""
+    """A regulation that reports cover point by point."""
 
     GDPR = "gdpr"
     AI_ACT = "ai_act"
@@ -39,8 +39,8 @@ class LegalPoint:
     Attributes:
         key: identifies the point in reports and in `messages.report_law`.
         law: the regulation.
-        attributes: the attributes of a dataset that speak to it.
-        parts: the parts of a report that speak to it.
+        attributes: the attributes of a dataset that are relevant to the point.
+        parts: the parts of a report that are relevant to the point.
     """
 
     key: str

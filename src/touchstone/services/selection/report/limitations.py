@@ -16,7 +16,7 @@ from touchstone.services.selection.report.fact_types import (
 
 
 class Limitation(StrEnum):
-    """A reason to read a report with care."""
+    """A limitation of the conclusions that a report supports."""
 
     NO_COMPLIANCE = "no_compliance"  # always
     CATALOG_ONLY = "catalog_only"  # always
@@ -35,19 +35,18 @@ class Limitation(StrEnum):
     GROUP_DIFFERENCES = "group_differences"
 
 
-_LIMITS_OF_STATES: Final = {
+_LIMITATION_BY_STATE: Final = {
     ChosenDatasetState.CHANGED: Limitation.DATASET_CHANGED,
     ChosenDatasetState.WITHDRAWN: Limitation.DATASET_WITHDRAWN,
     ChosenDatasetState.UNKNOWN: Limitation.CONTENT_NOT_KEPT,
 }
 
-
 WARNINGS_OF_GROUP_DIFFERENCES: Final = frozenset({"group_ratio", "group_gap"})
-"""The codes of warnings of a training that its model treats groups differently, and that chance does not explain it."""
+"""The codes of warnings about differences between groups that chance does not explain."""
 
 
 def find_limitations(
-    need: ReportedNeed,
+    project_need: ReportedNeed,
     ranking: ReportedRanking,
     choice: ReportedChoice | None,
     evidence: ReportedEvidence | None,
@@ -55,37 +54,42 @@ def find_limitations(
 ) -> list[Limitation]:
     """Return the limitations of a report, in the order in which the report lists them.
 
-    `evidence` and `trainings` are those about the chosen dataset, or about the first one if nothing is chosen.
+    Args:
+        project_need: the requirements of the project.
+        ranking: the ranking of the project.
+        choice: the present choice, or None if nothing is chosen.
+        evidence: the evidence about the chosen dataset, or about the first one of the ranking if nothing is chosen.
+        trainings: the trainings on the same dataset as `evidence`.
     """
     return [
         Limitation.NO_COMPLIANCE,
         Limitation.CATALOG_ONLY,
         Limitation.CLAIMS_OF_OTHERS,
         *_limits_of_choice(choice),
-        *_limits_of_ranking(need, ranking),
+        *_limits_of_ranking(project_need, ranking),
         *_limits_of_evidence(evidence),
         *_limits_of_trainings(trainings),
     ]
 
 
 def _limits_of_choice(choice: ReportedChoice | None) -> Iterator[Limitation]:
-    """Yield the limitations due to a missing choice or a missing reason."""
+    """Yield the limitations due to a choice that is missing, unexplained, outdated or not ranked."""
     if choice is None:
         yield Limitation.NOTHING_CHOSEN
         return
     if not choice.reason:
         yield Limitation.NO_REASON
     if choice.state is not ChosenDatasetState.UNCHANGED:
-        yield _LIMITS_OF_STATES[choice.state]
+        yield _LIMITATION_BY_STATE[choice.state]
     if choice.standing is None:
         yield Limitation.CHOICE_NOT_RANKED
 
 
-def _limits_of_ranking(need: ReportedNeed, ranking: ReportedRanking) -> Iterator[Limitation]:
-    """Yield the limitations due to the ranking."""
-    if not need.has_own_weights:
+def _limits_of_ranking(project_need: ReportedNeed, ranking: ReportedRanking) -> Iterator[Limitation]:
+    """Yield the limitations due to default weights, or to declarations without evidence."""
+    if not project_need.has_own_weights:
         yield Limitation.NO_OWN_WEIGHTS
-    if need.assurance is Assurance.DECLARED and ranking.items:
+    if project_need.assurance is Assurance.DECLARED and ranking.items:
         yield Limitation.DECLARATIONS_COUNT
 
 
@@ -96,7 +100,7 @@ def _limits_of_evidence(evidence: ReportedEvidence | None) -> Iterator[Limitatio
 
 
 def _limits_of_trainings(trainings: list[ReportedTraining]) -> Iterator[Limitation]:
-    """Yield the limitations due to trainings that are missing or incomplete."""
+    """Yield the limitations due to missing trainings, missing group metrics, or differences between groups."""
     if not trainings:
         yield Limitation.NO_TRAINING
     elif not any(training.group_metrics for training in trainings):

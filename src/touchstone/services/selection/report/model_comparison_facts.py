@@ -1,4 +1,4 @@
-"""What the newest comparison of models of a project has found: which of the ranked datasets trains best."""
+"""The newest finished comparison of models of a project, which shows which ranked dataset trains the best model."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -18,20 +18,21 @@ from touchstone.messages.locales import LOCALES
 from touchstone.services.selection.projects.store import ProjectRecord
 
 MAX_COMPARISONS: Final = 10
-"""How many comparisons, the newest first, are searched for one that has ended."""
+"""The number of the newest comparisons that are searched for a finished one."""
 
 
 class ReportedModel(msgspec.Struct, frozen=True, kw_only=True):
     """The model that was trained on one of the compared datasets.
 
     Attributes:
-        rank: the rank of the dataset when the comparison was started; None if the dataset was named.
-        rows: the number of rows of its table; None if the training has not succeeded.
-        metric, value, low, high, baseline: its score with the ends of its interval of confidence, and the score without
-            any learning; None without a score.
-        place: 1 plus the number of better scores; None if the scores cannot be compared.
-        tied_with: how many other datasets have exactly this score.
-        overlaps_best: whether the difference from the best score may be chance.
+        rank: the rank of the dataset at the start of the comparison, or None if the user named the dataset.
+        rows: the number of rows of its table, or None if the training has not succeeded.
+        metric, value: the metric of the score, and the score itself, or None if there is no score.
+        low, high: the ends of the confidence interval of the score, or None.
+        baseline: the score of a naive model without any learning, or None.
+        place: 1 plus the number of better scores, or None if the scores cannot be compared.
+        tied_with: the number of other datasets with exactly this score.
+        overlaps_best: whether chance may explain the difference from the best score.
         warnings: the number of warnings of the training.
     """
 
@@ -53,7 +54,7 @@ class ReportedModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedOmission(msgspec.Struct, frozen=True, kw_only=True):
-    """A dataset of the ranking on which no model could be trained, with the reason in both languages."""
+    """A ranked dataset that could not be used for training, with the reason in both languages."""
 
     dataset_id: int
     name: str
@@ -62,7 +63,7 @@ class ReportedOmission(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedModelComparison(msgspec.Struct, frozen=True, kw_only=True):
-    """A comparison of the models of several datasets: what was measured, and what follows from it in both languages."""
+    """A comparison of the models of several datasets: the measured scores, and a summary in both languages."""
 
     comparison_id: UUID
     finished_at: datetime | None
@@ -73,7 +74,10 @@ class ReportedModelComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def load_model_comparison(connection: Reader, project: ProjectRecord) -> ReportedModelComparison | None:
-    """Return the project's newest comparison whose trainings have all ended, at least one successfully, or None."""
+    """Return the newest finished comparison of models in a project, or None if there is none.
+
+    In a finished comparison, all trainings have ended, at least one of them successfully.
+    """
     comparisons = await comparison_store.list_comparisons(
         connection, project.user_id, project.id, skip=0, limit=MAX_COMPARISONS
     )
@@ -84,7 +88,7 @@ async def load_model_comparison(connection: Reader, project: ProjectRecord) -> R
 
 
 def _reported_comparison(comparison: Comparison) -> ReportedModelComparison:
-    """Return a comparison as a report describes it, its best model first."""
+    """Convert a comparison for a report, with the best model first and models without a place last."""
     assessment = assess(comparison)
     best_first = sorted(assessment.datasets, key=lambda item: (item.place is None, item.place or 0))
     return ReportedModelComparison(
@@ -98,8 +102,9 @@ def _reported_comparison(comparison: Comparison) -> ReportedModelComparison:
 
 
 def _reported_model(item: AssessedDataset) -> ReportedModel:
-    """Return the model of a dataset as a report describes it."""
-    dataset, score = item.dataset, item.score
+    """Convert the model of one dataset for a report."""
+    dataset = item.dataset
+    score = item.score
     return ReportedModel(
         dataset_id=dataset.dataset_id,
         name=dataset.dataset_name,
@@ -120,9 +125,9 @@ def _reported_model(item: AssessedDataset) -> ReportedModel:
 
 
 def _reported_omission(dataset: ComparedDatasetRecord) -> ReportedOmission:
-    """Return a dataset that was left out as a report describes it."""
+    """Convert a dataset that was left out of a comparison for a report."""
     refusal = dataset.refusal
-    assert refusal is not None
+    assert refusal is not None, "datasets are left out only with a refusal"
     return ReportedOmission(
         dataset_id=dataset.dataset_id,
         name=dataset.dataset_name,

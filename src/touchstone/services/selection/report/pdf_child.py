@@ -1,4 +1,4 @@
-"""The confined process of `pdf`, which typesets one report."""
+"""The program of the confined process that typesets one report, started by `pdf`."""
 
 import sys
 from importlib.resources import files
@@ -15,8 +15,11 @@ _TEMPLATE: Final = "templates/report.typ"
 def typeset(document_json: str) -> bytes:
     """Return a document as PDF, with tags for screen readers.
 
-    Only the fonts that come with the compiler are used, so that the same document gives the same bytes everywhere. A
-    sign that they lack is an empty box.
+    Only the fonts embedded in the compiler are used, so that the same document gives the same bytes on every machine.
+    Characters that these fonts lack appear as empty boxes.
+
+    Args:
+        document_json: a `ReportDocument` as JSON.
     """
     template = files("touchstone.services.selection.report").joinpath(_TEMPLATE).read_bytes()
     return typst.compile(template, ignore_system_fonts=True, sys_inputs={"report": document_json})

@@ -1,4 +1,4 @@
-"""The ranking of a project as a report shows it, and the place of the chosen dataset in it."""
+"""The ranking of a project for its report, and the place of the chosen dataset in it."""
 
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -19,7 +19,7 @@ from touchstone.services.selection.datasets.scoring_request import RankingOption
 from touchstone.services.selection.report.fact_types import ReportedNote, ReportedRanking
 
 MAX_ITEMS: Final = 10
-"""How many datasets of the ranking a report shows."""
+"""The number of datasets of the ranking that a report shows."""
 _OPTIONS: Final = RankingOptions(skip=0, limit=MAX_ITEMS, explain=True)
 
 
@@ -38,7 +38,7 @@ async def rank_for_report(
     """Rank the datasets that satisfy the filters of a project by its weights.
 
     Raises:
-        IndexBuilding: the filters contain words, and those of the catalog have not been indexed yet.
+        IndexBuilding: the filters contain words, and the word index of the catalog is not ready yet.
     """
     query = build_query(scoring.filters, owner)
     view, window = await catalog.rank(query, scoring.weights, skip=0, limit=MAX_ITEMS, assurance=assurance)
@@ -54,9 +54,9 @@ async def rank_for_report(
 
 
 def find_standing(ranking: ProjectRanking, dataset_id: int) -> ExplainedItem | None:
-    """Return the ranking item of one dataset, whatever its rank, or None if it does not satisfy the filters.
+    """Return the item of one dataset at any rank, or None if it does not satisfy the filters.
 
-    This scores all records if the dataset is not among the first, so it runs in a thread.
+    Call it in a thread, since it scores all records if the dataset is not among the first ones.
     """
     for item in ranking.reported.items:
         if item.id == dataset_id:
@@ -76,6 +76,6 @@ def find_standing(ranking: ProjectRanking, dataset_id: int) -> ExplainedItem | N
 
 
 def _explained_items(view: View, window: RankedWindow, scoring: ScoringRequest) -> list[ExplainedItem]:
-    """Return the datasets of a part of a ranking, with their explanations and what the gates say of them."""
+    """Return the datasets of a window of the ranking, with their explanations and the outcomes of the gates."""
     result = RankingResult(view, window, scoring.weights, _OPTIONS, scoring.gates)
     return [item for records in window.chunks() for item in result.items(records) if isinstance(item, ExplainedItem)]

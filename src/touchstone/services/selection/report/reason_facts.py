@@ -1,4 +1,7 @@
-"""Reasons for the ranks of datasets, and what would change them. These functions run in a thread."""
+"""The reasons for the ranks of datasets in a report, and the changes that would change these ranks.
+
+The functions score many records, so callers run them in a thread.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -22,20 +25,22 @@ from touchstone.services.selection.report.fact_types import (
 from touchstone.services.selection.report.ranking_facts import MAX_ITEMS, ProjectRanking
 
 STABILITY: Final = StabilityOptions(k=MAX_ITEMS)
-"""How the robustness of the first places is measured: as `POST /datasets/stability` does by default."""
+"""The options for measuring the stability of the first places, the defaults of `POST /datasets/stability`."""
 
 
 def compare_with_rival(ranking: ProjectRanking, choice: ReportedChoice | None) -> ReportedComparison | None:
-    """Compare the chosen dataset with its rival: the runner-up if it is the first, and otherwise the first.
+    """Compare the chosen dataset with its rival, or return None if one of them does not exist.
 
-    If nothing is chosen, the first two datasets are compared. The result is None if one of the two does not exist.
+    The rival is the first dataset of the ranking, or the second one if the chosen dataset is the first. If nothing is
+    chosen, the first two datasets are compared.
     """
     pair = _find_pair(ranking.reported.items, choice)
     if len(pair) < 2:
         return None
 
     above, below = pair
-    view, weights = ranking.view, ranking.scoring.weights
+    view = ranking.view
+    weights = ranking.scoring.weights
     positions = np.array([view.find_position(item.id) for item in pair], np.int64)
     [comparison] = compare_records(view, positions, weights)
 
@@ -53,7 +58,7 @@ def compare_with_rival(ranking: ProjectRanking, choice: ReportedChoice | None) -
 
 
 def _find_pair(items: Sequence[ExplainedItem], choice: ReportedChoice | None) -> Sequence[ExplainedItem]:
-    """Return the two datasets to compare in the order of the ranking, or fewer if there are not two."""
+    """Return the two datasets to compare in the order of the ranking, or fewer items if there are no two."""
     if choice is None:
         return items[:2]
     if choice.standing is None:
@@ -66,7 +71,7 @@ def _find_pair(items: Sequence[ExplainedItem], choice: ReportedChoice | None) ->
 def _reported_difference(
     difference: CriterionDifference, above: ExplainedItem, below: ExplainedItem
 ) -> ReportedDifference:
-    """Return the difference between two datasets in one criterion. Criteria without a weight add no points."""
+    """Convert the difference between two datasets in one criterion. Criteria without a weight have no points."""
     name = difference.criterion
     return ReportedDifference(
         criterion_name=name,
@@ -96,14 +101,13 @@ def measure_robustness(ranking: ProjectRanking) -> ReportedRobustness | None:
 
 
 def _reported_place(stability: RecordStability, ranking: ProjectRanking) -> ReportedPlace:
-    """Return the stability of one dataset's place when the weights vary, and the dataset that may overtake it."""
+    """Convert the stability of one dataset's place, adding the names of the dataset and of its possible overtaker."""
     positions = [stability.position]
     if stability.overtaken_by is not None:
         positions.append(stability.overtaken_by.position)
 
-    # The first position is that of the dataset, and the second one, if any, that of its overtaker.
-    [dataset_id, *_] = ranking.view.ids(np.array(positions)).tolist()
-    [name, *overtakers] = ranking.view.names(np.array(positions))
+    dataset_id = ranking.view.ids(np.array(positions)).tolist()[0]
+    name, *overtaker_names = ranking.view.names(np.array(positions))
 
     return ReportedPlace(
         dataset_id=dataset_id,
@@ -117,7 +121,7 @@ def _reported_place(stability: RecordStability, ranking: ProjectRanking) -> Repo
         worst_rank=stability.worst_rank,
         best_place=stability.best_place,
         worst_place=stability.worst_place,
-        overtaken_by=overtakers[0] if overtakers else None,
+        overtaken_by=overtaker_names[0] if overtaker_names else None,
         verdict=stability.verdict,
     )
 
@@ -125,10 +129,10 @@ def _reported_place(stability: RecordStability, ranking: ProjectRanking) -> Repo
 def find_prospects(
     ranking: ProjectRanking, comparison: ReportedComparison | None, choice: ReportedChoice | None
 ) -> list[ReportedProspects]:
-    """Return the possible changes of rank of the two datasets that a report compares.
+    """Return the possible changes in the ranks of the two datasets that a report compares.
 
-    For the lower one, the result includes the smallest set of attributes that would put it in the place of the upper
-    one. If there is no comparison, the result is about the chosen or the first dataset alone.
+    For the lower dataset, the result includes the smallest set of attributes that would raise it to the rank of the
+    upper one. If there is no comparison, only the chosen or the first dataset is examined.
     """
     if comparison is not None:
         above, below = comparison.above, comparison.below
@@ -139,17 +143,23 @@ def find_prospects(
 
 
 def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: int | None = None) -> ReportedProspects:
-    """Return the possible changes of rank of one dataset: the attributes that would raise its score if verified."""
+    """Return the possible changes in the rank of one dataset if its unknown attributes were verified.
+
+    Args:
+        item: the dataset.
+        ranking: the ranking of the project.
+        target_rank: the rank to reach with the smallest set of attributes, or None if there is no target.
+    """
     position = ranking.view.find_position(item.id)
     assert position is not None, "the dataset has been read from this view"
-    report = find_lifts(ranking.view, ranking.query, ranking.scoring.weights, position, target_rank)
+    rank_changes = find_lifts(ranking.view, ranking.query, ranking.scoring.weights, position, target_rank)
 
     lifts = [
         ReportedLift(lift.attribute, lift.value, lift.gain, lift.score, lift.rank)
-        for lift in report.lifts
+        for lift in rank_changes.lifts
         if lift.gain > 0
     ]
-    smallest_set = report.smallest_set
+    smallest_set = rank_changes.smallest_set
 
     return ReportedProspects(
         dataset_id=item.id,
@@ -157,8 +167,8 @@ def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: i
         rank=item.rank,
         place=item.place,
         tied_with=item.tied_with,
-        best_rank=report.unknown_ranks.best,
-        worst_rank=report.unknown_ranks.worst,
+        best_rank=rank_changes.unknown_ranks.best,
+        worst_rank=rank_changes.unknown_ranks.worst,
         lifts=lifts,
         target_rank=target_rank,
         smallest_set=None if smallest_set is None else smallest_set.attributes,

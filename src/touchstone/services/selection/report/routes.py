@@ -1,4 +1,4 @@
-"""The route of the report on a project."""
+"""The route that returns the report on a project."""
 
 import asyncio
 from typing import Any, Final
@@ -11,7 +11,7 @@ from touchstone.http.error_responses import request_locale
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import ProjectKey, RequestContext
 from touchstone.services.selection.openapi import ETAG, NOT_MODIFIED, describe_operation
-from touchstone.services.selection.report.document_builder import lay_out
+from touchstone.services.selection.report.document_builder import build_document
 from touchstone.services.selection.report.fact_types import ReportContent
 from touchstone.services.selection.report.formats import (
     FORMAT,
@@ -45,10 +45,10 @@ _FILE_NAME: Final = {
     openapi_extra=describe_operation(REPORT_PARAMETERS, conditional_header="If-None-Match"),
 )
 async def get_report(request: Request, project_id: ProjectKey) -> Response:
-    """Return what the project chose and why, on which evidence, what is unknown, and what would change the choice.
+    """Return the choice of the project with its reasons and its evidence, the unknown facts, and the effect of changes.
 
-    The same state of the project and of the catalog always gives the same bytes. The report carries a digest of what it
-    states, which is the same in every format and language.
+    The same state of the project and of the catalog always gives the same bytes. The report contains a digest of its
+    facts, which is the same in every format and language.
     """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
@@ -71,13 +71,13 @@ async def _render(content: ReportContent, format_key: str, locale: str, pdf_rend
     """Return a report in a format and a language.
 
     Raises:
-        ReportUnavailable: the PDF could not be typeset.
+        ReportUnavailable: the PDF could not be typeset within the limits.
     """
-    # A report takes some milliseconds, during which other requests are answered.
+    # Rendering takes milliseconds, so it runs in a thread and does not delay other requests.
     if format_key == "json":
         return await asyncio.to_thread(report_json, content)
 
-    document = await asyncio.to_thread(lay_out, content, locale)
+    document = await asyncio.to_thread(build_document, content, locale)
     if format_key == "pdf":
         return await pdf_renderer.render(document)
     return await asyncio.to_thread(render_html, document)

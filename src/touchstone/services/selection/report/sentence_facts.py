@@ -1,15 +1,15 @@
-"""What the sentences in `messages.reasons` are made of, taken from what a report states."""
+"""The arguments of the sentences in `messages.reasons`, derived from the facts of a report."""
 
 from touchstone.messages.reasons import (
     ComparisonFacts,
-    EstablishedValue,
     RankRangeFacts,
     StabilityFacts,
     TargetRankFacts,
+    VerifiedValue,
     WeightChange,
 )
 from touchstone.ranking.criteria import CRITERION_LABELS
-from touchstone.ranking.reasons.lifts import best_value
+from touchstone.ranking.reasons.best_case import best_value
 from touchstone.services.selection.reason_labels import ATTRIBUTE_LABELS, labeled_points
 from touchstone.services.selection.report.fact_types import (
     ReportedComparison,
@@ -39,7 +39,7 @@ def comparison_facts(comparison: ReportedComparison) -> ComparisonFacts:
 
 
 def stability_facts(place: ReportedPlace, robustness: ReportedRobustness, total_count: int) -> StabilityFacts:
-    """Return the arguments of the sentence about the robustness of a place."""
+    """Return the arguments of the sentence about the stability of a place."""
     return StabilityFacts(
         name=place.name,
         k=robustness.k,
@@ -54,13 +54,11 @@ def stability_facts(place: ReportedPlace, robustness: ReportedRobustness, total_
 
 
 def lifts_facts(prospects: ReportedProspects) -> TargetRankFacts:
-    """Return the facts for the sentence about the attributes that would raise a dataset to a certain rank."""
+    """Return the arguments of the sentence about the attributes that would raise a dataset to its target rank."""
     attributes = None
     if prospects.smallest_set is not None:
-        # Together, attributes may raise a score that none of them raises alone by as much as a number can show.
-        attributes = [
-            EstablishedValue(ATTRIBUTE_LABELS[name], bool(best_value(name))) for name in prospects.smallest_set
-        ]
+        # `prospects.lifts` may lack attributes of the set, since it contains only those that raise the score alone.
+        attributes = [VerifiedValue(ATTRIBUTE_LABELS[name], bool(best_value(name))) for name in prospects.smallest_set]
 
     return TargetRankFacts(
         name=prospects.name,

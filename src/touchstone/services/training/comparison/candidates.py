@@ -23,12 +23,14 @@ class Candidate(Struct, frozen=True):
     Attributes:
         source: the data file and the record.
         rank: the position in the ranking, or None if the request names the dataset.
+        keys: the number and the UUID of the dataset, after the key under which the request names it.
         target: the column to predict according to the request or the record, or None if neither names one.
         options: the options of the request for this dataset.
     """
 
     source: DatasetSource
     rank: int | None
+    keys: tuple[DatasetKey, ...]
     target: str | None
     options: DatasetOptions
 
@@ -70,8 +72,7 @@ async def iterate_ranked_tables(
                 # It has no file, or was deleted after the ranking was computed.
                 continue
 
-            dataset_uuid = str(source.record["dataset_id"])
-            yield _create_candidate(request, source, dataset_uuid, rank=dataset.rank)
+            yield _create_candidate(request, source, source.dataset_id, rank=dataset.rank)
 
         if len(ranking) < _RANKING_PAGE_SIZE:
             return
@@ -80,7 +81,7 @@ async def iterate_ranked_tables(
 def _create_candidate(
     request: TrainingComparisonRequest, source: DatasetSource, dataset_key: DatasetKey, *, rank: int | None = None
 ) -> Candidate:
-    """Combine a dataset with its options in the request, under its number or under `dataset_key`."""
-    keys = (dataset_key, source.dataset_id)
+    """Combine a dataset with its options in the request, which may be under its number or its UUID."""
+    keys = (dataset_key, source.dataset_id, str(source.record["dataset_id"]))
     target = request.target_for(*keys) or source.target
-    return Candidate(source, rank, target, request.options_for(*keys))
+    return Candidate(source, rank, keys, target, request.options_for(*keys))

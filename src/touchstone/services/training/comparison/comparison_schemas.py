@@ -57,7 +57,7 @@ class ComparedTrainingView(ComparedView):
     algorithm: str | None
     algorithm_label: str | None
     score: ScoreView | None
-    place: int | None = Field(description="1 plus the number of better scores.")
+    place: int | None = Field(description="1 plus the number of better scores; null if they cannot be compared.")
     tied_with: int = Field(ge=0, description="How many other datasets have exactly this score.")
     overlaps_best: bool = Field(description="Whether the difference from the best score may be chance.")
     warnings: list[WarningView]
@@ -84,7 +84,8 @@ class TrainingComparisonView(BaseModel):
     datasets: list[ComparedTrainingView]
     left_out: list[LeftOutView]
     best_dataset_id: int | None = Field(
-        description="The dataset with the best score; null if no training has a score yet, or if several share it."
+        description="The dataset with the best score; null if no training has a score yet, if several share it, or if "
+        "the scores cannot be compared."
     )
     summary: str = Field(description="Which dataset trains best, and how sure that is, in the caller's language.")
 

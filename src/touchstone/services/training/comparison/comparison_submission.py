@@ -1,7 +1,7 @@
 """The submission of comparisons, which checks every training before any of them is queued."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -81,15 +81,15 @@ async def _check_named_datasets(ctx: JobRequestContext, shared: _SharedInputs) -
 
     Raises:
         DatasetNotFound, DataFileUnreadable: the caller may see no such dataset, or its file cannot be opened.
-        InvalidJobRequest: one of the trainings cannot work.
+        InvalidJobRequest: one of the trainings cannot work, or an option has no effect.
     """
     candidates = await load_named_datasets(ctx, shared.request)
+    _require_effect(shared.request, candidates)
     datasets = await asyncio.gather(*(_check_candidate(ctx, shared, candidate) for candidate in candidates))
 
-    for position, dataset in enumerate(datasets):
+    for position, (candidate, dataset) in enumerate(zip(candidates, datasets, strict=True)):
         if dataset.refusal is not None:
-            field = f"dataset_ids.{position}"
-            raise InvalidJobRequest(dataset.refusal.code, field=field, facts=dataset.refusal.facts)
+            raise _invalid_request(shared.request, candidate, dataset.refusal, fallback=f"dataset_ids.{position}")
     return list(datasets)
 
 
@@ -97,11 +97,13 @@ async def _check_ranked_tables(ctx: JobRequestContext, shared: _SharedInputs) ->
     """Return the first datasets of the ranking, each with a training or the reason for leaving it out.
 
     Raises:
-        InvalidJobRequest: none of the first tables can be trained on. The error explains the problem with the first.
+        InvalidJobRequest: an option has no effect, or none of the first tables can be trained on. The error then
+            explains the problem with the first.
         ProjectNotFound: the caller has no such project.
     """
     assert shared.project is not None
     tables = iterate_ranked_tables(ctx, shared.request, shared.project.id)
+    all_candidates: list[Candidate] = []
     datasets: list[NewComparedDataset] = []
 
     # Check as many tables in parallel as are still missing, until there are enough or the ranking has no more.
@@ -111,13 +113,17 @@ async def _check_ranked_tables(ctx: JobRequestContext, shared: _SharedInputs) ->
         if not candidates:
             break
         checked = await asyncio.gather(*(_check_candidate(ctx, shared, candidate) for candidate in candidates))
+        all_candidates += candidates
         datasets += checked
         missing_count -= sum(1 for dataset in checked if dataset.training is not None)
 
+    if not all_candidates:
+        raise InvalidJobRequest("ranking_without_tables", field="project_id")
+    _require_effect(shared.request, all_candidates)
     if missing_count == shared.request.dataset_count:
-        refusal = datasets[0].refusal if datasets else None
-        refusal = refusal or Refusal(code="ranking_without_tables")
-        raise InvalidJobRequest(refusal.code, field="project_id", facts=refusal.facts)
+        refusal = datasets[0].refusal
+        assert refusal is not None
+        raise _invalid_request(shared.request, all_candidates[0], refusal, fallback="project_id")
     return datasets
 
 
@@ -148,7 +154,7 @@ async def _check_candidate(ctx: JobRequestContext, shared: _SharedInputs, candid
     except DataFileUnreadable:
         return replace(dataset, refusal=Refusal(code="file_unreadable"))
     except LearningError as error:
-        return replace(dataset, refusal=Refusal(code=error.code, facts=error.facts))
+        return replace(dataset, refusal=Refusal(code=error.code, facts=error.facts, field=error.field))
     return replace(dataset, training=training)
 
 
@@ -164,7 +170,7 @@ async def _check_training(ctx: JobRequestContext, shared: _SharedInputs, candida
         raise LearningError("target_not_suggested", name=source.name)
     if candidate.rank is not None and source.columns and candidate.target not in source.columns:
         # Many tables of a ranking may lack the column. Avoid reading their files if their columns are known.
-        raise LearningError("target_not_found", name=candidate.target, nearest=None)
+        raise LearningError("target_not_found", field="target", name=candidate.target, nearest=None)
 
     training_request = shared.request.training_request(
         source.dataset_id,
@@ -178,4 +184,31 @@ async def _check_training(ctx: JobRequestContext, shared: _SharedInputs, candida
 
 def _to_refusal(error: FieldError) -> Refusal:
     """Convert an error to the reason for leaving out a dataset."""
-    return Refusal(code=error.kind, facts=dict(error.facts))
+    _request_part, *path = error.loc
+    return Refusal(code=error.kind, facts=dict(error.facts), field=".".join(map(str, path)))
+
+
+def _require_effect(request: TrainingComparisonRequest, candidates: Sequence[Candidate]) -> None:
+    """Raise `InvalidJobRequest` if the request has a target or an option for a dataset that is not compared."""
+    try:
+        request.require_effect([candidate.keys for candidate in candidates])
+    except LearningError as error:
+        raise InvalidJobRequest(error.code, field=error.field, facts=error.facts) from error
+
+
+def _invalid_request(
+    request: TrainingComparisonRequest, candidate: Candidate, refusal: Refusal, *, fallback: str
+) -> InvalidJobRequest:
+    """Return the error for a dataset that cannot be trained on, which names the dataset and the invalid field.
+
+    Args:
+        request: the request for the comparison.
+        candidate: the dataset.
+        refusal: the reason.
+        fallback: the field to name if the reason is the table or the record of the dataset.
+    """
+    field = request.locate(refusal.field, candidate.keys) or fallback
+    name = candidate.source.name
+    sentence_names_dataset = refusal.facts.get("name") == name
+    facts = refusal.facts if sentence_names_dataset else {**refusal.facts, "dataset": name}
+    return InvalidJobRequest(refusal.code, field=field, facts=facts)

@@ -1,1 +1,1 @@
-"""The sections of a report: each module puts one part of what the report states into words."""
+"""The sections of a report. Each module puts one part of the facts into words."""

@@ -1,4 +1,4 @@
-"""The section of a report about what would change the ranking: other weights, and attributes that become known."""
+"""The report section about the effect of other weights and of newly verified attributes on the ranking."""
 
 from typing import Final
 
@@ -22,12 +22,12 @@ from touchstone.services.selection.report.fact_types import (
 from touchstone.services.selection.report.language import DASH, ReportLanguage
 
 MAX_LIFTS: Final = 5
-"""How many attributes that would raise a dataset are listed; JSON has all of them."""
+"""The maximum number of attributes in a table of score gains. The JSON format contains all of them."""
 _VERDICT_STYLES: Final = {Verdict.ROBUST: Style.GOOD, Verdict.FRAGILE: Style.UNKNOWN}
 
 
 def changes_section(content: ReportContent, language: ReportLanguage) -> Section:
-    """Return the section with the robustness of the first places, and what would raise the datasets compared."""
+    """Return the section with the stability of the first places, and the possible gains of the compared datasets."""
     title = language.text("changes")
     if content.robustness is None:
         return Section("changes", title, [paragraph(language.text("nothing_matches"))])
@@ -41,7 +41,7 @@ def changes_section(content: ReportContent, language: ReportLanguage) -> Section
         blocks.append(paragraph(language.text("robustness_trivial", total=total, k=robustness.k)))
     blocks.append(_robustness_table(content, robustness, language))
 
-    # Nothing can raise a dataset that is first already.
+    # The first dataset cannot rise any further.
     for prospects in content.prospects:
         if prospects.rank > 1:
             blocks += _prospects_blocks(prospects, language)
@@ -49,7 +49,7 @@ def changes_section(content: ReportContent, language: ReportLanguage) -> Section
 
 
 def is_robustness_trivial(content: ReportContent) -> bool:
-    """Return whether no more than k datasets are ranked, so that none can leave the first k."""
+    """Return whether at most k datasets are ranked, so that none can leave the first k."""
     return content.robustness is not None and content.ranking.total_count <= content.robustness.k
 
 
@@ -82,9 +82,14 @@ def _place_row(
     is_chosen: bool,
     has_verdict: bool,
 ) -> Row:
-    """Return the row that shows how stable one place is when the weights vary, with a verdict if `has_verdict`.
+    """Return the row that shows how stable the place of one dataset is when the weights vary.
 
-    A place is None if it lies beyond the places that were counted, ten times as many as the report examines.
+    Args:
+        place: the stability of the place. A best or worst place is None if it is beyond the first 10 k places.
+        robustness: the options and results for all places.
+        language: the language of the report.
+        is_chosen: whether it is the place of the chosen dataset.
+        has_verdict: whether the table has a column with verdicts.
     """
     beyond_limit = language.text("beyond", limit=10 * robustness.k)
     best = beyond_limit if place.best_place is None else language.integer(place.best_place)
@@ -101,11 +106,11 @@ def _place_row(
     ]
     if has_verdict:
         cells.append(text_cell(language.text(f"verdict_{place.verdict}"), _VERDICT_STYLES[place.verdict]))
-    return Row(cells, is_emphasised=is_chosen)
+    return Row(cells, is_emphasized=is_chosen)
 
 
 def _prospects_blocks(prospects: ReportedProspects, language: ReportLanguage) -> list[Block]:
-    """Return the attributes that would raise one dataset most."""
+    """Return a table of the attributes that would raise the score of one dataset most, or a sentence if none would."""
     if not prospects.lifts:
         return [paragraph(language.text("lifts_nothing", name=prospects.name), Style.MUTED)]
 

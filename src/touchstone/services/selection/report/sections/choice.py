@@ -1,4 +1,4 @@
-"""The section of a report about the choice: what was chosen and why, and how it compares with its rival."""
+"""The report section about the chosen dataset, the reason for the choice, and the comparison with its rival."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -34,8 +34,8 @@ from touchstone.services.selection.report.language import DASH, ReportLanguage
 from touchstone.services.selection.report.sections.evidence import origin_of_quote, without_emphasis
 from touchstone.services.selection.report.sections.ranking import gate_lines
 
-SHORT_DIGEST: Final = 12
-"""How many digits of a digest the history shows; JSON has all of them."""
+SHORT_DIGEST_LENGTH: Final = 12
+"""The number of digits of a digest in the history. The JSON format contains all of them."""
 _STATE_STYLES: Final = {
     ChosenDatasetState.UNCHANGED: Style.GOOD,
     ChosenDatasetState.CHANGED: Style.UNKNOWN,
@@ -63,21 +63,24 @@ def choice_section(content: ReportContent, language: ReportLanguage) -> Section:
 
 
 def lines_without_choice(content: ReportContent, language: ReportLanguage) -> Iterator[Line]:
-    """Yield that nothing has been chosen yet, or which choice was taken back, when and why."""
-    for decision in content.history:
-        if decision.dataset is not None:
-            name, date = language.dataset(decision.dataset), language.moment(decision.superseded_at)
-            yield Line(language.text("choice_was_taken_back", name=name, date=date), Style.STRONG)
-            reason = content.history[0].reason
-            if reason:
-                yield Line(language.text("reason_given"))
-                yield Line(reason, Style.QUOTE)
-            return
-    yield Line(language.text("chosen_nothing"), Style.STRONG)
+    """Yield that nothing has been chosen yet, or the choice that was taken back, with the date and the reason."""
+    last_choice = next((decision for decision in content.history if decision.dataset is not None), None)
+    if last_choice is None or last_choice.dataset is None:
+        yield Line(language.text("chosen_nothing"), Style.STRONG)
+        return
+
+    name = language.dataset(last_choice.dataset)
+    date = language.timestamp(last_choice.superseded_at)
+    yield Line(language.text("choice_was_taken_back", name=name, date=date), Style.STRONG)
+    # The newest entry of the history is the withdrawal of the choice.
+    reason = content.history[0].reason
+    if reason:
+        yield Line(language.text("reason_given"))
+        yield Line(reason, Style.QUOTE)
 
 
 def _choice_facts(content: ReportContent, choice: ReportedChoice, language: ReportLanguage) -> list[Fact]:
-    """Return the chosen dataset with its rank, its gates and the reason for the choice."""
+    """Return the chosen dataset with its state, its rank, its gates and the reason for the choice."""
     dataset = choice.dataset
     lines = [Line(language.dataset(dataset), Style.STRONG)]
     if dataset.dataset_id is not None:
@@ -90,11 +93,13 @@ def _choice_facts(content: ReportContent, choice: ReportedChoice, language: Repo
         objective = Line(without_emphasis(dataset.objective), Style.QUOTE)
         facts.append(Fact(language.text("choice_objective"), [objective]))
 
-    is_gone = choice.state is ChosenDatasetState.WITHDRAWN
-    rank = language.text("choice_rank_gone" if is_gone else "choice_rank_none")
     if choice.standing is not None:
         place = language.rank(choice.standing)
         rank = language.text("choice_rank_of", rank=place, total=content.ranking.total_count)
+    elif choice.state is ChosenDatasetState.WITHDRAWN:
+        rank = language.text("choice_rank_gone")
+    else:
+        rank = language.text("choice_rank_none")
     facts.append(Fact(language.text("choice_rank"), [Line(rank)]))
     if choice.standing is not None and content.need.gates:
         facts.append(Fact(language.text("gates"), gate_lines(choice.standing, content.need, language)))
@@ -108,7 +113,7 @@ def _state_lines(choice: ReportedChoice, language: ReportLanguage) -> Iterator[L
     """Yield the present state of the chosen dataset, its changed fields, and its digest at the time of the choice."""
     yield Line(language.text(f"state_{choice.state}"), _STATE_STYLES[choice.state])
     if choice.changed_fields:
-        # A value, its evidence and the claims about it have the same label.
+        # The value of an attribute, its evidence and its claims are separate fields with the same label.
         labels = dict.fromkeys(language.field(name) for name in choice.changed_fields)
         yield Line(language.text("changed_fields", fields=language.enumeration(list(labels))))
     if choice.digest is not None:
@@ -116,7 +121,13 @@ def _state_lines(choice: ReportedChoice, language: ReportLanguage) -> Iterator[L
 
 
 def _history_table(history: Sequence[ReportedDecision], total_count: int, language: ReportLanguage) -> Table:
-    """Return the newest choices for the project, of `total_count`, with their authors, reasons and ranks."""
+    """Return the table of the newest choices for the project.
+
+    Args:
+        history: the newest choices, the newest first.
+        total_count: the number of all choices for the project.
+        language: the language of the report.
+    """
     has_authors = any(decision.by for decision in history)
     columns = [
         Column(language.text("decision_date_author" if has_authors else "decision_date"), width=1.5),
@@ -133,11 +144,11 @@ def _history_table(history: Sequence[ReportedDecision], total_count: int, langua
 
 
 def _history_row(decision: ReportedDecision, language: ReportLanguage, *, has_authors: bool) -> Row:
-    """Return the row of one choice in the table of the history.
+    """Return the row of one choice in the history.
 
-    It names the author of the choice if `has_authors`, that is, if the author of any choice in the table has a name.
+    `has_authors` is whether the table shows authors, which is the case if the author of any choice in it has a name.
     """
-    date_lines = [Line(language.moment(decision.at))]
+    date_lines = [Line(language.timestamp(decision.at))]
     if has_authors:
         date_lines.append(Line(language.author(decision), Style.MUTED))
 
@@ -149,12 +160,12 @@ def _history_row(decision: ReportedDecision, language: ReportLanguage, *, has_au
 
     rank = DASH
     if decision.rank is not None and decision.total_count is not None:
-        decided_place = language.place(decision.place or decision.rank, decision.tied_with)
-        rank = language.text("choice_rank_of", rank=decided_place, total=decision.total_count)
+        place = language.place(decision.place or decision.rank, decision.tied_with)
+        rank = language.text("choice_rank_of", rank=place, total=decision.total_count)
 
     dataset_cell = Cell(_lines_of_chosen_dataset(decision, language))
-    cells = [Cell(date_lines), dataset_cell, status, text_cell(rank), _reason(decision, language)]
-    return Row(cells, is_emphasised=is_current)
+    cells = [Cell(date_lines), dataset_cell, status, text_cell(rank), _reason_cell(decision, language)]
+    return Row(cells, is_emphasized=is_current)
 
 
 def _lines_of_chosen_dataset(decision: ReportedDecision, language: ReportLanguage) -> list[Line]:
@@ -162,16 +173,17 @@ def _lines_of_chosen_dataset(decision: ReportedDecision, language: ReportLanguag
     if decision.dataset is None:
         return [Line(language.text("choice_taken_back"), Style.MUTED)]
 
-    dataset = [Line(language.dataset(decision.dataset), Style.STRONG)]
+    lines = [Line(language.dataset(decision.dataset), Style.STRONG)]
     if decision.is_withdrawn:
-        dataset.append(Line(language.text("withdrawn"), Style.BAD))
+        lines.append(Line(language.text("withdrawn"), Style.BAD))
     if decision.digest is not None:
-        dataset.append(Line(language.text("short_digest", digest=decision.digest[:SHORT_DIGEST]), Style.MUTED))
-    return dataset
+        digest_start = decision.digest[:SHORT_DIGEST_LENGTH]
+        lines.append(Line(language.text("short_digest", digest=digest_start), Style.MUTED))
+    return lines
 
 
-def _reason(decision: ReportedDecision, language: ReportLanguage) -> Cell:
-    """Return the reason that was given for a choice."""
+def _reason_cell(decision: ReportedDecision, language: ReportLanguage) -> Cell:
+    """Return a cell with the reason for a choice."""
     if decision.reason:
         return text_cell(decision.reason, Style.QUOTE)
     return text_cell(language.text("reason_none"), Style.MUTED)
@@ -192,7 +204,7 @@ def _difference_row(difference: ReportedDifference, language: ReportLanguage) ->
 
 
 def _points_cell(weight: float, points: float, value: float | None, language: ReportLanguage) -> Cell:
-    """Return the points of a criterion, or its value if it has no weight and therefore no points."""
+    """Return a cell with the points of a criterion, or with its value if it has no weight and therefore no points."""
     if value is None:
         return text_cell("?", Style.UNKNOWN)
     if weight > 0:
@@ -201,19 +213,23 @@ def _points_cell(weight: float, points: float, value: float | None, language: Re
 
 
 def _reversing_weight_cell(difference: ReportedDifference, language: ReportLanguage) -> Cell:
-    """Return a cell with the weight that reverses the order. At a weight of 0, the two datasets are equal."""
+    """Return a cell with the weight of a criterion beyond which the order of two datasets is reversed.
+
+    If the reversing weight is 0, the two datasets have equal scores there but are not reversed.
+    """
     weight, reversing_weight = difference.weight, difference.reversing_weight
     if reversing_weight is None:
         return text_cell(DASH)
-    if reversing_weight == 0 < weight:
+    if reversing_weight == 0 and weight > 0:
         return Cell([Line(DASH), Line(language.text("tie_at_zero"), Style.MUTED)])
 
-    is_rise = reversing_weight >= weight
-    return text_cell(f"{'>' if is_rise else '<'} {language.bound(reversing_weight, is_lower=is_rise)}")
+    if reversing_weight >= weight:
+        return text_cell(f"> {language.bound(reversing_weight, is_lower=True)}")
+    return text_cell(f"< {language.bound(reversing_weight, is_lower=False)}")
 
 
 def _comparison_table(comparison: ReportedComparison, language: ReportLanguage) -> Table:
-    """Return the points of two datasets criterion by criterion, with the differences and the scores below."""
+    """Return a table with the points of two datasets by criterion, their differences, and a row with the scores."""
     above, below = comparison.above, comparison.below
     columns = [
         Column(language.text("criterion"), width=2),
@@ -237,39 +253,36 @@ def _comparison_table(comparison: ReportedComparison, language: ReportLanguage) 
             text_cell(""),
             text_cell(""),
         ],
-        is_emphasised=True,
+        is_emphasized=True,
     )
     caption = language.text("comparison_caption", above=above.dataset_name, below=below.dataset_name)
     return Table(caption, columns, [*rows, total])
 
 
-def _sources_table(comparison: ReportedComparison, need: ReportedNeed, language: ReportLanguage) -> Table:
-    """Return a table with the sources of the values behind the weighted criteria of two datasets."""
+def _sources_table(comparison: ReportedComparison, project_need: ReportedNeed, language: ReportLanguage) -> Table:
+    """Return a table with the sources of the values that the weighted criteria of two datasets are computed from."""
     columns = [
         Column(language.text("criterion"), width=1),
         Column(comparison.above.dataset_name, width=2),
         Column(comparison.below.dataset_name, width=2),
     ]
     sources_by_column = (comparison.above_sources, comparison.below_sources)
-    rows = [
-        Row(
-            [
-                text_cell(language.criterion(weight.criterion_name)),
-                *(Cell(list(_source_lines(weight.criterion_name, sources, language))) for sources in sources_by_column),
-            ]
-        )
-        for weight in need.weights
-    ]
+    rows: list[Row] = []
+    for weight in project_need.weights:
+        name = weight.criterion_name
+        source_cells = [Cell(list(_source_lines(name, sources, language))) for sources in sources_by_column]
+        rows.append(Row([text_cell(language.criterion(name)), *source_cells]))
     return Table(language.text("sources_caption"), columns, rows)
 
 
 def _source_lines(criterion: str, sources: Sequence[ReportedSource], language: ReportLanguage) -> Iterator[Line]:
-    """Yield the values that a criterion is computed from, each with its level of evidence and its location."""
+    """Yield the values that a criterion is computed from, each with its level of evidence and its origin."""
     relevant_sources = [source for source in sources if source.attribute in FACTS_BY_CRITERION[criterion]]
     for source in relevant_sources:
         if source.value is None or source.level is None:
             continue
-        name, value = language.attribute(source.attribute), language.attribute_value(source.attribute, source.value)
+        name = language.attribute(source.attribute)
+        value = language.attribute_value(source.attribute, source.value)
         yield Line(language.text("known_value", name=name, value=value, level=language.level(source.level)))
         yield Line(_origin_of_value(source, language), Style.MUTED)
 

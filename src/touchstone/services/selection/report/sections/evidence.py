@@ -1,4 +1,4 @@
-"""The section of a report that shows what is known about a dataset, with the quotes that show it."""
+"""The report section about the attributes of a dataset and the quotes that support their values."""
 
 import re
 from collections.abc import Iterator
@@ -27,11 +27,11 @@ from touchstone.services.selection.report.language import ReportLanguage
 _BOLD: Final = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 _NUMBER: Final = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 MAX_CLAIMS: Final = 3
-"""How many claims about one attribute are shown in words; JSON has all of them."""
+"""The maximum number of claims shown for one attribute. The JSON format contains all of them."""
 
 
 def evidence_section(content: ReportContent, language: ReportLanguage) -> Section:
-    """Return the section with the attributes of the dataset and the claims behind them."""
+    """Return the section with the attributes of the dataset and the claims about them."""
     title = language.text("evidence")
     evidence = content.evidence
     if evidence is None:
@@ -43,7 +43,7 @@ def evidence_section(content: ReportContent, language: ReportLanguage) -> Sectio
         paragraph(language.text("levels_scale"), Style.MUTED),
     ]
     if evidence.kept_at is not None:
-        blocks.append(paragraph(language.text("evidence_kept", date=language.moment(evidence.kept_at)), Style.BAD))
+        blocks.append(paragraph(language.text("evidence_kept", date=language.timestamp(evidence.kept_at)), Style.BAD))
     if not evidence.is_chosen:
         blocks.append(paragraph(language.text("evidence_first"), Style.MUTED))
 
@@ -58,9 +58,7 @@ def evidence_section(content: ReportContent, language: ReportLanguage) -> Sectio
 
 def value_style(attribute: ReportedAttribute) -> Style:
     """Return the style for the value of an attribute, which shows whether the value is known."""
-    if attribute.value is None:
-        return Style.UNKNOWN
-    return Style.STRONG
+    return Style.UNKNOWN if attribute.value is None else Style.STRONG
 
 
 def _attribute_row(attribute: ReportedAttribute, language: ReportLanguage) -> Row:
@@ -68,14 +66,14 @@ def _attribute_row(attribute: ReportedAttribute, language: ReportLanguage) -> Ro
     return Row(
         [
             text_cell(language.attribute(attribute.name)),
-            Cell(list(_known_lines(attribute, language))),
-            Cell(list(_claim_lines(attribute, language))),
+            Cell(list(_value_lines(attribute, language))),
+            Cell(list(_lines_of_claims(attribute, language))),
         ]
     )
 
 
-def _known_lines(attribute: ReportedAttribute, language: ReportLanguage) -> Iterator[Line]:
-    """Yield the value of an attribute with its level, and what to bear in mind about it."""
+def _value_lines(attribute: ReportedAttribute, language: ReportLanguage) -> Iterator[Line]:
+    """Yield the value of an attribute with its level of evidence, and reasons to be careful with it."""
     value = language.attribute_value(attribute.name, attribute.value, is_applicable=not attribute.not_applicable)
     yield Line(value, value_style(attribute))
 
@@ -87,21 +85,21 @@ def _known_lines(attribute: ReportedAttribute, language: ReportLanguage) -> Iter
         yield Line(language.text("conflicting"), Style.BAD)
 
 
-def _claim_lines(attribute: ReportedAttribute, language: ReportLanguage) -> Iterator[Line]:
-    """Yield the claims about an attribute, the best supported first."""
+def _lines_of_claims(attribute: ReportedAttribute, language: ReportLanguage) -> Iterator[Line]:
+    """Yield the claims about an attribute, the strongest first, or say that there are none."""
     if not attribute.claims:
         yield Line(language.text("no_evidence"), Style.UNKNOWN)
         return
 
-    best_first = sorted(attribute.claims, key=lambda claim: -claim.level.strength)
-    for claim in best_first[:MAX_CLAIMS]:
+    strongest_first = sorted(attribute.claims, key=lambda claim: -claim.level.strength)
+    for claim in strongest_first[:MAX_CLAIMS]:
         yield from _lines_of_claim(claim, language)
-    if len(best_first) > MAX_CLAIMS:
-        yield Line(language.text("more_claims", count=len(best_first) - MAX_CLAIMS), Style.MUTED)
+    if len(strongest_first) > MAX_CLAIMS:
+        yield Line(language.text("more_claims", count=len(strongest_first) - MAX_CLAIMS), Style.MUTED)
 
 
 def _lines_of_claim(claim: ReportedClaim, language: ReportLanguage) -> Iterator[Line]:
-    """Yield the quote of a claim with its source and its review, or say that there is none."""
+    """Yield the quote of a claim with its source, or the origin of a claim without a quote, and then its review."""
     if claim.quote:
         yield Line(without_emphasis(claim.quote), Style.QUOTE)
         origin = origin_of_quote(claim)
@@ -127,7 +125,7 @@ def without_emphasis(quote: str) -> str:
 
 
 def shows_number(quote: str, value: ClaimValue) -> bool:
-    """Return whether a quote contains the number of a claim. For claims about flags, any quote will do."""
+    """Return whether a quote contains the number that a claim states, or True for claims about flags."""
     if value is None or isinstance(value, bool):
         return True
     numbers = {number.replace(",", "") for number in _NUMBER.findall(quote)}
@@ -135,7 +133,7 @@ def shows_number(quote: str, value: ClaimValue) -> bool:
 
 
 def origin_of_quote(claim: ReportedClaim | ReportedSource) -> str:
-    """Return the location of a claim's quote: the document and the place in it."""
+    """Return the document of a claim's quote and the place in it, or an empty string if both are unknown."""
     source = claim.source
     document = "" if source is None else source.name or source.url or source.kind or ""
     return ", ".join(part for part in (document, claim.place) if part)

@@ -1,4 +1,4 @@
-"""The section of a report that goes through points of law and says which facts speak to each of them."""
+"""The report section about points of law and the evidence for each of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -47,33 +47,33 @@ def _points_table(
     content: ReportContent,
     language: ReportLanguage,
 ) -> Table:
-    """Return the table of the points of one law with the facts that speak to each of them."""
+    """Return the table of the points of one law with the evidence for each of them."""
     columns = [Column(language.text("point"), width=2), Column(language.text("facts_of_report"), width=3)]
 
     rows: list[Row] = []
     for point in points:
-        fact_lines = list(_facts_of_point(point, attributes, content, language))
-        rows.append(Row([text_cell(language.legal_point(point.point)), Cell(fact_lines)]))
+        evidence_lines = list(_evidence_lines(point, attributes, content, language))
+        rows.append(Row([text_cell(language.legal_point(point.point)), Cell(evidence_lines)]))
     return Table(language.text(caption_key), columns, rows)
 
 
-def _facts_of_point(
+def _evidence_lines(
     point: ReportedPoint, attributes: Mapping[str, ReportedAttribute], content: ReportContent, language: ReportLanguage
 ) -> Iterator[Line]:
-    """Yield the facts in the report that are evidence for a point of law, or say that there is none."""
+    """Yield the facts in the report that are evidence for a point of law, or say that there are none."""
     if not point.has_evidence:
         yield Line(language.text("no_evidence"), Style.UNKNOWN)
 
     for name in point.attributes:
-        line = _line_of_attribute(attributes[name], language)
+        line = _attribute_line(attributes[name], language)
         if line is not None:
             yield line
     for part in point.parts:
         yield Line(language.text(f"part_{part}", count=content.ranking.total_count))
 
 
-def _line_of_attribute(attribute: ReportedAttribute, language: ReportLanguage) -> Line | None:
-    """Return one line about an attribute and its evidence, or None if nothing is known."""
+def _attribute_line(attribute: ReportedAttribute, language: ReportLanguage) -> Line | None:
+    """Return a line about an attribute and its evidence, or None if there are no claims about it."""
     name = language.attribute(attribute.name)
     if attribute.is_evident:
         value = language.attribute_value(attribute.name, attribute.value, is_applicable=not attribute.not_applicable)

@@ -1,4 +1,4 @@
-"""The report section about the ranked dataset that trains the best model."""
+"""The report section that compares the models trained on the ranked datasets."""
 
 from touchstone.services.selection.report.document import (
     Block,
@@ -24,7 +24,7 @@ from touchstone.services.selection.report.model_comparison_facts import (
 
 
 def model_comparison_section(content: ReportContent, language: ReportLanguage) -> Section | None:
-    """Return the section about the newest comparison of models, or None if none has ended."""
+    """Return the section about the newest finished comparison of models, or None if there is none."""
     comparison = content.model_comparison
     if comparison is None:
         return None
@@ -32,7 +32,7 @@ def model_comparison_section(content: ReportContent, language: ReportLanguage) -
     blocks: list[Block] = [
         paragraph(str(language.translation(comparison.summary))),
         _models_table(comparison, language),
-        FactList([Fact(language.text("training_finished"), [Line(language.moment(comparison.finished_at))])]),
+        FactList([Fact(language.text("training_finished"), [Line(language.timestamp(comparison.finished_at))])]),
     ]
     if comparison.left_out:
         lines = [Line(_omission_sentence(omission, language)) for omission in comparison.left_out]
@@ -51,28 +51,27 @@ def _models_table(comparison: ReportedModelComparison, language: ReportLanguage)
         Column(language.text("interval"), is_number=True, width=1.4),
         Column(language.text("models_baseline"), is_number=True, width=1.2),
     ]
-    rows = [Row(_model_cells(model, language), is_emphasised=model.place == 1) for model in comparison.models]
+    rows = [Row(_model_cells(model, language), is_emphasized=model.place == 1) for model in comparison.models]
     return Table(language.text("models_table"), columns, rows)
 
 
 def _model_cells(model: ReportedModel, language: ReportLanguage) -> list[Cell]:
-    """Return the cells of the table of models for the model of one dataset."""
+    """Return the cells of the row of one model."""
     interval = DASH
     if model.low is not None and model.high is not None:
         interval = f"{language.number(model.low)} – {language.number(model.high)}"
 
-    # Below the name of the dataset are the target, and reasons to be careful with the result.
-    lines = [Line(model.name)]
+    dataset_lines = [Line(model.name)]
     if model.target is not None:
-        lines.append(Line(language.text("models_target", target=model.target), Style.MUTED))
+        dataset_lines.append(Line(language.text("models_target", target=model.target), Style.MUTED))
     if model.overlaps_best:
-        lines.append(Line(language.text("models_overlap"), Style.UNKNOWN))
+        dataset_lines.append(Line(language.text("models_overlap"), Style.UNKNOWN))
     if model.warnings:
-        lines.append(Line(language.text("models_warnings", count=model.warnings), Style.UNKNOWN))
+        dataset_lines.append(Line(language.text("models_warnings", count=model.warnings), Style.UNKNOWN))
 
     return [
         text_cell(DASH if model.place is None else language.place(model.place, model.tied_with)),
-        Cell(lines),
+        Cell(dataset_lines),
         text_cell(DASH if model.rank is None else language.integer(model.rank)),
         text_cell(DASH if model.metric is None else language.metric(model.metric)),
         text_cell(language.number(model.value)),
@@ -82,6 +81,6 @@ def _model_cells(model: ReportedModel, language: ReportLanguage) -> list[Cell]:
 
 
 def _omission_sentence(omission: ReportedOmission, language: ReportLanguage) -> str:
-    """Return the sentence that says which dataset of the ranking was left out, and why."""
+    """Return the name of a dataset that was left out of the comparison, and the reason."""
     reason = str(language.translation(omission.reason))
     return language.text("labelled", label=omission.name, value=reason)

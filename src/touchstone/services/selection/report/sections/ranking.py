@@ -1,4 +1,4 @@
-"""The section of a report that shows the first datasets of the ranking, and where their points come from."""
+"""The report section about the first datasets of the ranking and their points by criterion."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -25,12 +25,12 @@ from touchstone.services.selection.report.fact_types import ReportContent, Repor
 from touchstone.services.selection.report.language import DASH, ReportLanguage
 
 MAX_CRITERIA: Final = 6
-"""How many criteria fit beside one another on a page."""
+"""The maximum number of criteria in one table, as many as fit on a page."""
 _GATE_STYLES: Final = {GateOutcome.FAILED: Style.BAD, GateOutcome.UNKNOWN: Style.UNKNOWN}
 
 
 def ranking_section(content: ReportContent, language: ReportLanguage) -> Section:
-    """Return the section with the ranking."""
+    """Return the section with the ranking and the points of each criterion."""
     if not content.ranking.items:
         return Section("ranking", language.text("ranking"), [paragraph(language.text("nothing_matches"))])
 
@@ -54,7 +54,7 @@ def _notes(ranking: ReportedRanking, language: ReportLanguage) -> Iterator[Parag
 
 
 def shown_items(content: ReportContent) -> list[ExplainedItem]:
-    """Return the first items of the ranking, and after them the chosen one if it is not among them."""
+    """Return the first items of the ranking, followed by the chosen one if it is not among them."""
     items = list(content.ranking.items)
     standing = content.choice.standing if content.choice else None
     if standing is not None and standing.id not in {item.id for item in items}:
@@ -63,7 +63,7 @@ def shown_items(content: ReportContent) -> list[ExplainedItem]:
 
 
 def _ranking_table(content: ReportContent, language: ReportLanguage) -> Table:
-    """Return the ranking with the scores, how much of the ethical score is known, and the chosen dataset marked."""
+    """Return the table of the ranking, which marks the chosen dataset."""
     columns = [
         Column(language.text("rank"), is_number=True),
         Column(language.text("dataset"), width=3),
@@ -81,35 +81,35 @@ def _ranking_table(content: ReportContent, language: ReportLanguage) -> Table:
 def _ranking_row(item: ExplainedItem, content: ReportContent, language: ReportLanguage) -> Row:
     """Return the row of one dataset in the ranking."""
     is_chosen = content.choice is not None and content.choice.dataset.id == item.id
-    name = [Line(item.dataset_name, Style.STRONG if is_chosen else Style.PLAIN)]
+    dataset_lines = [Line(item.dataset_name, Style.STRONG if is_chosen else Style.PLAIN)]
     if is_chosen:
-        name.append(Line(language.text("is_chosen"), Style.GOOD))
+        dataset_lines.append(Line(language.text("is_chosen"), Style.GOOD))
 
     cells = [
         text_cell(language.rank(item)),
-        Cell(name),
+        Cell(dataset_lines),
         _bounded_cell(Bar(item.score, item.best_case.score), language, is_known=_is_score_known(item)),
         _bounded_cell(Bar(*item.ethical_interval), language, is_known=item.known > 0),
         text_cell(language.text("known_ratio", known=str(item.known))),
     ]
     if content.need.gates:
         cells.append(Cell(_gate_marks(item, language)))
-    return Row(cells, is_emphasised=is_chosen)
+    return Row(cells, is_emphasized=is_chosen)
 
 
 def _is_score_known(item: ExplainedItem) -> bool:
-    """Return whether anything is known about a criterion that the score of a dataset is made of."""
+    """Return whether at least one criterion that contributes to the score of a dataset is known."""
     return not set(item.points).issubset(item.unknown)
 
 
 def open_gates(item: ExplainedItem) -> dict[str, GateOutcome]:
-    """Return the gates that a dataset fails or about which nothing is known, with their verdicts."""
+    """Return the outcomes of the gates that a dataset does not pass, because it fails them or the value is unknown."""
     outcomes = {} if item.gates is UNSET else item.gates
     return {name: outcome for name, outcome in outcomes.items() if outcome is not GateOutcome.PASSED}
 
 
 def _gate_marks(item: ExplainedItem, language: ReportLanguage) -> list[Line]:
-    """Return a dataset's gate verdicts in a few words, for a table."""
+    """Return short lines for a table about the gates that a dataset does not pass, or a line that it passes all."""
     lines = [
         Line(language.text(f"mark_{outcome}", gate=language.gate_label(name)), _GATE_STYLES[outcome])
         for name, outcome in open_gates(item).items()
@@ -117,19 +117,20 @@ def _gate_marks(item: ExplainedItem, language: ReportLanguage) -> list[Line]:
     return lines or [Line(language.text("marks_passed"), Style.GOOD)]
 
 
-def gate_lines(item: ExplainedItem, need: ReportedNeed, language: ReportLanguage) -> list[Line]:
-    """Return the gates that a dataset fails or about which nothing is known, or a line saying that it passes all."""
-    lines = [
-        Line(
-            language.text(f"gate_{outcome}", gate=language.gate_sentence(name, need.gates[name])), _GATE_STYLES[outcome]
-        )
-        for name, outcome in open_gates(item).items()
-    ]
+def gate_lines(item: ExplainedItem, project_need: ReportedNeed, language: ReportLanguage) -> list[Line]:
+    """Return sentences about the gates that a dataset does not pass, or a sentence that it passes all."""
+    lines: list[Line] = []
+    for name, outcome in open_gates(item).items():
+        gate = language.gate_sentence(name, project_need.gates[name])
+        lines.append(Line(language.text(f"gate_{outcome}", gate=gate), _GATE_STYLES[outcome]))
     return lines or [Line(language.text("gates_passed"), Style.GOOD)]
 
 
 def _bounded_cell(bar: Bar, language: ReportLanguage, *, is_known: bool) -> Cell:
-    """Return a cell with a score and its upper bound, or a dash if nothing is known that the score depends on."""
+    """Return a cell with a score and its upper bound.
+
+    A score that only depends on unknown values is shown as a dash.
+    """
     value = language.decimal(bar.value) if is_known else DASH
     if bar.highest == bar.value:
         return Cell([Line(value)], bar)
@@ -137,14 +138,14 @@ def _bounded_cell(bar: Bar, language: ReportLanguage, *, is_known: bool) -> Cell
 
 
 def _points_tables(content: ReportContent, language: ReportLanguage) -> Iterator[Table]:
-    """Yield the points of each criterion for the datasets of the ranking, a few criteria at a time."""
+    """Yield tables with the points of the datasets by criterion, each with at most `MAX_CRITERIA` criteria."""
     names = [weight.criterion_name for weight in content.need.weights]
     for start in range(0, len(names), MAX_CRITERIA):
         yield _points_table(content, names[start : start + MAX_CRITERIA], language)
 
 
 def _points_table(content: ReportContent, names: Sequence[str], language: ReportLanguage) -> Table:
-    """Return the points of some criteria for the datasets of the ranking."""
+    """Return a table with the points of the datasets for the criteria `names`."""
     columns = [
         Column(language.text("rank"), is_number=True),
         Column(language.text("dataset"), width=3),
@@ -156,7 +157,7 @@ def _points_table(content: ReportContent, names: Sequence[str], language: Report
 
 
 def _points_row(item: ExplainedItem, names: Sequence[str], language: ReportLanguage) -> Row:
-    """Return a row with the points of one dataset, with a question mark for criteria about which nothing is known."""
+    """Return a row with the points of one dataset, and a question mark for unknown criteria."""
     points = [
         text_cell("?", Style.UNKNOWN) if name in item.unknown else text_cell(language.decimal(item.points[name]))
         for name in names

@@ -1,4 +1,4 @@
-"""The section of a report about the models that were trained in the project, and about their explanations."""
+"""The report sections about the trained models with their explanations, and about the limitations of the report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ Json = Mapping[str, Any]
 def trials_section(content: ReportContent, language: ReportLanguage) -> Section | None:
     """Return the section about the project's trainings and explanations, or None if there are none.
 
-    That there are none is one of the limitations of the report.
+    If there are none, the section about limitations says so.
     """
     if not content.trainings and not content.explanations:
         return None
@@ -42,7 +42,7 @@ def trials_section(content: ReportContent, language: ReportLanguage) -> Section 
 
 
 def _training_blocks(training: ReportedTraining, language: ReportLanguage) -> Iterator[Block]:
-    """Yield the results of one training: the quality of the model, also by group, and the warnings."""
+    """Yield the results of one training, which are the metrics of the model, also by group, and the warnings."""
     algorithm = language.algorithm(training.algorithm)
     yield Heading(language.text("training_title", target=training.target, algorithm=algorithm))
     yield FactList(_training_facts(training, language))
@@ -59,7 +59,7 @@ def _training_blocks(training: ReportedTraining, language: ReportLanguage) -> It
 
 
 def _training_facts(training: ReportedTraining, language: ReportLanguage) -> list[Fact]:
-    """Return on which data a model was trained, when, and how it was evaluated."""
+    """Return the data that a model was trained on, the time of the training, and the method of evaluation."""
     numbered_name = language.text("dataset_number", id=str(training.dataset_id or DASH))
     data = language.text(
         "training_data_value",
@@ -69,14 +69,15 @@ def _training_facts(training: ReportedTraining, language: ReportLanguage) -> lis
     )
     facts = [
         Fact(language.text("training_data"), [Line(data)]),
-        Fact(language.text("training_finished"), [Line(language.moment(training.finished_at))]),
+        Fact(language.text("training_finished"), [Line(language.timestamp(training.finished_at))]),
     ]
 
-    evaluation = [Line(str(language.translation(text))) for text in training.evaluation]
+    evaluation_lines: list[Line] = []
     if training.test_rows is not None:
-        evaluation.insert(0, Line(language.text("training_test_rows", rows=training.test_rows)))
-    if evaluation:
-        facts.append(Fact(language.text("training_evaluation"), evaluation))
+        evaluation_lines.append(Line(language.text("training_test_rows", rows=training.test_rows)))
+    evaluation_lines += [Line(str(language.translation(text))) for text in training.evaluation]
+    if evaluation_lines:
+        facts.append(Fact(language.text("training_evaluation"), evaluation_lines))
     return facts
 
 
@@ -90,7 +91,7 @@ def _metrics_table(training: ReportedTraining, language: ReportLanguage) -> Tabl
     rows = [
         Row(
             [text_cell(language.metric(name)), *_estimate_cells(estimate, language)],
-            is_emphasised=name == training.metric,
+            is_emphasized=name == training.metric,
         )
         for name, estimate in training.metrics.items()
     ]
@@ -102,15 +103,17 @@ def _metrics_table(training: ReportedTraining, language: ReportLanguage) -> Tabl
 
 
 def _estimate_cells(estimate: Json, language: ReportLanguage) -> list[Cell]:
-    """Return the cells for an estimate: its value or mean, and the ends of its interval."""
+    """Return the cells for an estimate: its value or mean, and its confidence interval."""
     value = estimate.get("value", estimate.get("mean"))
-    interval = f"{language.number(estimate['low'])} – {language.number(estimate['high'])}"
-    is_bounded = estimate["low"] is not None and estimate["high"] is not None
-    return [text_cell(language.number(value)), text_cell(interval if is_bounded else DASH)]
+    low, high = estimate["low"], estimate["high"]
+    interval = DASH
+    if low is not None and high is not None:
+        interval = f"{language.number(low)} – {language.number(high)}"
+    return [text_cell(language.number(value)), text_cell(interval)]
 
 
 def _groups_table(column: Json, language: ReportLanguage) -> Table:
-    """Return the quality of a model for each group of one sensitive column."""
+    """Return a table with the quality of a model for each group of one sensitive column."""
     groups: Sequence[Json] = column["groups"]
     metric_names = list(groups[0]["metrics"]) if groups else []
     columns = [
@@ -123,18 +126,18 @@ def _groups_table(column: Json, language: ReportLanguage) -> Table:
 
 
 def _group_row(group: Json, metric_names: Sequence[str], language: ReportLanguage) -> Row:
-    """Return a row with the quality of a model for one group. Unnamed groups have an empty name cell."""
+    """Return a row with the quality of a model for one group. The group None contains the rows with a missing value."""
     name = language.text("missing_group") if group["group"] is None else str(group["group"])
-    lines = [Line(name)]
+    name_lines = [Line(name)]
     if group["too_small"]:
-        lines.append(Line(language.text("too_small"), Style.UNKNOWN))
+        name_lines.append(Line(language.text("too_small"), Style.UNKNOWN))
 
     values = [text_cell(language.number(group["metrics"][metric]["value"])) for metric in metric_names]
-    return Row([Cell(lines), text_cell(language.integer(group["rows"])), *values])
+    return Row([Cell(name_lines), text_cell(language.integer(group["rows"])), *values])
 
 
 def _explanation_blocks(explanation: ReportedExplanation, language: ReportLanguage) -> Iterator[Block]:
-    """Yield the conclusions of one explanation, and the conclusions that it does not support."""
+    """Yield the narrative of one explanation, and the limits of its conclusions."""
     yield Heading(language.text("explanation_title", method=language.method(explanation.method)))
     yield paragraph(str(language.translation(explanation.narrative)))
 
@@ -144,6 +147,6 @@ def _explanation_blocks(explanation: ReportedExplanation, language: ReportLangua
 
 
 def limitations_section(content: ReportContent, language: ReportLanguage) -> Section:
-    """Return the section with what the report cannot say."""
+    """Return the section with the limitations of the report."""
     lines = [Line(language.text(f"limit_{code}")) for code in content.limitations]
     return Section("limitations", language.text("limitations"), [Bullets(lines)])

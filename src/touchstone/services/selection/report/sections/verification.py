@@ -1,4 +1,4 @@
-"""The section of a report that explains how to verify its digest."""
+"""The report section about verifying digests."""
 
 from typing import Final
 
@@ -14,11 +14,11 @@ COMMANDS: Final = {
     "print(hashlib.sha256(rfc8785.dumps(report)).hexdigest())'",
     "verification_dataset": "touchstone project choices {project} --json",
 }
-"""The sentences of the section, each with the command that it explains."""
+"""The commands of the section, by the key of the sentence that explains each of them."""
 
 
 def verification_section(content: ReportContent, language: ReportLanguage) -> Section:
-    """Return the section on verifying the digests: the bytes that they cover, and the commands."""
+    """Return the section with commands that verify the digests of the report and of the chosen dataset."""
     blocks: list[Block] = []
     for key, command in COMMANDS.items():
         blocks.append(paragraph(language.text(key)))

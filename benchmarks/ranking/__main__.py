@@ -1,5 +1,0 @@
-"""`python -m benchmarks.ranking [SIZE …]`."""
-
-from benchmarks.ranking import main
-
-main()
