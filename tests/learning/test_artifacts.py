@@ -18,6 +18,7 @@ from tests.learning.small_tables import Progress, csv_file, messy_table, model_o
 from touchstone.learning.artifacts import example, model_artifact
 from touchstone.learning.artifacts.example_rows import rows_as_json
 from touchstone.learning.column_types import ColumnKind, ColumnSchema, parse_cell, schema_to_dict
+from touchstone.learning.localized_text import format_fact
 from touchstone.learning.prediction import predict
 from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.table_reader import read_table
@@ -95,6 +96,19 @@ def test_card_names_the_dataset_its_licence_and_its_ethical_record(tmp_path: Pat
     assert "### sex × colour" in english
     assert "| Consentement éclairé | oui | documenté |" in french
     assert all(warning["text"]["fr"] in french for warning in card["warnings"])
+
+
+def test_card_lists_the_rates_of_each_class(tmp_path: Path) -> None:
+    """With more than two classes, the warnings name rates of classes, so the card has them for every group."""
+    outcome = train(messy_table(), "colour", tmp_path, sensitive_features=["sex"], budget={"max_trials": 1})
+    (entry,) = outcome.result["group_metrics"]
+    english = contents(outcome)["model_card.md"].decode().split("\n---\n")[1]
+    for name in outcome.result["model"]["classes"]:
+        table = english.split(f"#### Class “{name}” as the positive one\n\n")[1].split("\n\n")[0].splitlines()
+        assert table[0].startswith("| Group | Rows | Rate of positive predictions | True positive rate |")
+        for line, group in zip(table[2:], entry["groups"], strict=True):
+            rate = group["classes"][name]["selection_rate"]["value"]
+            assert line.startswith(f"| {group['group']} | {group['rows']} | {format_fact(rate, 'en')} [")
 
 
 @pytest.mark.parametrize("licences", [["unknown"], []])

@@ -25,6 +25,7 @@ from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
 from touchstone.learning.explaining.permutation_importance import Importance
 from touchstone.learning.explaining.row_narrative import ExplainedNumber, row_sentence
 from touchstone.learning.explaining.shapley_values import explain_row
+from touchstone.learning.explaining.weighted_truth import WeightedTruth
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import format_fact
 from touchstone.learning.prediction import predict
@@ -210,7 +211,11 @@ def test_scope_and_method_choose_what_is_computed(tmp_path: Path) -> None:
     assert all(
         entry["importance"] and not entry["shap"] and not entry["dependence"] for entry in global_explanation["global"]
     )
+    assert not any("sample of" in limit for limit in global_explanation["limits"]["en"])
     dependence_explanation = explain(frame, model_of(model), tmp_path, method="partial_dependence")
+    assert any(
+        "The curves are averages over a sample of 64 rows" in limit for limit in dependence_explanation["limits"]["en"]
+    )
     assert all(entry["dependence"] for entry in dependence_explanation["global"])
 
 
@@ -326,6 +331,29 @@ def test_combinations_that_no_row_has_are_found(tmp_path: Path) -> None:
     assert {change["column"] for change in entry["counterfactuals"][0]["changes"]} == {"a", "b"}
 
 
+@pytest.mark.parametrize("target", ["y", "class"])
+def test_values_of_different_rows_are_combined_in_many_columns(tmp_path: Path, target: str) -> None:
+    """With more columns than all combinations are tried for, the most effective values of all rows are combined."""
+    rng = np.random.default_rng(6)
+    # Each row has a value in a single column only, so that no row is an example of two large values.
+    cells = np.zeros((300, 5))
+    cells[np.arange(300), rng.integers(0, 5, 300)] = rng.uniform(0, 4, 300).round(1)
+    frame = pd.DataFrame(cells, columns=[f"part {number}" for number in range(5)])
+    frame["group"] = rng.choice([0.0, 3.0, 10.0], 300)
+    points = frame.sum(axis=1)
+    frame[target] = points if target == "y" else np.where(points > 5, "high", "low")
+    outcome = train(frame, target, tmp_path, algorithms=["linear"], budget={"max_trials": 1})
+    instances = {"values": [dict.fromkeys(frame.columns.drop(target), 0.0)]}
+    body = {"method": "counterfactual", "immutable": ["group"], "instances": instances}
+
+    (entry,) = explain(frame, model_of(outcome), tmp_path, **body)["local"]
+    (counterfactual,) = entry["counterfactuals"]
+    changed_row = {**instances["values"][0], **{change["column"]: change["to"] for change in counterfactual["changes"]}}
+    (prediction,) = predict(model_artifact.load(model_of(outcome)), [changed_row])["predictions"]
+    assert len(counterfactual["changes"]) == 2
+    assert prediction["prediction"] == pytest.approx(counterfactual["prediction"]) != entry["predicted"]
+
+
 def test_excluded_columns_may_be_immutable(tmp_path: Path) -> None:
     """A column that the model did not learn from cannot change, so it changes nothing to say so."""
     frame = linear_table().assign(y=lambda f: np.where(f["y"] > 1, "high", "low"))
@@ -343,7 +371,7 @@ def test_missing_counterfactuals_are_reported(tmp_path: Path) -> None:
     body = {"method": "counterfactual", "instances": {"rows": [0]}, "immutable": ["a", "b", "colour"]}
     explanation = explain(frame, model_of(model), tmp_path, **body)
     assert explanation["local"][0]["counterfactuals"] == []
-    assert "with “a”, “b”, “colour” unchanged, no change" in explanation["narrative"]["en"]
+    assert "with “a”, “b”, “colour” unchanged, the search found no change" in explanation["narrative"]["en"]
     with pytest.raises(LearningError, match="column_not_found"):
         explain(frame, model_of(model), tmp_path, **body | {"immutable": ["colou"]})
     with pytest.raises(LearningError, match="option_without_effect"):
@@ -383,6 +411,7 @@ def test_columns_of_noise_do_not_matter(tmp_path: Path, split: dict[str, Any]) -
             table, model_of(train(table, "y", tmp_path, **body)), tmp_path, method="permutation_importance"
         )
         assert {entry["column"] for entry in explanation["global"] if entry["importance"]["matters"]} == expected
+        assert "The explanation is about the probability" not in explanation["narrative"]["en"]
         has_limit = any("has not learned" in limit for limit in explanation["limits"]["en"])
         assert has_limit == bool(split)
         doubts_probabilities = any("are not frequencies" in limit for limit in explanation["limits"]["en"])
@@ -416,6 +445,71 @@ def test_the_limit_of_chance_allows_for_the_spread_of_the_losses(losses: tuple[f
     assert (importance.mean > importance.chance) is matters
 
 
+@pytest.mark.parametrize("split", [{}, {"strategy": "kfold", "folds": 3}])
+def test_importance_is_measured_with_the_weights_of_the_rows(tmp_path: Path, split: dict[str, Any]) -> None:
+    """Only the column that decides the rows of weight 1 matters, in the metric as well as in a copy of the model."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.normal(size=800), "z": rng.normal(size=800)})
+    frame["w"] = np.where(rng.random(800) < 0.3, 1.0, 0.001)
+    frame["y"] = np.where(np.where(frame["w"] == 1, frame["x"], frame["z"]) > 0, "yes", "no")
+    body = {"algorithms": ["ensemble", "linear", "kernel"], "sample_weight": "w", "split": split}
+    outcome = train(frame, "y", tmp_path, **body)
+    explanation = explain(frame, model_of(outcome), tmp_path, method="permutation_importance")
+    assert {entry["column"]: entry["importance"]["matters"] for entry in explanation["global"]} == {
+        "x": True,
+        "z": False,
+    }
+    assert explanation["global"][0]["importance"]["mean"] > 0.35
+
+
+def test_shuffled_values_keep_their_weighted_distribution() -> None:
+    """Heavy rows receive the values of heavy rows, and equal weights only change the order."""
+    rng = np.random.default_rng(0)
+    values = np.repeat([0, 1], [90, 10])
+    weights = np.where(values == 1, 9.0, 1.0)
+    shuffled = WeightedTruth(values, weights).shuffle(rng)
+    assert shuffled.weights is weights
+    assert shuffled.values.sum() == 50
+    equal = WeightedTruth(values, np.ones(100)).shuffle(rng)
+    assert values[WeightedTruth(values, weights).shuffled_positions(rng)].sum() == 50
+    assert sorted(equal.values) == sorted(WeightedTruth(values).shuffle(rng).values) == sorted(values)
+
+
+def test_rows_without_weight_are_no_average_case(tmp_path: Path) -> None:
+    """Neither the background nor the measured rows contain rows that count nowhere in the training."""
+    frame = linear_table(200).assign(w=lambda f: np.where(f["a"] > 0, 2.0, 0.0))
+    model = model_of(train(frame, "y", tmp_path, algorithms=["linear"], sample_weight="w", budget={"max_trials": 1}))
+    context = context_of(frame, model)
+    assert len(context.background) < 100
+    assert (context.background["a"] > 0).all()
+    assert (context.test_frame["a"] > 0).all()
+
+
+def test_values_of_rows_without_weight_are_unseen(tmp_path: Path) -> None:
+    """A model has not learned from a category that only rows of weight 0 have, so predictions warn of it."""
+    frame = linear_table(200)
+    is_blue = frame.index % 10 == 0
+    frame = frame.assign(colour=np.where(is_blue, "blue", frame["colour"]), w=np.where(is_blue, 0.0, 1.0))
+    outcome = train(frame, "y", tmp_path, algorithms=["linear"], sample_weight="w", budget={"max_trials": 1})
+    (prediction,) = predict(model_artifact.load(model_of(outcome)), [{"a": 0, "b": 0, "colour": "blue"}])["predictions"]
+    assert [warning["code"] for warning in prediction["warnings"]] == ["category_unseen"]
+
+
+def test_averages_with_pipelines_are_copied_with_weights() -> None:
+    """A copy of an average learns only from rows with a weight, whichever way its members take the weights."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"a": rng.normal(size=300)})
+    weights = (np.arange(300) % 3 == 0).astype(float)
+    values = (np.where(weights > 0, frame["a"], -frame["a"]) > 0).astype(int)
+    members = [("one", LogisticRegression()), ("two", Pipeline([("linear", LogisticRegression())]))]
+    pipeline = Pipeline([("prepare", StandardScaler()), ("model", VotingClassifier(members, voting="soft"))])
+    pipeline.fit(frame, values)
+
+    copy = fit_held_out_copy(pipeline, frame, WeightedTruth(values, weights), rng)
+    predicted = copy.predict_proba(frame)[:, 1] > 0.5
+    assert (predicted == values)[weights > 0].mean() > 0.95
+
+
 def test_copies_of_models_weigh_classes_as_the_originals_do() -> None:
     """A copy of a balanced model gives both classes about the same probability, also if it is an average."""
     rng = np.random.default_rng(0)
@@ -425,7 +519,7 @@ def test_copies_of_models_weigh_classes_as_the_originals_do() -> None:
     pipeline.fit(frame, truth)
 
     for is_balanced, expected in ((False, 0.1), (True, 0.5)):
-        copy = fit_held_out_copy(pipeline, frame, truth, rng, is_balanced=is_balanced)
+        copy = fit_held_out_copy(pipeline, frame, WeightedTruth(truth), rng, is_balanced=is_balanced)
         assert copy.predict_proba(frame)[:, 1].mean() == pytest.approx(expected, abs=0.05)
 
 
@@ -501,6 +595,13 @@ def test_sentences_state_the_units_of_the_file(tmp_path: Path) -> None:
     assert "“a” = 250% (+" in sentence["en"]
     assert "«\u00a0a\u00a0» = 250\u00a0% (+" in sentence["fr"]
     assert sentence["en"].count("\u00a0kg") >= 4
+
+    (entry,) = explain(frame, model_of(outcome), tmp_path, method="counterfactual", instances=rows)["local"]
+    (counterfactual,) = entry["counterfactuals"]
+    assert counterfactual["prediction_text"] == {
+        "en": f"{counterfactual['prediction']:.2f}\u00a0kg".replace("-", "\N{MINUS SIGN}"),
+        "fr": f"{counterfactual['prediction']:.2f}\u00a0kg".replace("-", "\N{MINUS SIGN}").replace(".", ","),
+    }
 
 
 def test_rows_unlike_the_training_have_warnings(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_importance_is_that_of_scikit_learn(tmp_path: Path) -> None:
     pipeline = model_artifact.load(model_of(outcome)).pipeline
     test_rows: pd.DataFrame = context.test_frame
     reference = permutation_importance(
-        pipeline, test_rows, context.test_truth, scoring="r2", n_repeats=30, random_state=0
+        pipeline, test_rows, context.test_truth.values, scoring="r2", n_repeats=30, random_state=0
     )
     for entry in explanation["global"]:
         position = context.names.index(entry["column"])

@@ -6,18 +6,17 @@ import sys
 from typing import Any
 
 import msgspec
+import pandas as pd
 import pytest
 
 from touchstone.learning.algorithms import MODEL_FAMILIES
+from touchstone.learning.column_types import from_strings
 from touchstone.learning.evaluation import METRIC_FUNCTIONS
 from touchstone.learning.learning_errors import REASON_BY_CODE, LearningError
-from touchstone.learning.request_checks_against_data import (
-    check_explanation_request,
-    check_training_request,
-    find_class,
-)
+from touchstone.learning.request_checks_against_data import check_explanation_request, check_training_request
 from touchstone.learning.request_choices import ALGORITHMS, ENSEMBLE, METHODS, METRICS
 from touchstone.learning.request_definitions import Cell, ExplanationRequest, TrainingRequest, chosen_features
+from touchstone.learning.target import find_class
 from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS
 
 COLUMNS = ["a", "b", "y"]
@@ -113,23 +112,34 @@ def test_the_nearest_column_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("classes", "requested", "expected"),
+    ("cells", "classes", "requested", "expected"),
     [
-        (("false", "true"), True, "true"),
-        (("false", "true"), "true", "true"),
-        (("1.50", "1e3"), "1.50", "1.50"),
-        ((1, 2), "2", 2),
-        ((1, 2), 2.0, 2),
-        ((None, "a"), None, None),
+        (["TRUE", "FALSE"], ("false", "true"), True, "true"),
+        (["TRUE", "FALSE"], ("false", "true"), "true", "true"),
+        (["TRUE", "FALSE"], ("false", "true"), " TRUE", "true"),
+        (["1.50", "x", "y"], ("1.50", "x", "y"), "1.50", "1.50"),
+        (["1", "2"], (1, 2), "2", 2),
+        (["1", "2"], (1, 2), 2.0, 2),
+        (["1", "2"], (1, 2), "+2.0", 2),
+        (["1 kg", "2 kg"], (1, 2), "2 kg", 2),
+        (["0", "1"], (0, 1), True, 1),
     ],
 )
 def test_a_class_may_be_requested_as_a_value_or_as_text(
-    classes: tuple[Cell, ...], requested: Cell, expected: Cell
+    cells: list[str], classes: tuple[Cell, ...], requested: Cell, expected: Cell
 ) -> None:
-    """The class to explain, like the positive class, may be written as in the file or as JSON has it."""
-    assert find_class(classes, requested, field="target_class") == expected
-    request = explanation_request(job_id="1", target_class=requested)
-    check_explanation_request(request, COLUMNS, rows=10, classes=classes)
+    """The class to explain, like the positive class, may be written as in the file, in results or in JSON."""
+    column = from_strings("y", pd.Series(cells * 10)).column
+    assert find_class(column, classes, requested, field="target_class") == expected
+
+
+@pytest.mark.parametrize("requested", ["maybe", "", False])
+def test_a_class_that_does_not_exist_is_refused(requested: Cell) -> None:
+    """The error lists the classes; a missing value is none of them."""
+    column = from_strings("y", pd.Series(["1", "2"] * 10)).column
+    with pytest.raises(LearningError, match="class_not_found") as error_info:
+        find_class(column, (1, 2), requested, field="target_class")
+    assert error_info.value.facts["known"] == ["1", "2"]
 
 
 def test_too_few_rows_are_refused() -> None:
@@ -160,7 +170,13 @@ def test_features_are_the_included_less_the_excluded_less_the_target() -> None:
         ({"job_id": "a", "sensitive_features": ["a"]}, "option_without_effect"),
         ({"dataset_id": 1, "scope": "local"}, "option_without_effect"),
         ({"dataset_id": 1, "instances": {"rows": [1]}}, "option_without_effect"),
-        ({"dataset_id": 1, "target_class": None}, "option_without_effect"),
+        ({"dataset_id": 1, "target_class": "a"}, "option_without_effect"),
+        ({"dataset_id": 1, "background": {"size": 5}}, "option_without_effect"),
+        ({"job_id": "a", "scope": "global", "instances": {"rows": [1]}}, "option_without_effect"),
+        ({"job_id": "a", "method": "partial_dependence", "instances": {"rows": [1]}}, "option_without_effect"),
+        ({"job_id": "a", "method": "permutation_importance", "instances": {"values": [{}]}}, "option_without_effect"),
+        ({"job_id": "a", "method": "permutation_importance", "target_class": "a"}, "option_without_effect"),
+        ({"job_id": "a", "method": "permutation_importance", "background": {"size": 5}}, "option_without_effect"),
         ({"dataset_id": 1, "output": "log_odds"}, "option_without_effect"),
         ({"job_id": "a", "instances": {"rows": [1], "values": [{"a": 1}]}}, "instances_both_ways"),
     ],
@@ -172,14 +188,17 @@ def test_explanations_that_make_no_sense_are_refused(body: dict[str, Any], code:
     assert error_info.value.code == code
 
 
-def test_rows_and_classes_that_do_not_exist_are_refused() -> None:
-    """A missing row, or a class that the model does not know, never starts a job."""
+@pytest.mark.parametrize("subject", [{"dataset_id": 1}, {"job_id": "a"}])
+def test_a_class_of_null_is_none(subject: dict[str, Any]) -> None:
+    """The default of an option may also be stated."""
+    stated = explanation_request(**subject, target_class=None, background={"size": 100}, instances={"rows": []})
+    assert stated == explanation_request(**subject)
+
+
+def test_rows_that_do_not_exist_are_refused() -> None:
+    """A missing row never starts a job."""
     with pytest.raises(LearningError, match="row_out_of_range"):
         check_explanation_request(explanation_request(job_id="a", instances={"rows": [9]}), COLUMNS, rows=9)
-    with pytest.raises(LearningError, match="class_not_found"):
-        check_explanation_request(
-            explanation_request(job_id="a", target_class="maybe"), COLUMNS, rows=9, classes=["yes", "no"]
-        )
 
 
 @pytest.mark.parametrize(
@@ -193,11 +212,11 @@ def test_options_about_classes_are_refused_for_regressions(body: dict[str, Any],
     """A regression model has neither classes nor odds; requests before the type is known are accepted."""
     request = explanation_request(job_id="a", **body)
     with pytest.raises(LearningError) as error_info:
-        check_explanation_request(request, COLUMNS, rows=9, classes=())
+        check_explanation_request(request, COLUMNS, rows=9, is_regression=True)
     assert (error_info.value.code, error_info.value.field) == ("option_without_effect", option.partition("=")[0])
     assert error_info.value.facts == {"option": option, "subject": "task=regression"}
     check_explanation_request(request, COLUMNS, rows=9)
-    check_explanation_request(explanation_request(job_id="a"), COLUMNS, rows=9, classes=())
+    check_explanation_request(explanation_request(job_id="a"), COLUMNS, rows=9, is_regression=True)
 
 
 def test_tables_agree() -> None:

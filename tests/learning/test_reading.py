@@ -92,6 +92,27 @@ def test_encodings_are_guessed_from_the_letters(encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("cp1251", "вес признак класс да нет годен брак"),
+        ("koi8_r", "вес признак класс да нет годен брак"),
+        ("koi8_r", "ДА НЕТ ГОДЕН БРАК"),
+        ("cp1251", "тегло цена добре лошо"),
+        ("cp1255", "משקל תכונה סוג כן לא תקין פגום"),
+        ("cp1253", "βάρος τιμή ναι όχι καλό κακό"),
+        ("cp1256", "وزن سعر نعم لا جيد"),
+    ],
+)
+def test_encodings_are_guessed_from_a_few_words_without_capitals(encoding: str, words: str) -> None:
+    """Words that are possible in several scripts are read in the one whose letters are as frequent as in a language."""
+    first, *others = words.split()
+    text = f"{first},n\n" + "".join(f"{word},{number}\n" for number, word in enumerate(others * 12))
+    table = read_table(data_file(text.encode(encoding)))
+    assert table.encoding.name == encoding
+    assert list(table.frame.columns) == [first, "n"]
+
+
+@pytest.mark.parametrize(
     ("rows", "expected"),
     [
         ([["a", "b"], ["1", "x"], ["2", "y"]], True),

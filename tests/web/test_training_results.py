@@ -9,7 +9,7 @@ from touchstone.web.localizer import Localizer
 from touchstone.web.views.job_view import group_tables
 from touchstone.web.views.mitigation_view import mitigation_table
 from touchstone.web.views.training_headline import headline
-from touchstone.web.views.what_if import WhatIfRows
+from touchstone.web.views.what_if import WhatIfRows, entered_text
 
 AT_CHANCE = {"value": 0.5, "low": 0.47, "high": 0.54}
 BASELINE = {"value": 0.5, "low": 0.5, "high": 0.5}
@@ -90,6 +90,47 @@ def test_what_if_says_from_which_probability_a_class_is_predicted(description: d
     rows = WhatIfRows(({"name": "income", "kind": "number"},), {"income": "1"}, {"income": "2"})
     result = rows.compare_predictions({"predictions": [prediction, prediction], **description}, Localizer("en"))
     assert result.threshold == sentence
+
+
+@pytest.mark.parametrize(
+    ("notation", "text", "value"),
+    [
+        ({"thousands": ",", "unit": "$"}, "$20,000.00", 20_000),
+        ({"thousands": ".", "decimal_comma": True, "unit": "€"}, "20.000,5 €", 20_000.5),
+        ({"unit": "kg"}, "90 kg", 90),
+        ({"unit": "kg"}, "90,5", 90.5),
+        ({}, "1\u202f000", 1_000),
+        ({}, "90 kg", None),
+        ({}, "inf", None),
+    ],
+)
+def test_what_if_reads_numbers_as_the_file_writes_them(
+    notation: dict[str, Any], text: str, value: float | None
+) -> None:
+    """Values may be entered with the unit and the separators of the column, and pages still read a decimal comma."""
+    feature = {"name": "price", "kind": "number", "notation": notation}
+    rows = WhatIfRows((feature,), {"price": "1.5"}, {"price": text})
+    assert bool(rows.field_errors(Localizer("en"))) == (value is None)
+    if value is not None:
+        original, changed = rows.to_api_rows()
+        assert (original["price"], changed["price"]) == (1.5, value)
+
+
+@pytest.mark.parametrize(("is_comma", "shown"), [(True, "1,234"), (False, "1.234")])
+def test_what_if_shows_numbers_so_that_it_reads_them_again(is_comma: bool, shown: str) -> None:
+    """A field that nobody has changed keeps its value, also if a point separates thousands in the file."""
+    notation = {"decimal_comma": True, "thousands": "."} if is_comma else {"thousands": ","}
+    feature = {"name": "price", "kind": "number", "notation": notation}
+    assert entered_text(feature, "1.234") == shown
+    original, unchanged = WhatIfRows((feature,), {"price": "1.234"}, {"price": shown}).to_api_rows()
+    assert original == unchanged == {"price": 1.234}
+
+
+def test_what_if_reads_truth_values_in_upper_case() -> None:
+    """`TRUE` is the same value as `true`, as in files."""
+    feature = {"name": "smoker", "kind": "boolean", "values": ["false", "true"]}
+    assert WhatIfRows((feature,), {"smoker": "false"}, {"smoker": "TRUE"}).field_errors(Localizer("en")) == {}
+    assert WhatIfRows((feature,), {"smoker": "false"}, {"smoker": "maybe"}).field_errors(Localizer("en"))
 
 
 def test_the_threshold_without_a_request_is_that_before_calibration() -> None:

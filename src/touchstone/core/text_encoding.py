@@ -6,17 +6,20 @@ plausibility of the decoded words.
 
 import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import fmean
 from typing import Final
 
 WESTERN: Final = "cp1252"
 _SAMPLE_BYTES: Final = 2**16
 _MIN_UTF16_CHARACTERS: Final = 4
+_RANK_TOLERANCE: Final = 1.0  # Smaller differences between mean letter ranks say nothing.
 _PUNCTUATION: Final = frozenset("\u00a0‘’‚“”„–—…•«»€£¥§©®™°±²³·¿¡")  # may appear in any language
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _THREE_ACCENTED_LETTERS: Final = re.compile(r"[^\x00-\x7f]{3}")
+_HEBREW_FINAL_FORMS: Final = frozenset("ךםןףץ")
 _USUAL_CASE: Final = re.compile(r"u?[ln]*|[un]*")  # one letter for upper case (u), lower case (l) or neither (n)
 
 
@@ -51,12 +54,30 @@ class _LegacyEncoding:
         is_word: returns whether a decoded non-ASCII word is plausible in this encoding.
         strict_name: a variant with only the most frequent characters, or an empty string. It is used for the detection
             of languages whose complete encodings accept nearly all bytes.
+        letters_by_frequency: the lower-case letters of the script, the most frequent first, or an empty string. They
+            decide between encodings with equally plausible words, such as Windows-1251 and KOI8-R.
     """
 
     name: str
     label: str
     is_word: Callable[[str], bool]
     strict_name: str = ""
+    letters_by_frequency: str = ""
+
+    def mean_letter_rank(self, sample: bytes) -> float:
+        """Return the mean position in `letters_by_frequency` of the letters of all distinct words with such letters.
+
+        In most languages, the frequency of letters falls with their rank by about the same factor, so the encoding with
+        the lowest mean rank is the most probable one.
+        """
+        ranks = {letter: rank for rank, letter in enumerate(self.letters_by_frequency)}
+        words = set(_non_ascii_words(sample.decode(self.name)))
+        return fmean(ranks.get(letter, len(ranks)) for word in words for letter in word.lower())
+
+
+def _non_ascii_words(text: str) -> list[str]:
+    """Return the words of a text that contain non-ASCII letters."""
+    return [word for word in _WORD.findall(text) if not word.isascii()]
 
 
 def _words_of_script(first_letter: str, last_letter: str, min_length: int = 1) -> Callable[[str], bool]:
@@ -69,16 +90,34 @@ def _latin_words_with(accented_letters: str) -> Callable[[str], bool]:
     return partial(_is_latin_word, accented_letters=accented_letters)
 
 
-_CYRILLIC: Final = _words_of_script("\u0400", "\u04ff")
+def _is_hebrew_word(word: str) -> bool:
+    """Return whether a word is in Hebrew letters, with the final forms of letters at its end only."""
+    has_inner_final_form = any(letter in _HEBREW_FINAL_FORMS for letter in word[:-1])
+    return _is_word_of_script(word, "\u05d0", "\u05ea", min_length=2) and not has_inner_final_form
+
+
+def _is_cyrillic_word(word: str) -> bool:
+    """Return whether a word is in Cyrillic letters, with no hard or soft sign where these signs never stand."""
+    lower_case = word.lower()
+    has_misplaced_sign = lower_case.startswith(("ъ", "ь", "ы")) or lower_case.endswith("ъ")
+    return _is_word_of_script(word, "\u0400", "\u04ff") and not has_misplaced_sign
+
+
+_CYRILLIC_LETTERS: Final = "оеаинтсрвлкмдпуіязьгбчйыхъжшюцщэфєїёґ"
+_GREEK_LETTERS: Final = "αοιετσνηρκπυμλςίάόγέδήωύχθώφβξζψϊϋΐΰ"
+_HEBREW_LETTERS: Final = "יוהלארתבמשםנדחקעפכטגצסזןךףץ"
+_ARABIC_LETTERS: Final = "الينمورتبةعدسفهكقحجأشطصخذىزضغثءإآئؤظ"
+_GREEK: Final = _words_of_script("\u0386", "\u03ce")
+_ARABIC: Final = _words_of_script("\u0621", "\u06d2")
 _CHINESE: Final = _words_of_script("\u4e00", "\u9fff")
-# If several encodings are equally plausible, the first one is chosen.
+# If several encodings are equally plausible, the first one is chosen, unless the frequency of letters decides.
 _LEGACY_ENCODINGS: Final = (
     _LegacyEncoding(WESTERN, "Windows-1252", _latin_words_with("àáâãäåæçèéêëìíîïñòóôõöøœùúûüÿßšžªº")),
-    _LegacyEncoding("cp1255", "Windows-1255", _words_of_script("\u05d0", "\u05ea", min_length=2)),
-    _LegacyEncoding("cp1251", "Windows-1251", _CYRILLIC),
-    _LegacyEncoding("koi8_r", "KOI8-R", _CYRILLIC),
-    _LegacyEncoding("cp1253", "Windows-1253", _words_of_script("\u0386", "\u03ce")),
-    _LegacyEncoding("cp1256", "Windows-1256", _words_of_script("\u0621", "\u06d2")),
+    _LegacyEncoding("cp1255", "Windows-1255", _is_hebrew_word, letters_by_frequency=_HEBREW_LETTERS),
+    _LegacyEncoding("cp1251", "Windows-1251", _is_cyrillic_word, letters_by_frequency=_CYRILLIC_LETTERS),
+    _LegacyEncoding("koi8_r", "KOI8-R", _is_cyrillic_word, letters_by_frequency=_CYRILLIC_LETTERS),
+    _LegacyEncoding("cp1253", "Windows-1253", _GREEK, letters_by_frequency=_GREEK_LETTERS),
+    _LegacyEncoding("cp1256", "Windows-1256", _ARABIC, letters_by_frequency=_ARABIC_LETTERS),
     _LegacyEncoding("cp1254", "Windows-1254", _latin_words_with("çğıöşüâîû\u0307")),
     _LegacyEncoding("cp1250", "Windows-1250", _latin_words_with("ąćčďęěáâăäéëíîĺľłńňóôőöřŕśšşťţúůűüýźžżçđß")),
     _LegacyEncoding("cp949", "EUC-KR", _words_of_script("\uac00", "\ud7a3"), strict_name="euc_kr"),
@@ -197,7 +236,22 @@ def _non_ascii_lines(chunk: bytes, *, starts_within_line: bool) -> bytes:
 def _guess_legacy_encoding(sample: bytes) -> str:
     """Return the most plausible encoding of bytes that are not Unicode."""
     plausibilities = [_plausibility(encoding, sample) for encoding in _LEGACY_ENCODINGS]
-    return _LEGACY_ENCODINGS[plausibilities.index(max(plausibilities))].name
+    highest = max(plausibilities)
+    most_plausible = [
+        encoding
+        for encoding, plausibility in zip(_LEGACY_ENCODINGS, plausibilities, strict=True)
+        if plausibility == highest
+    ]
+    if most_plausible[0].letters_by_frequency:
+        return _choose_by_letters([encoding for encoding in most_plausible if encoding.letters_by_frequency], sample)
+    return most_plausible[0].name
+
+
+def _choose_by_letters(encodings: Sequence[_LegacyEncoding], sample: bytes) -> str:
+    """Return the first encoding whose letters are about as frequent in its script as those of any other one."""
+    mean_ranks = [encoding.mean_letter_rank(sample) for encoding in encodings]
+    highest_rank = min(mean_ranks) + _RANK_TOLERANCE
+    return next(encoding.name for encoding, rank in zip(encodings, mean_ranks, strict=True) if rank <= highest_rank)
 
 
 def _plausibility(encoding: _LegacyEncoding, sample: bytes) -> float:
@@ -216,7 +270,7 @@ def _plausibility(encoding: _LegacyEncoding, sample: bytes) -> float:
         return 0.0
 
     characters = [character for character in text if not character.isascii() and character not in _PUNCTUATION]
-    words = {word for word in _WORD.findall(text) if not word.isascii()}
+    words = set(_non_ascii_words(text))
     if not characters or not words:
         return 1.0 if is_default else 0.0
 

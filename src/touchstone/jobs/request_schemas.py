@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar, Union, get_
 
 import msgspec
 from fastapi import Body
-from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType
+from msgspec import NODEFAULT, Meta, Struct
 from msgspec.structs import FieldInfo
 from pydantic import (
     AfterValidator,
@@ -158,7 +158,7 @@ def pydantic_type(annotation: Any) -> Any:
     if origin is Annotated:
         return _constrained_type(arguments[0], arguments[1])
     if origin in (Union, UnionType):
-        return _union_type(arguments)
+        return Union[tuple(pydantic_type(member) for member in arguments)]  # noqa: UP007
     if origin is tuple:
         return tuple[pydantic_type(arguments[0]), ...]  # type: ignore[misc]
     if origin is dict:
@@ -173,14 +173,6 @@ def _class_counterpart(definition: type) -> Any:
     if issubclass(definition, Struct):
         return request_model(definition)
     return definition
-
-
-def _union_type(members: tuple[Any, ...]) -> Any:
-    """Convert a union type. `UNSET` (an absent field) is removed, because JSON has no value for it."""
-    if UnsetType in members:
-        other_members = tuple(member for member in members if member is not UnsetType)
-        return pydantic_type(Union[other_members])  # noqa: UP007
-    return Union[tuple(pydantic_type(member) for member in members)]  # noqa: UP007
 
 
 def _constrained_type(base: Any, meta: Meta) -> Any:
@@ -216,11 +208,9 @@ def request_model(definition: type[Struct]) -> type[RequestModel]:
 
 
 def _pydantic_default(field: FieldInfo) -> Any:
-    """Return the Pydantic default of a field, which is `...` for a required field and None for `UNSET`."""
+    """Return the Pydantic default of a field, which is `...` for a required field."""
     if field.required:
         return ...
-    if field.default is UNSET:
-        return None
 
     # The only default factories are the classes of nested objects, whose fields all have defaults.
     if field.default_factory is not NODEFAULT:
@@ -240,8 +230,6 @@ class RequestBody(Generic[RequestT]):
     def __init__(self, definition: type[RequestT]) -> None:
         self.definition = definition
         self.model = request_model(definition)
-        fields = msgspec.structs.fields(definition)
-        self.optional_names = frozenset(field.name for field in fields if field.default is UNSET)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Make Pydantic validate a body with the model, and then build the request from it."""
@@ -250,15 +238,11 @@ class RequestBody(Generic[RequestT]):
     def build(self, body: RequestModel) -> RequestT:
         """Build the request from a valid body.
 
-        Optional fields that are absent from the body stay unset, to distinguish them from fields that are null.
-
         Raises:
             InvalidJobRequest: the request contains an unknown name or contradictory options.
         """
-        absent_names = self.optional_names - body.model_fields_set
-        values = body.model_dump(mode="json", exclude=set(absent_names))
         try:
-            return msgspec.convert(values, self.definition)
+            return msgspec.convert(body.model_dump(mode="json"), self.definition)
         except LearningError as error:
             raise InvalidJobRequest(error.code, field=error.field, facts=error.facts) from error
 

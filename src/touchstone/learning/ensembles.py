@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.preprocessing import LabelEncoder
 from threadpoolctl import threadpool_limits
@@ -189,13 +190,22 @@ def average_models(data: TrainingData, ensemble: Ensemble, models: Sequence[Any]
     ]
     member_weights = [member.weight for member in ensemble.members]
 
-    if not data.target.is_classification:
+    if data.target.is_classification:
+        average = VotingClassifier(unfitted_models, voting="soft", weights=member_weights)
+    else:
         average = VotingRegressor(unfitted_models, weights=member_weights)
-        average.estimators_ = list(models)
-        return average
-
-    average = VotingClassifier(unfitted_models, voting="soft", weights=member_weights)
-    average.estimators_ = list(models)
-    average.le_ = LabelEncoder().fit(data.target.values[encoded.fold.train])
-    average.classes_ = average.le_.classes_
+    set_fitted_members(average, models, data.target.values[encoded.fold.train])
     return average
+
+
+def set_fitted_members(
+    average: VotingClassifier | VotingRegressor, models: Sequence[Any], values: npt.NDArray[Any]
+) -> None:
+    """Make an unfitted voting model average the given fitted models.
+
+    `values` holds the target values of their training rows, which are integer codes for classes.
+    """
+    average.estimators_ = list(models)
+    if isinstance(average, VotingClassifier):
+        average.le_ = LabelEncoder().fit(values)
+        average.classes_ = average.le_.classes_

@@ -4,13 +4,10 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from msgspec import UNSET
-
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_choices import Strategy
 from touchstone.learning.request_definitions import (
     CLASSIFIER_OPTIONS,
-    Cell,
     ExplanationRequest,
     TrainingRequest,
     chosen_features,
@@ -54,15 +51,17 @@ def check_explanation_request(
     columns: Sequence[str],
     *,
     rows: int,
-    classes: Iterable[Cell] | None = None,
+    is_regression: bool = False,
 ) -> None:
-    """Raise `LearningError` if an explanation request names rows, columns or a class that do not exist.
+    """Raise `LearningError` if an explanation request names rows or columns that do not exist.
+
+    A regression has no classes and rejects all options for classifiers.
 
     Args:
         request: the explanation request.
         columns: the names of the table's columns.
         rows: the number of rows of the table.
-        classes: the classes of the model, which are empty for a regression, or None if there is no model.
+        is_regression: whether the explained model predicts numbers.
     """
     for position, row_number in enumerate(request.instances.rows):
         if row_number >= rows:
@@ -74,37 +73,8 @@ def check_explanation_request(
     # An immutable column need not be a feature of the model, because counterfactuals only change features.
     _require_columns(request.immutable, columns, field="immutable")
 
-    if classes is not None:
-        _check_explained_class(request, list(classes))
-
-
-def _check_explained_class(request: ExplanationRequest, classes: Sequence[Cell]) -> None:
-    """Raise `LearningError` if the request asks for a class that the model does not predict.
-
-    A regression has no classes and rejects all options for classifiers.
-    """
-    if not classes:
+    if is_regression:
         reject_options_without_effect(request, CLASSIFIER_OPTIONS, subject="task=regression")
-    elif request.target_class is not UNSET:
-        find_class(classes, request.target_class, field="target_class")
-
-
-def find_class(classes: Sequence[Cell], requested: Cell, *, field: str) -> Cell:
-    """Return the class that a field of a request refers to.
-
-    A number may be written as a string, and the classes "true" and "false" as JSON booleans.
-
-    Raises:
-        LearningError: there is no such class.
-    """
-    requested_text = str(requested).lower() if isinstance(requested, bool) else str(requested)
-    for name in classes:
-        is_same_number = not isinstance(requested, bool) and name == requested
-        if is_same_number or str(name) == requested_text:
-            return name
-
-    known = [str(name) for name in classes]
-    raise LearningError("class_not_found", field=field, name=requested_text, known=known)
 
 
 def find_nearest_name(name: str, known: Iterable[str]) -> str | None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import Meta, Struct, field
 
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_choices import (
@@ -34,6 +34,7 @@ from touchstone.learning.request_choices import (
     Task,
 )
 
+METHODS_FOR_ROWS: Final = ("shap", "counterfactual")
 MAX_INSTANCES: Final = 1_000
 MAX_NAMES: Final = 5_000
 MIN_TEST_SHARE: Final = 0.05
@@ -267,7 +268,7 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
     method: MethodName = "auto"
     instances: Instances = field(default_factory=Instances)
     background: Background = field(default_factory=Background)
-    target_class: Cell | UnsetType = UNSET  # None is a valid class, so it cannot mean "not given".
+    target_class: Cell = None  # by default the positive class, or the most probable of several classes
     output: Output = Output.PROBABILITY
     immutable: ColumnNames = ()  # columns that counterfactuals must not change
     target: ColumnName | None = None  # only for a dataset; a training job has its own
@@ -299,6 +300,13 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
             reject_options_without_effect(self, MODEL_OPTIONS, subject="dataset_id")
         if self.method != "counterfactual":
             reject_options_without_effect(self, COUNTERFACTUAL_OPTIONS, subject=f"method={self.method}")
+
+        if self.method == "permutation_importance":
+            reject_options_without_effect(self, PREDICTION_OPTIONS, subject=f"method={self.method}")
+        if explains_model and not self.asks_for(Scope.LOCAL, *METHODS_FOR_ROWS):
+            is_global = self.scope is Scope.GLOBAL
+            subject = "scope=global" if is_global else f"method={self.method}"
+            reject_options_without_effect(self, ROW_OPTIONS, subject=subject)
 
         scopes_exclude_each_other = {self.scope, method.scope} == {Scope.GLOBAL, Scope.LOCAL}
         if scopes_exclude_each_other:
@@ -341,13 +349,20 @@ DATASET_OPTIONS: Final = (
 )
 COUNTERFACTUAL_OPTIONS: Final = (ConditionalOption("immutable", lambda request: bool(request.immutable)),)
 CLASSIFIER_OPTIONS: Final = (
-    ConditionalOption("target_class", lambda request: request.target_class is not UNSET),
+    ConditionalOption("target_class", lambda request: request.target_class is not None),
     ConditionalOption("output", lambda request: request.output is Output.LOG_ODDS),
+)
+ROW_OPTIONS: Final = (
+    ConditionalOption("instances", lambda request: bool(request.instances.rows or request.instances.values)),
+)
+PREDICTION_OPTIONS: Final = (
+    ConditionalOption("background", lambda request: request.background != Background()),
+    *CLASSIFIER_OPTIONS,
 )
 MODEL_OPTIONS: Final = (
     ConditionalOption("scope", lambda request: request.scope is Scope.LOCAL),
-    ConditionalOption("instances", lambda request: bool(request.instances.rows or request.instances.values)),
-    *CLASSIFIER_OPTIONS,
+    *ROW_OPTIONS,
+    *PREDICTION_OPTIONS,
 )
 
 

@@ -1,7 +1,8 @@
 """The column to predict, with its values as class codes or as numbers."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -10,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
+from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema, json_as_text, parse_cell
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.request_checks_against_data import MIN_ROWS, find_class
+from touchstone.learning.request_checks_against_data import MIN_ROWS
 from touchstone.learning.request_choices import Task
 from touchstone.learning.request_definitions import Cell
 from touchstone.learning.table_reader import Table
@@ -144,7 +145,7 @@ def _read_classes(table: Table, column: ColumnSchema, positive_class: Cell) -> T
     learnable = {name: rows for name, rows in by_name if rows >= MIN_CLASS_ROWS}
     rare_classes = tuple((name, rows) for name, rows in by_name if rows < MIN_CLASS_ROWS)
     _check_class_count(column.name, learnable=len(learnable), present=len(by_name))
-    classes, reason = _order_classes(column.name, learnable, positive_class)
+    classes, reason = _order_classes(column, learnable, positive_class)
 
     code_by_class = {name: code for code, name in enumerate(classes)}
     code_of_cell = np.array([code_by_class.get(label, NO_CLASS) for label in labels], dtype=np.intp)
@@ -163,12 +164,12 @@ def _read_classes(table: Table, column: ColumnSchema, positive_class: Cell) -> T
 
 
 def _order_classes(
-    name: str, rows_per_class: Mapping[Cell, int], requested: Cell
+    column: ColumnSchema, rows_per_class: Mapping[Cell, int], requested: Cell
 ) -> tuple[tuple[Cell, ...], PositiveClassReason | None]:
     """Order the classes by their codes, with the positive one of two classes last.
 
     Args:
-        name: the name of the target, for error messages.
+        column: the target.
         rows_per_class: the number of rows of each class, sorted by class name.
         requested: the requested positive class, or None for the rarer class.
 
@@ -182,14 +183,18 @@ def _order_classes(
     if len(classes) != 2:
         if requested is not None:
             raise LearningError(
-                "two_classes_needed", field="positive_class", option="positive_class", name=name, classes=len(classes)
+                "two_classes_needed",
+                field="positive_class",
+                option="positive_class",
+                name=column.name,
+                classes=len(classes),
             )
         return classes, None
 
     first, last = classes
     reversed_classes = (last, first)
     if requested is not None:
-        positive_class = find_class(classes, requested, field="positive_class")
+        positive_class = find_class(column, classes, requested, field="positive_class")
         ordered_classes = classes if positive_class == last else reversed_classes
         return ordered_classes, PositiveClassReason.REQUESTED
 
@@ -199,6 +204,34 @@ def _order_classes(
     last_is_rarer = rows_per_class[last] < rows_per_class[first]
     ordered_classes = classes if last_is_rarer else reversed_classes
     return ordered_classes, PositiveClassReason.RARER
+
+
+def find_class(column: ColumnSchema, classes: Sequence[Cell], requested: Cell, *, field: str) -> Cell:
+    """Return the class that a field of a request refers to.
+
+    It may be written like the class in results, or like a cell of the target in the file, such as `TRUE` or `+1`.
+
+    Args:
+        column: the target.
+        classes: the classes to choose from.
+        requested: the requested class.
+        field: the name of the field, for the error.
+
+    Raises:
+        LearningError: if there is no such class.
+    """
+    text = json_as_text(requested)
+    for name in classes:
+        if str(name) == text:
+            return name
+
+    with suppress(ValueError, OverflowError):
+        label = _class_label(column, parse_cell(column, requested))
+        if label in classes:
+            return label
+
+    known = [str(name) for name in classes]
+    raise LearningError("class_not_found", field=field, name=text, known=known)
 
 
 def _check_class_count(name: str, *, learnable: int, present: int) -> None:

@@ -124,10 +124,11 @@ def _finishing_seconds(experiment: Experiment) -> float:
 
 
 def _learned_rows(experiment: Experiment) -> Indices:
-    """Return the rows on which the stored model was fitted."""
-    if experiment.learns_from_all_rows:
-        return np.arange(len(experiment.target.values))
-    return experiment.folds[0].train
+    """Return the rows from which the stored model has learned, which rows of weight 0 are not."""
+    all_rows = np.arange(len(experiment.target.values))
+    fitted_rows = all_rows if experiment.learns_from_all_rows else experiment.folds[0].train
+    weights = experiment.data.weights
+    return fitted_rows if weights is None else fitted_rows[weights[fitted_rows] > 0]
 
 
 def _model_record(experiment: Experiment, search: SearchResult, result: Json) -> Json:

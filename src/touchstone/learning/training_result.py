@@ -1,6 +1,7 @@
 """The result of a training: the chosen model, its metrics, the leaderboard, charts and warnings."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
@@ -197,8 +198,10 @@ def _describe_model(experiment: Experiment, search: SearchResult) -> Json:
 
 
 def _describe_feature(column: ColumnSchema, frame: pd.DataFrame) -> Json:
-    """Describe a feature, with the values of a category so that forms can offer them."""
+    """Describe a feature so that forms can offer its categories, or read numbers as the file writes them."""
     feature: Json = {"name": column.name, "kind": str(column.kind)}
+    if column.kind is ColumnKind.NUMBER:
+        return feature | {"notation": asdict(column.notation)}
     is_category = column.kind in (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)
     if not is_category or column.distinct > MAX_LISTED_VALUES:
         return feature

@@ -81,14 +81,14 @@ NARRATIVE: Final[Mapping[str, Text]] = {
         "Row {row}: the prediction would become {prediction} if {changes}.",
     ),
     "counterfactual_none": (
-        "Ligne {row} : aucun changement de quelques colonnes vers des lignes semblables ne change nettement la"
+        "Ligne {row} : la recherche n’a trouvé aucun changement de quelques colonnes qui change nettement la"
         " prédiction.",
-        "Row {row}: no change of a few columns towards similar rows clearly changes the prediction.",
+        "Row {row}: the search found no change of a few columns that clearly changes the prediction.",
     ),
     "counterfactual_none_with": (
-        "Ligne {row} : sans toucher à {names}, aucun changement de quelques colonnes vers des lignes semblables ne"
+        "Ligne {row} : sans toucher à {names}, la recherche n’a trouvé aucun changement de quelques colonnes qui"
         " change nettement la prédiction.",
-        "Row {row}: with {names} unchanged, no change of a few columns towards similar rows clearly changes the"
+        "Row {row}: with {names} unchanged, the search found no change of a few columns that clearly changes the"
         " prediction.",
     ),
     "change": ("« {name} » valait {value}", "“{name}” were {value}"),
@@ -168,6 +168,11 @@ LIMITS: Final[Mapping[str, Text]] = {
         "La référence vient d’un échantillon de {rows} {rows:ligne|lignes} ; un autre échantillon donnerait "
         "d’autres valeurs.",
         "The base value comes from a sample of {rows} {rows:row|rows}; another sample would give other values.",
+    ),
+    "background_of_curves": (
+        "Les courbes sont des moyennes sur un échantillon de {rows} {rows:ligne|lignes} ; un autre échantillon"
+        " donnerait d’autres valeurs.",
+        "The curves are averages over a sample of {rows} {rows:row|rows}; another sample would give other values.",
     ),
     "rounded_probability": (
         "Les probabilités d’un modèle à classes équilibrées ne sont pas des fréquences.",

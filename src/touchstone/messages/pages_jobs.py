@@ -197,9 +197,9 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
         "The model would have answered {prediction} with:",
     ),
     "counterfactual_none": (
-        "Pas de contrefactuel : aucun changement de quelques colonnes vers des lignes semblables ne change nettement la"
+        "Pas de contrefactuel : la recherche n’a trouvé aucun changement de quelques colonnes qui change nettement la"
         " prédiction.",
-        "No counterfactual: no change of a few columns towards similar rows clearly changes the prediction.",
+        "No counterfactual: the search found no change of a few columns that clearly changes the prediction.",
     ),
     "counterfactual_immutable": (
         "{count:Colonne laissée telle quelle|Colonnes laissées telles quelles} : {columns}.",

@@ -111,6 +111,12 @@ class LoadedModel:
         return bool(self.record["balanced"])
 
     @property
+    def sample_weight(self) -> str | None:
+        """The name of the column of weights, or None for equal weights."""
+        name: str | None = self.record.get("sample_weight")
+        return name
+
+    @property
     def columns(self) -> tuple[ColumnSchema, ...]:
         """The source columns, in the order expected by the pipeline."""
         return tuple(schema_from_dict(column) for column in self.record["features"])

@@ -9,7 +9,9 @@ are copied one column at a time, each time the column that moves the prediction 
 counterfactual with the fewest changes wins.
 
 The nearest candidates may all lack the value that would change the prediction by a single column. The values of all
-candidates are therefore tried for single columns, and combinations of values if very few columns are mutable.
+candidates are therefore tried for single columns. Several columns may need values that no single candidate has. All
+combinations of values are tried if very few columns are mutable. Otherwise, or if this fails, the most effective value
+of all candidates is added one column at a time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,8 +31,10 @@ FEW_COLUMNS: Final = 3  # Combinations of values are tried for at most this many
 MAX_SINGLE_CHANGES: Final = 500  # About this many changes of a single column are tried.
 MIN_VALUES: Final = 5  # But at least this many values of each column.
 MAX_COMBINATIONS: Final = 2_000
+MAX_GOALS: Final = 3  # The most effective values are added for at most this many other classes.
 
 Mask = npt.NDArray[np.bool_]
+Changes = Mapping[int, int]  # The candidate row that supplies the new value, by changed column. Both are positions.
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,11 @@ class Counterfactual:
     """A change of a row that clearly changes its prediction.
 
     Attributes:
-        source_rows: the candidate row that supplies the new value, by changed column. Both are positions.
+        source_rows: the changes.
         prediction: the new prediction, a class code or a number.
     """
 
-    source_rows: Mapping[int, int]
+    source_rows: Changes
     prediction: Any
 
 
@@ -100,7 +104,39 @@ class _Search:
         if self.explained.model.classes:
             return ClassGoal(int(prediction))
         direction = 1 if prediction > self.prediction else -1
+        return self._number_goal(direction)
+
+    def goals(self, predictions: npt.NDArray[Any], probabilities: Floats) -> Sequence[ClassGoal | NumberGoal]:
+        """Return the goals to try: both directions for a number, or up to `MAX_GOALS` other classes.
+
+        The classes are those to which the given predictions, for several changed rows, come nearest.
+        """
+        if not self.explained.model.classes:
+            return [self._number_goal(1), self._number_goal(-1)]
+        most_probable_first = np.argsort(-probabilities.max(axis=0), kind="stable").tolist()
+        return [ClassGoal(code) for code in most_probable_first if code != self.prediction][:MAX_GOALS]
+
+    def _number_goal(self, direction: int) -> NumberGoal:
+        """Return the goal of a clearly higher number, or of a clearly lower one if `direction` is -1."""
         return NumberGoal(float(self.prediction) + direction * self.clear_difference, direction)
+
+    def single_changes(self) -> list[Changes]:
+        """Return the changes of a single column to try."""
+        limit = max(MIN_VALUES, MAX_SINGLE_CHANGES // len(self.mutable_columns))
+        return [
+            {column: source_row}
+            for column in self.mutable_columns
+            for source_row in self.find_source_rows(column, limit).tolist()
+        ]
+
+    def apply(self, options: Sequence[Changes]) -> Floats:
+        """Return the encoded row after each of several sets of changes."""
+        changed_rows = np.tile(self.row, (len(options), 1))
+        for changed_row, changes in zip(changed_rows, options, strict=True):
+            for column, source_row in changes.items():
+                block = self.explained.block(column)
+                changed_row[block] = self.candidates[source_row, block]
+        return changed_rows
 
     def find_source_rows(self, column: int, limit: int) -> Indices:
         """Return one candidate row for each distinct value of a column, without the value of the row itself.
@@ -144,12 +180,16 @@ def find_counterfactual(
     if approach is not None and len(approach.source_rows) == 1:
         return approach
 
-    single_change = _change_one_column(search)
+    single_change = _choose_smallest_changes(search, search.single_changes())
     if single_change is not None:
         return single_change
-    if len(mutable_columns) > FEW_COLUMNS or (approach is not None and len(approach.source_rows) == 2):
+    if approach is not None and len(approach.source_rows) == 2:
         return approach
-    return _combine_values(search) or approach
+
+    combination = _combine_values(search) if len(mutable_columns) <= FEW_COLUMNS else None
+    if combination is not None:
+        return combination
+    return _choose_fewest_changes([approach, _add_effective_values(search)])
 
 
 def _approach_similar_rows(search: _Search) -> Counterfactual | None:
@@ -212,17 +252,6 @@ def _copy_column(explained: ExplainedModel, source_values: Floats, row: Floats, 
     return changed_row
 
 
-def _change_one_column(search: _Search) -> Counterfactual | None:
-    """Return the smallest change of a single column that clearly changes the prediction, or None."""
-    limit = max(MIN_VALUES, MAX_SINGLE_CHANGES // len(search.mutable_columns))
-    changes = [
-        (column, source_row)
-        for column in search.mutable_columns
-        for source_row in search.find_source_rows(column, limit).tolist()
-    ]
-    return _choose_smallest_changes(search, [{column: source_row} for column, source_row in changes])
-
-
 def _combine_values(search: _Search) -> Counterfactual | None:
     """Return the smallest change of several columns that clearly changes the prediction, or None."""
     column_count = len(search.mutable_columns)
@@ -235,26 +264,55 @@ def _combine_values(search: _Search) -> Counterfactual | None:
     return _choose_smallest_changes(search, [combination for combination in combinations if len(combination) > 1])
 
 
-def _choose_smallest_changes(search: _Search, changes: Sequence[Mapping[int, int]]) -> Counterfactual | None:
-    """Return the smallest set of changes that clearly changes the prediction, or None.
-
-    Fewer columns win, then nearer values. Each set of changes maps columns to the candidate rows that supply their
-    new values.
-    """
-    if not changes:
+def _add_effective_values(search: _Search) -> Counterfactual | None:
+    """Return the counterfactual with the fewest changes to the most effective values of all candidates, or None."""
+    single_changes = search.single_changes()
+    if not single_changes:
         return None
 
-    changed_rows = np.tile(search.row, (len(changes), 1))
-    for changed_row, source_rows in zip(changed_rows, changes, strict=True):
-        for column, source_row in source_rows.items():
-            block = search.explained.block(column)
-            changed_row[block] = search.candidates[source_row, block]
+    goals = search.goals(*search.explained.predict(search.apply(single_changes)))
+    return _choose_fewest_changes([_add_values_for_goal(search, single_changes, goal) for goal in goals])
 
+
+def _add_values_for_goal(
+    search: _Search, single_changes: Sequence[Changes], goal: ClassGoal | NumberGoal
+) -> Counterfactual | None:
+    """Change one column after the other, each time the one that brings the prediction nearest to the goal.
+
+    Returns:
+        the counterfactual, or None if the prediction does not clearly change within `MAX_CHANGES` changes.
+    """
+    changes: Changes = {}
+    for _step in range(min(MAX_CHANGES, len(search.mutable_columns))):
+        options = [{**changes, **change} for change in single_changes if not changes.keys() & change.keys()]
+        counterfactual = _choose_smallest_changes(search, options)
+        if counterfactual is not None or not options:
+            return counterfactual
+        progress = goal.progress(*search.explained.predict(search.apply(options)))
+        changes = options[int(progress.argmax())]
+    return None
+
+
+def _choose_fewest_changes(counterfactuals: Sequence[Counterfactual | None]) -> Counterfactual | None:
+    """Return the first counterfactual with the fewest changes, or None if there is none."""
+    present = [counterfactual for counterfactual in counterfactuals if counterfactual is not None]
+    return min(present, key=lambda counterfactual: len(counterfactual.source_rows), default=None)
+
+
+def _choose_smallest_changes(search: _Search, options: Sequence[Changes]) -> Counterfactual | None:
+    """Return the smallest set of changes that clearly changes the prediction, or None.
+
+    Fewer columns win, then nearer values.
+    """
+    if not options:
+        return None
+
+    changed_rows = search.apply(options)
     predictions, _probabilities = search.explained.predict(changed_rows)
-    column_counts = np.array([len(source_rows) for source_rows in changes])
+    column_counts = np.array([len(changes) for changes in options])
     distances = np.abs(changed_rows - search.row).sum(axis=1)
     smallest_first = np.lexsort((distances, column_counts))
     effective = smallest_first[search.is_clear(predictions[smallest_first])]
     if not len(effective):
         return None
-    return Counterfactual(changes[effective[0]], predictions[effective[0]])
+    return Counterfactual(options[effective[0]], predictions[effective[0]])

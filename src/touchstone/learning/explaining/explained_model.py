@@ -15,7 +15,6 @@ from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.few_rows_prediction.models import FewRowsModel
 from touchstone.learning.preparation import encode_frame, encoded_sources
-from touchstone.learning.request_checks_against_data import find_class
 from touchstone.learning.request_choices import Output
 from touchstone.learning.request_definitions import Cell
 from touchstone.learning.target import Floats, Indices
@@ -97,7 +96,7 @@ def build_explained_model(
 ) -> ExplainedModel:
     """Encode the background rows of a loaded model and choose the class to explain.
 
-    `target_class` is the class that the request names, or None if it names none.
+    `target_class` is one of the classes of the model, or None if the request names none.
     """
     encoded_background = encode_frame(model.preparation, background)
     column_names = [column.name for column in model.columns]
@@ -122,7 +121,7 @@ def _choose_class(model: LoadedModel, background: Floats, target_class: Cell) ->
     probability over the background rows if there are more.
     """
     if target_class is not None:
-        return model.classes.index(find_class(model.classes, target_class, field="target_class"))
+        return model.classes.index(target_class)
     if len(model.classes) == 2:
         return 1
 

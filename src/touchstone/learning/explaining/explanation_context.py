@@ -6,27 +6,27 @@ rows of the first fold, with a copy of the model that is fitted on the training 
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from msgspec import UNSET
 
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.explaining.explained_model import ExplainedModel, build_explained_model
 from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
 from touchstone.learning.explaining.permutation_importance import MAX_ROWS
+from touchstone.learning.explaining.weighted_truth import WeightedTruth
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.request_checks_against_data import check_explanation_request
 from touchstone.learning.request_definitions import ExplanationRequest
 from touchstone.learning.row_values import build_frame
+from touchstone.learning.sample_weights import read_sample_weights
 from touchstone.learning.splits.duplicate_rows import find_equal_rows
 from touchstone.learning.splits.folds import Fold, outer_folds
 from touchstone.learning.splits.near_copies import find_repeated_rows
 from touchstone.learning.splits.split_rule import build_split_rule
 from touchstone.learning.table_reader import Table
-from touchstone.learning.target import Indices, Target, read_target
+from touchstone.learning.target import Floats, Indices, Target, find_class, read_target
 from touchstone.learning.trial_fitting import select_features
 
 DEFAULT_ROWS: Final = 3  # the number of rows to explain if the request names none
@@ -41,10 +41,10 @@ class ExplanationContext:
     explained: ExplainedModel = field(repr=False)
     background: pd.DataFrame = field(repr=False)
     test_frame: pd.DataFrame = field(repr=False)
-    test_truth: npt.NDArray[Any] = field(repr=False)
+    test_truth: WeightedTruth = field(repr=False)
     test_positions: Indices = field(repr=False)  # the positions of the test rows in the file
     learning_frame: pd.DataFrame = field(repr=False)  # the training rows of a model that is measured
-    learning_truth: npt.NDArray[Any] = field(repr=False)
+    learning_truth: WeightedTruth = field(repr=False)
 
     @property
     def model(self) -> LoadedModel:
@@ -93,8 +93,8 @@ class ExplanationContext:
 def prepare_explanation(request: ExplanationRequest, table: Table, model: LoadedModel) -> ExplanationContext:
     """Check a request to explain a model, and select the rows that all methods use.
 
-    Background rows represent the average case and are sampled from the training rows. Test rows are rows that the
-    model has not learned from.
+    Background rows represent the average case and are sampled from the training rows, by their weights. Test rows are
+    rows that the model has not learned from.
 
     Raises:
         LearningError: the file has changed since the training (data_changed), or the request does not fit the
@@ -103,20 +103,25 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
     if table.sha256 != model.data_sha256:
         raise LearningError("data_changed", field="job_id")
     features = [column.name for column in model.columns]
-    check_explanation_request(request, list(table.columns), rows=len(table.frame), classes=model.classes)
+    check_explanation_request(request, list(table.columns), rows=len(table.frame), is_regression=not model.classes)
 
     # From here on, rows are counted among those that have a target, as in the training.
     target = read_target(table, model.target, model.task, model.metric, model.positive_class)
     frame = select_features(table.frame, target, features)
     fold = _fold_of_training(model, table, target)
+    truth = WeightedTruth(target.values, read_sample_weights(table, target, model.sample_weight))
 
     rng = np.random.default_rng(request.seed)
     learned_rows = np.arange(len(target.rows)) if model.has_learned_from_all_rows else fold.train
-    background_rows = sample_rows(learned_rows, request.background.size, rng)
-    test_rows = sample_rows(fold.test, MAX_ROWS, rng)
+    background_rows = sample_rows(learned_rows, request.background.size, rng, truth.take(learned_rows).weights)
+    # Rows of weight 0 do not count in metrics, and a sample of nothing else would have none.
+    counted_test_rows = fold.test[truth.take(fold.test).counted_rows()]
+    test_rows = sample_rows(counted_test_rows, MAX_ROWS, rng)
 
     background = frame.iloc[background_rows].reset_index(drop=True)
-    target_class = None if request.target_class is UNSET else request.target_class
+    target_class = request.target_class
+    if target_class is not None:
+        target_class = find_class(table.columns[model.target], model.classes, target_class, field="target_class")
     explained_model = build_explained_model(model, background, target_class, request.output)
     return ExplanationContext(
         request=request,
@@ -124,10 +129,10 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
         explained=explained_model,
         background=background,
         test_frame=frame.iloc[test_rows].reset_index(drop=True),
-        test_truth=target.values[test_rows],
+        test_truth=truth.take(test_rows),
         test_positions=target.rows[test_rows],
         learning_frame=frame.iloc[fold.train],
-        learning_truth=target.values[fold.train],
+        learning_truth=truth.take(fold.train),
     )
 
 
@@ -141,12 +146,22 @@ def _fold_of_training(model: LoadedModel, table: Table, target: Target) -> Fold:
     return outer_folds(rule)[0]
 
 
-def sample_rows(rows: Indices, count: int, rng: np.random.Generator) -> Indices:
+def sample_rows(rows: Indices, count: int, rng: np.random.Generator, weights: Floats | None = None) -> Indices:
     """Return up to `count` of the rows in random order.
 
     Files are often sorted by class. The random order makes even the first few rows of the sample representative.
+
+    Args:
+        rows: the rows to choose from.
+        count: the maximum number of rows.
+        rng: the generator used to choose them.
+        weights: the weight of each row, or None for equal weights. A row is chosen with a probability proportional to
+            its weight, and never if its weight is 0.
     """
-    return rng.permutation(rows)[:count]
+    if weights is None:
+        return rng.permutation(rows)[:count]
+    possible_count = min(count, int(np.count_nonzero(weights)))
+    return rng.choice(rows, possible_count, replace=False, p=weights / weights.sum())
 
 
 def rows_to_explain(context: ExplanationContext) -> tuple[pd.DataFrame, list[int]]:

@@ -139,6 +139,8 @@ def _explain_model(context: ExplanationContext, report: Report) -> Json:
     explained_number = _describe_explained_number(context)
     for row in rows:
         row.entry["sentence"] = row_sentence(row.entry, explained_number)
+        for counterfactual in row.entry.get("counterfactuals", ()):
+            counterfactual["prediction_text"] = explained_number.format_prediction(counterfactual["prediction"])
 
     columns: list[Json] = []
     if context.request.scope is not Scope.LOCAL:
@@ -271,8 +273,9 @@ def _build_narrative(
     algorithm = localize(ALGORITHM_BY_NAME[model.algorithm].label)
     sentences = [narrative.sentence("model", algorithm=algorithm, target=model.target, features=len(context.names))]
 
-    is_classifier = bool(model.classes)
-    if is_classifier:
+    # Permutation importance is about the metric of the model, and not about one of its classes.
+    explains_class = bool(model.classes) and context.request.method != "permutation_importance"
+    if explains_class:
         sentences.append(narrative.sentence("target_class", name=str(_explained_class(context))))
 
     has_importance = bool(columns) and columns[0]["importance"] is not None
@@ -308,7 +311,10 @@ def _build_limits(
         limits.append("held_out_copy")
     if permutations > 0:
         limits.append("sampled")
-    limits.append("background")
+    if rows or request.asks_for(Scope.GLOBAL, "shap"):
+        limits.append("background")
+    elif request.asks_for(Scope.GLOBAL, "partial_dependence"):
+        limits.append("background_of_curves")
     if context.model.classes and context.model.is_balanced and not context.model.is_calibrated:
         limits.append("rounded_probability")
     if context.model.group_thresholds is not None:

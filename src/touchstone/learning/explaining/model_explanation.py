@@ -24,6 +24,7 @@ from touchstone.learning.explaining.permutation_importance import (
 from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, explain_row
 from touchstone.learning.observed_values import warn_of_unseen_values
 from touchstone.learning.request_choices import Scope
+from touchstone.learning.request_definitions import METHODS_FOR_ROWS
 from touchstone.learning.row_values import cell_as_text, cells_from_frame
 from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json, Phase, Report, StepwiseProgress
@@ -116,7 +117,7 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
     Returns an empty list if only a global explanation was requested.
     """
     request = context.request
-    if not request.asks_for(Scope.LOCAL, "shap", "counterfactual"):
+    if not request.asks_for(Scope.LOCAL, *METHODS_FOR_ROWS):
         return []
 
     frame, row_numbers = rows_to_explain(context)
@@ -207,7 +208,7 @@ def _sample_contributions(context: ExplanationContext, report: Report) -> Contri
     """
     rng = np.random.default_rng(context.request.seed)
     test_rows = np.arange(len(context.test_frame))
-    sampled_rows = sample_rows(test_rows, SAMPLE_ROWS, rng)
+    sampled_rows = sample_rows(test_rows, SAMPLE_ROWS, rng, context.test_truth.weights)
     frame = context.test_frame.iloc[sampled_rows].reset_index(drop=True)
 
     small_background = context.explained.background[:SAMPLE_BACKGROUND]

@@ -16,6 +16,7 @@ from scipy.stats import norm
 
 from touchstone.learning.evaluation import Predictions, compute_metric, metric_sign
 from touchstone.learning.explaining.explained_model import ExplainedModel
+from touchstone.learning.explaining.weighted_truth import WeightedTruth
 from touchstone.learning.target import Floats, Indices
 
 REPEATS: Final = 5
@@ -61,7 +62,7 @@ class Importance:
 def permutation_importance(
     explained: ExplainedModel,
     matrix: Floats,
-    truth: npt.NDArray[Any],
+    truth: WeightedTruth,
     *,
     seed: int,
     on_column_measured: Callable[[int], None],
@@ -71,7 +72,7 @@ def permutation_importance(
     Args:
         explained: the model.
         matrix: encoded rows that the model has not learned from, of shape (rows, encoded columns).
-        truth: the true values of the target, of shape (rows,).
+        truth: the true values of the target, and the weights of the rows in the metric.
         seed: the seed of the permutations.
         on_column_measured: called after each column with the number of columns measured so far.
 
@@ -79,14 +80,15 @@ def permutation_importance(
         the importances in the order of the columns.
     """
     rng = np.random.default_rng(seed)
-    shuffled_truths = [rng.permutation(truth) for _ in range(SHUFFLED_TARGETS)]
+    shuffled_truths = [truth.shuffle(rng) for _ in range(SHUFFLED_TARGETS)]
     intact = _Predicted.from_model(explained, matrix)
 
     importances = []
     for position, column in enumerate(explained.columns):
         encoded_columns = explained.block(position)
+        shuffled_rows = [truth.shuffled_positions(rng) for _ in range(REPEATS)]
         repeats = [
-            _Predicted.from_model(explained, _shuffle_columns(matrix, encoded_columns, rng)) for _ in range(REPEATS)
+            _Predicted.from_model(explained, _shuffle_columns(matrix, encoded_columns, rows)) for rows in shuffled_rows
         ]
 
         losses = _compute_losses(explained, intact, repeats, truth)
@@ -114,15 +116,16 @@ class _Predicted:
         predicted, probabilities = explained.predict(matrix)
         return cls(predicted, probabilities)
 
-    def score(self, explained: ExplainedModel, truth: npt.NDArray[Any]) -> float:
+    def score(self, explained: ExplainedModel, truth: WeightedTruth) -> float:
         """Return the metric used to choose the model, with its sign adjusted so that higher is better."""
-        predictions = Predictions(truth, self.predicted, len(explained.model.classes), self.probabilities)
+        class_count = len(explained.model.classes)
+        predictions = Predictions(truth.values, self.predicted, class_count, self.probabilities, truth.weights)
         metric = explained.model.metric
         return metric_sign(metric) * compute_metric(metric, predictions)
 
 
 def _compute_losses(
-    explained: ExplainedModel, intact: _Predicted, repeats: Sequence[_Predicted], truth: npt.NDArray[Any]
+    explained: ExplainedModel, intact: _Predicted, repeats: Sequence[_Predicted], truth: WeightedTruth
 ) -> list[float]:
     """Return the loss of each repeat with a shuffled column, compared with the intact rows."""
     intact_score = intact.score(explained, truth)
@@ -144,11 +147,11 @@ def rank_importances(importances: Iterable[Importance]) -> list[Importance]:
     return sorted(importances, key=lambda importance: importance.mean, reverse=True)
 
 
-def _shuffle_columns(matrix: Floats, columns: Indices, rng: np.random.Generator) -> Floats:
-    """Return a copy of the matrix with the given columns shuffled between the rows.
+def _shuffle_columns(matrix: Floats, columns: Indices, rows: Indices) -> Floats:
+    """Return a copy of the matrix with the given columns taken from the given rows, in their order.
 
-    The same permutation is applied to all columns, so that the encoded columns of a source value stay together.
+    All columns are taken from the same rows, so that the encoded columns of a source value stay together.
     """
     shuffled = matrix.copy()
-    shuffled[:, columns] = matrix[rng.permutation(len(matrix))][:, columns]
+    shuffled[:, columns] = matrix[rows][:, columns]
     return shuffled

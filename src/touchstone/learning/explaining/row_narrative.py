@@ -15,6 +15,7 @@ from touchstone.learning.localized_text import (
     with_unit,
 )
 from touchstone.learning.request_choices import Output
+from touchstone.learning.request_definitions import Cell
 from touchstone.learning.task_interface import Json
 
 STRONGEST_COLUMNS: Final = 3
@@ -59,6 +60,12 @@ class ExplainedNumber:
         if self.is_probability:
             return format_percentage(number)
         return with_unit(sentence("number", number=number), self.unit)
+
+    def format_prediction(self, prediction: Cell) -> LocalizedText:
+        """Format a predicted class, or a predicted number with its unit."""
+        if self.class_name is None and isinstance(prediction, int | float):
+            return self.format_value(prediction)
+        return format_cell(prediction)
 
     def format_difference(self, number: float) -> LocalizedText:
         """Format the absolute difference between two explained numbers with its unit."""
@@ -151,9 +158,8 @@ def counterfactual_sentences(row: Json, number: ExplainedNumber, immutable: Sequ
             sentence("change", name=change["column"], value=number.format_column_value(change["column"], change["to"]))
             for change in counterfactual["changes"]
         ]
-        prediction = counterfactual["prediction"]
-        shown_prediction = format_cell(prediction) if number.class_name is not None else number.format_value(prediction)
-        sentences.append(sentence("counterfactual", row=row_number, prediction=shown_prediction, changes=changes))
+        prediction = number.format_prediction(counterfactual["prediction"])
+        sentences.append(sentence("counterfactual", row=row_number, prediction=prediction, changes=changes))
     return sentences
 
 

@@ -23,7 +23,7 @@ from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.readable_errors import localize_error
 from touchstone.web.views import job_view, training_headline
 from touchstone.web.views.mitigation_view import mitigation_table
-from touchstone.web.views.what_if import Feature, WhatIfResult, WhatIfRows
+from touchstone.web.views.what_if import Feature, WhatIfResult, WhatIfRows, entered_text
 
 _JOBS: Final = "/app/jobs"
 _JOB_ROUTE: Final = f"{_JOBS}/{{kind:str}}/{{job_id:str}}"
@@ -196,7 +196,8 @@ async def _what_if_variables(ctx: PageContext, job: Job, row: job_view.JsonObjec
             what_if_rows = _read_what_if_form(form, row, features)
             what_if = await _predict_what_if(ctx, str(job.parent_job_id), what_if_rows)
 
-    return {"features": features, "what_if": what_if, "tried": form}
+    shown_texts = _show_what_if_texts(row or {}, features)
+    return {"features": features, "what_if": what_if, "tried": form, "shown_texts": shown_texts}
 
 
 def _selected_row_index(ctx: PageContext, rows: Sequence[Any]) -> int:
@@ -218,6 +219,12 @@ async def _load_features(ctx: PageContext, job: Job) -> Sequence[Feature]:
     training = await ctx.api.get_job("train", str(job.parent_job_id))
     model = (training.result or {}).get("model") or {}
     return tuple(model.get("features") or ())
+
+
+def _show_what_if_texts(row: job_view.JsonObject, features: Sequence[Feature]) -> dict[str, str]:
+    """Return what the fields of the what-if form show before they are changed, by column."""
+    values = row.get("values") or {}
+    return {feature["name"]: entered_text(feature, str(values.get(feature["name"], ""))) for feature in features}
 
 
 def _read_what_if_form(form: FormData, row: job_view.JsonObject, features: Sequence[Feature]) -> WhatIfRows:

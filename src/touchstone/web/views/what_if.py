@@ -1,15 +1,21 @@
 """The what-if form: the predictions of a model for a row and for the same row with changed values."""
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from touchstone.core.number_notation import NumberNotation
 from touchstone.web.forms import parse_number
 from touchstone.web.localizer import Localizer
 
 _MAX_LISTED_VALUES: Final = 12  # known values in an error message
 
-Feature = Mapping[str, Any]  # a column that the model uses, with its name, its kind and its known values
+_NUMBER: Final = "number"
+_BOOLEAN: Final = "boolean"
+
+Feature = Mapping[str, Any]  # a column that the model uses: its name and kind, and known values or its notation
 CellValue = str | int | float | None
 
 
@@ -83,16 +89,10 @@ class WhatIfRows:
         return errors
 
     def to_api_rows(self) -> list[dict[str, CellValue]]:
-        """Return the original and the changed row as the API expects them."""
-        return [self._parse_row(self.original), self._parse_row(self.changed)]
-
-    def _parse_row(self, entered_values: Mapping[str, str]) -> dict[str, CellValue]:
-        """Convert the strings in a row to values, by column."""
-        values = {}
-        for feature in self.features:
-            column = feature["name"]
-            values[column] = parse_cell(entered_values[column], feature["kind"])
-        return values
+        """Return both rows as the API expects them, the original one first."""
+        original_row = {feature["name"]: _stated_value(feature, self.original) for feature in self.features}
+        changed_row = {feature["name"]: parse_cell(self.changed[feature["name"]], feature) for feature in self.features}
+        return [original_row, changed_row]
 
     def compare_predictions(self, response: Mapping[str, Any], localizer: Localizer) -> WhatIfResult:
         """Compare the predictions for the original and the changed row.
@@ -137,9 +137,9 @@ class WhatIfRows:
         original_row, changed_row = self.to_api_rows()
 
         cells = []
-        for name, text in self.changed.items():
-            if original_row[name] != changed_row[name]:
-                cells.append(ChangedCell(name, self.original[name], text))
+        for name, value in changed_row.items():
+            if original_row[name] != value:
+                cells.append(ChangedCell(name, self.original[name], _format_cell(value)))
         return tuple(cells)
 
 
@@ -185,36 +185,69 @@ def _report_unseen_values(
     return WhatIfResult(field_errors=field_errors) if field_errors else None
 
 
-def parse_cell(text: str, kind: str) -> CellValue:
-    """Convert the entered string for a cell to its value.
+def entered_text(feature: Feature, text: str) -> str:
+    """Return the value of an explained row as the form shows it.
 
-    An empty string is a missing value. A string that is not a number is returned unchanged even in a numeric column,
-    because `field_errors` reports it.
+    Numbers have a decimal comma if the file writes one, because the form reads them as the file does.
+    """
+    is_number = feature["kind"] == _NUMBER
+    return text.replace(".", ",") if is_number and _notation(feature).decimal_comma else text
+
+
+def parse_cell(text: str, feature: Feature) -> CellValue:
+    """Convert the string that a reader has entered for a column to its value.
+
+    An empty string is a missing value. A number is read as in the file of the training, with its unit and its thousands
+    separators, or else like any number on the pages. A string that is not a number is returned unchanged, because
+    `field_errors` reports it.
     """
     if not text:
         return None
-    if kind != "number":
+    if feature["kind"] != _NUMBER:
         return text
-    try:
+
+    with suppress(ValueError):
+        number = _notation(feature).parse(text)
+        if math.isfinite(number):
+            return number
+    with suppress(ValueError):
         return parse_number(text)
-    except ValueError:
-        return text
+    return text
+
+
+def _notation(feature: Feature) -> NumberNotation:
+    """Return the notation of a column of numbers, which early trainings do not state."""
+    return NumberNotation(**feature.get("notation", {}))
+
+
+def _stated_value(feature: Feature, texts: Mapping[str, str]) -> CellValue:
+    """Return the value of a column in the explained row, whose numbers are written without unit and separators."""
+    text = texts[feature["name"]]
+    return parse_number(text) if text and feature["kind"] == _NUMBER else text or None
+
+
+def _format_cell(value: CellValue) -> str:
+    """Format a value like the values of explained rows, so that readers see how it was understood."""
+    if value is None:
+        return ""
+    return f"{value:.10g}" if isinstance(value, int | float) else value
 
 
 def _field_error(feature: Feature, text: str, localizer: Localizer) -> str:
     """Return the error message for a value that a column does not accept, or "" for a valid value.
 
-    A numeric column accepts numbers, and a column with known categories accepts only these categories. An empty string
-    is a missing value, which every column accepts.
+    A numeric column accepts numbers. A column with known categories only accepts the categories that the
+    model has seen, and truth values in upper case, too. An empty string is a missing value, which every column accepts.
     """
     if not text:
         return ""
-    if feature["kind"] == "number":
-        is_number = not isinstance(parse_cell(text, "number"), str)
+    if feature["kind"] == _NUMBER:
+        is_number = not isinstance(parse_cell(text, feature), str)
         return "" if is_number else localizer.text("not_a_number")
 
     known_values = feature.get("values")
-    if known_values is None or text in known_values:
+    known_text = text.lower() if feature["kind"] == _BOOLEAN else text
+    if known_values is None or known_text in known_values:
         return ""
 
     listed_values = ", ".join(known_values[:_MAX_LISTED_VALUES])
