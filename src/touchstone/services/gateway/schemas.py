@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast, get_args
+from typing import Annotated, Any, Final, Literal, Self, cast, get_args
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -58,6 +58,7 @@ NewPassword = Annotated[
     AfterValidator(require_clean_text),
 ]
 Token = Annotated[str, Field(max_length=SHORT_TEXT), AfterValidator(require_clean_text)]
+OAuth2Field = Annotated[str, Field(description="Accepted from OAuth 2 clients, and ignored.")]
 
 
 class Registration(RequestModel):
@@ -81,7 +82,10 @@ class Login(RequestModel):
 class LoginForm(Login):
     """The form of a sign-in; the other fields of an OAuth 2 password form are ignored."""
 
-    ignored: ClassVar[frozenset[str]] = frozenset({"grant_type", "scope", "client_id", "client_secret"})
+    grant_type: OAuth2Field = ""
+    scope: OAuth2Field = ""
+    client_id: OAuth2Field = ""
+    client_secret: OAuth2Field = ""
 
 
 class RefreshToken(RequestModel):
