@@ -1,6 +1,7 @@
 """Registering, signing in, staying signed in, and signing out."""
 
 import asyncio
+import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -106,6 +107,8 @@ async def test_registration_refuses_what_it_must(harness: GatewayHarness) -> Non
         )
         accented_response = await guest.post(REGISTER, json=valid_body | {"email": "adá@example.org"})
         assert accented_response.status_code == 201
+        decomposed_email = unicodedata.normalize("NFD", "adá@example.org")
+        assert (await guest.post(REGISTER, json=valid_body | {"email": decomposed_email})).status_code == 409
 
 
 async def test_an_account_has_the_language_of_its_client_until_it_chooses(harness: GatewayHarness) -> None:

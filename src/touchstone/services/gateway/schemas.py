@@ -1,6 +1,7 @@
 """Request and response bodies of the routes of the gateway."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self, cast, get_args
@@ -23,6 +24,11 @@ _EMAIL: Final = re.compile(rf"[\w.!#$%&'*+/=?^`{{|}}~-]{{1,64}}@{_LABEL}(?:\.{_L
 Locale = Literal["fr", "en"]
 
 
+def _compose_characters(value: Any) -> Any:
+    """Compose the characters of a string (NFC), because the pattern matches no decomposed accents."""
+    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+
+
 def _check_email(value: str) -> str:
     """Return an e-mail address unchanged.
 
@@ -43,6 +49,7 @@ Email = Annotated[
     str,
     Field(max_length=SHORT_TEXT, json_schema_extra={"format": "email"}),
     BeforeValidator(strip_text),
+    BeforeValidator(_compose_characters),
     AfterValidator(require_clean_text),
     AfterValidator(_check_email),
 ]
