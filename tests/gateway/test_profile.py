@@ -50,6 +50,7 @@ async def test_nothing_else_of_the_account_can_be_changed(harness: GatewayHarnes
         ):
             answer = await ada.patch(ME, json={"pseudo": "changed", name: profile_before.get(name)})
             assert (answer.status_code, answer.json()["code"]) == (422, "unknown_name"), name
+            assert answer.json()["errors"][0]["loc"] == ["body", name]
         changes: tuple[Any, ...] = (
             {"locale": "de"},
             {"locale": None},

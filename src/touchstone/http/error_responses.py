@@ -84,11 +84,19 @@ def _combine_errors(pydantic_errors: Sequence[Mapping[str, Any]]) -> Invalid:
 
 
 def _convert_pydantic_error(pydantic_error: Mapping[str, Any]) -> FieldError:
-    """Convert a Pydantic error to a field error, without the invalid input, which may be a password."""
+    """Convert a Pydantic error to a field error, without the invalid input, which may be a password.
+
+    For an unknown name, Pydantic reports the location of the object, so the name is added.
+    """
+    location = tuple(pydantic_error["loc"])
+    facts = pydantic_error.get("ctx") or {}
+    if pydantic_error["type"] == "unknown_name":
+        location = (*location, facts["name"])
+
     return FieldError(
-        loc=tuple(pydantic_error["loc"]),
+        loc=location,
         kind=pydantic_error["type"],
-        facts=pydantic_error.get("ctx") or {},
+        facts=facts,
         fallback=pydantic_error["msg"],
     )
 
