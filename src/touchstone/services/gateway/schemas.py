@@ -10,7 +10,15 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from touchstone.http.request_models import SHORT_TEXT, Flag, Name, RequestModel, require_clean_text, strip_text
+from touchstone.http.request_models import (
+    SHORT_TEXT,
+    Flag,
+    Name,
+    QueryInteger,
+    RequestModel,
+    require_clean_text,
+    strip_text,
+)
 from touchstone.messages.locales import DEFAULT_LOCALE
 from touchstone.services.gateway.passwords import MAX_LENGTH, MIN_LENGTH
 from touchstone.services.gateway.public_routes import API
@@ -211,8 +219,8 @@ class UserView(BaseModel):
 class UserQuery(RequestModel):
     """The page of users to return."""
 
-    page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-    page_size: Annotated[int, Field(ge=1, le=1000)] = 100
+    page: Annotated[QueryInteger, Field(ge=1, le=1_000_000)] = 1
+    page_size: Annotated[QueryInteger, Field(ge=1, le=1000)] = 100
 
 
 class UserPage(BaseModel):
