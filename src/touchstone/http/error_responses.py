@@ -44,12 +44,12 @@ ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def request_locale(scope: Scope) -> str:
-    """Return the preferred language, `fr` or `en`, according to the `Accept-Language` header."""
-    for name, value in scope["headers"]:
-        if name == b"accept-language":
-            return preferred_locale(value.decode("latin-1"))
+    """Return the preferred language, `fr` or `en`, according to the `Accept-Language` header.
 
-    return preferred_locale(None)
+    Several lines of the header are one list (RFC 9110, section 5.3).
+    """
+    lines = [value.decode("latin-1") for name, value in scope["headers"] if name == b"accept-language"]
+    return preferred_locale(",".join(lines) if lines else None)
 
 
 def error_response(error: ServiceError, scope: Scope) -> Response:
