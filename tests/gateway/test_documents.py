@@ -168,6 +168,19 @@ async def test_other_origins_are_let_in_by_name(settings: Settings, database: Da
         assert preflight.status_code == 200
         assert preflight.headers["access-control-allow-origin"] == ORIGIN
         assert "PATCH" in preflight.headers["access-control-allow-methods"]
+        evil_preflight = await guest.options(
+            "/users/me", headers={"Origin": "https://evil.example.org", "Accept-Language": "en", **preflight_headers}
+        )
+        assert evil_preflight.status_code == 422
+        assert evil_preflight.json()["detail"] == (
+            "Invalid value for Origin: pages of this origin cannot send this request"
+        )
+        assert "access-control-allow-origin" not in evil_preflight.headers
+        for name, value in (("method", "TRACE"), ("headers", "x-user-id")):
+            refused_headers = {"Origin": ORIGIN, **preflight_headers, f"Access-Control-Request-{name.title()}": value}
+            refusal = await guest.options("/users/me", headers=refused_headers)
+            assert refusal.json()["errors"][0]["loc"] == ["header", f"Access-Control-Request-{name.title()}"]
+            assert refusal.headers["access-control-allow-origin"] == ORIGIN
         refusal = await guest.get("/users/me", headers={"Origin": ORIGIN})
         assert (refusal.status_code, refusal.headers["access-control-allow-origin"]) == (401, ORIGIN)
         assert "access-control-allow-credentials" not in refusal.headers
