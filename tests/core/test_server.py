@@ -53,6 +53,21 @@ async def test_bytes_that_are_not_http_get_the_usual_error_response() -> None:
     assert json.loads(body) == {"detail": "Requête mal formée", "code": "bad_request", "errors": []}
 
 
+async def test_input_that_the_parser_refuses_is_answered_in_the_language_of_its_client() -> None:
+    """The headers that were parsed before the mistake count, and too long an address is named as the reason."""
+    headers = b"Accept-Language: en\r\nHost: x\r\n"
+    malformed_request = b"GET / HTTP/1.1\r\n" + headers + b"bad line\r\n\r\n"
+    long_request = b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\n" + headers + b"\r\n"
+    async with listening(APP) as address:
+        malformed, too_long = [
+            await send_and_read_all(address, request_bytes) for request_bytes in (malformed_request, long_request)
+        ]
+    assert malformed.startswith(b"HTTP/1.1 400 ")
+    assert b"Malformed request" in malformed
+    assert too_long.startswith(b"HTTP/1.1 431 ")
+    assert b"The address or the headers are too long" in too_long
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("beginning", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
 async def test_a_connection_that_never_finishes_its_headers_is_closed(beginning: bytes) -> None:

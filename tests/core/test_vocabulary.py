@@ -21,6 +21,7 @@ from touchstone.core.identity import Caller, parse_uuid, read_user_id
 from touchstone.core.internal_tokens import INTERNAL_HEADER, InternalTokens
 from touchstone.core.text import fold
 from touchstone.http.error_rendering import render_detail
+from touchstone.http.error_responses import request_locale
 from touchstone.http.request_models import RequestModel
 from touchstone.messages import MESSAGES, validation_text
 from touchstone.messages.accept_language import preferred_locale
@@ -148,6 +149,7 @@ def test_the_limit_of_a_text_is_one_of_characters() -> None:
         ("en-GB,en;q=0.9", "en"),
         ("de, en;q=0.4, fr;q=0.3", "en"),
         ("en;q=0.4, fr", "fr"),
+        ("en;Q=0.4, fr", "fr"),
         ("en;q=x", "fr"),
         ("en;q=0", "fr"),
         ("*", "fr"),
@@ -157,6 +159,11 @@ def test_the_limit_of_a_text_is_one_of_characters() -> None:
 def test_the_language_is_what_the_header_prefers(header: str | None, locale: str) -> None:
     """French is the language unless the header prefers English."""
     assert preferred_locale(header) == locale
+
+
+def test_several_lines_of_the_header_are_one_list() -> None:
+    """The language with the highest weight may be in any of them."""
+    assert request_locale({"headers": [(b"accept-language", b"fr;q=0.3"), (b"accept-language", b"en")]}) == "en"
 
 
 @pytest.mark.parametrize(

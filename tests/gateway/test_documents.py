@@ -143,10 +143,10 @@ async def test_documents_open_for_people(harness: GatewayHarness) -> None:
     async with harness.client() as guest:
         page = await guest.get("/docs")
         assert "swagger-ui" in page.text
-        for asset in ("docs/start.js", "docs/static/swagger-ui.css", "docs/static/swagger-ui-bundle.js"):
+        for asset in ("docs/static/swagger-ui.css", "docs/static/swagger-ui-bundle.js"):
             assert (await guest.get(f"/{asset}")).status_code == 200
         for name, backend in harness.backends.items():
-            for path in ("/docs", "/docs/start.js", "/docs/static/swagger-ui.css", "/openapi.json"):
+            for path in ("/docs", "/docs/static/swagger-ui.css", "/openapi.json"):
                 assert (await guest.get(f"/{name}{path}")).status_code == 200
                 assert backend.last()["path"] == path
 
@@ -168,6 +168,19 @@ async def test_other_origins_are_let_in_by_name(settings: Settings, database: Da
         assert preflight.status_code == 200
         assert preflight.headers["access-control-allow-origin"] == ORIGIN
         assert "PATCH" in preflight.headers["access-control-allow-methods"]
+        evil_preflight = await guest.options(
+            "/users/me", headers={"Origin": "https://evil.example.org", "Accept-Language": "en", **preflight_headers}
+        )
+        assert evil_preflight.status_code == 422
+        assert evil_preflight.json()["detail"] == (
+            "Invalid value for Origin: pages of this origin cannot send this request"
+        )
+        assert "access-control-allow-origin" not in evil_preflight.headers
+        for name, value in (("method", "TRACE"), ("headers", "x-user-id")):
+            refused_headers = {"Origin": ORIGIN, **preflight_headers, f"Access-Control-Request-{name.title()}": value}
+            refusal = await guest.options("/users/me", headers=refused_headers)
+            assert refusal.json()["errors"][0]["loc"] == ["header", f"Access-Control-Request-{name.title()}"]
+            assert refusal.headers["access-control-allow-origin"] == ORIGIN
         refusal = await guest.get("/users/me", headers={"Origin": ORIGIN})
         assert (refusal.status_code, refusal.headers["access-control-allow-origin"]) == (401, ORIGIN)
         assert "access-control-allow-credentials" not in refusal.headers

@@ -1,6 +1,7 @@
 """Registering, signing in, staying signed in, and signing out."""
 
 import asyncio
+import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -106,6 +107,8 @@ async def test_registration_refuses_what_it_must(harness: GatewayHarness) -> Non
         )
         accented_response = await guest.post(REGISTER, json=valid_body | {"email": "adá@example.org"})
         assert accented_response.status_code == 201
+        decomposed_email = unicodedata.normalize("NFD", "adá@example.org")
+        assert (await guest.post(REGISTER, json=valid_body | {"email": decomposed_email})).status_code == 409
 
 
 async def test_an_account_has_the_language_of_its_client_until_it_chooses(harness: GatewayHarness) -> None:
@@ -196,6 +199,7 @@ async def test_what_a_sign_in_may_carry(harness: GatewayHarness) -> None:
         ),
         ("application/json", json_body, 200, None),
         (None, json_body, 200, None),
+        (form_type, json_body, 200, None),
         (form_type, credentials + "&password=other", 422, "validation_error"),
         (form_type, credentials + "&username=ada%40example.org", 422, "validation_error"),
         (form_type, credentials + "&remember=1", 422, "unknown_name"),
@@ -219,6 +223,34 @@ async def test_what_a_sign_in_may_carry(harness: GatewayHarness) -> None:
                 LOGIN, content=body, headers={"content-type": content_type} if content_type else {}
             )
             assert (answer.status_code, answer.json().get("code")) == (status, code), (content_type, body)
+
+
+async def test_the_document_describes_oauth_forms(harness: GatewayHarness) -> None:
+    """The other fields of an OAuth 2 password form are optional, and further ones are refused."""
+    async with harness.client() as guest:
+        document = (await guest.get("/openapi.json")).json()
+    content = document["paths"][LOGIN]["post"]["requestBody"]["content"]
+    form = content["application/x-www-form-urlencoded"]["schema"]
+    assert set(form["properties"]) == {
+        "username",
+        "password",
+        "grant_type",
+        "scope",
+        "client_id",
+        "client_secret",
+    }
+    assert (form["required"], form["additionalProperties"]) == (["username", "password"], False)
+
+
+async def test_a_refused_form_does_not_quote_its_password(harness: GatewayHarness) -> None:
+    """The part of an unencoded password after "&" looks like the name of a field."""
+    form_type = "application/x-www-form-urlencoded"
+    async with harness.client(accept_language="en") as guest:
+        for body in ("hunter2", "username=a&password=x&hunter2", "password=x&hunter2=&hunter2=", '"hunter2"'):
+            answer = await guest.post(LOGIN, content=body, headers={"content-type": form_type})
+            assert (answer.status_code, answer.json()["code"]) == (422, "unknown_name"), body
+            assert answer.json()["detail"].startswith("The form has an unknown field; accepted: username, password.")
+            assert "hunter2" not in answer.text
 
 
 async def test_ten_failures_close_an_account_to_one_address(harness: GatewayHarness) -> None:

@@ -400,8 +400,8 @@ async def test_callers_without_an_identity_read_only(selection: Selection, ada: 
         ({"attribute": "instances_number", "value": -1}, "validation_error", ["body", "value"]),
         ({"attribute": "instances_number", "value": True}, "validation_error", ["body", "value"]),
         ({"attribute": "missing_values_percentage", "value": 101}, "validation_error", ["body", "value"]),
-        ({"level": "reviewed"}, "unknown_name", ["body"]),
-        ({"by": str(BOB)}, "unknown_name", ["body"]),
+        ({"level": "reviewed"}, "unknown_name", ["body", "level"]),
+        ({"by": str(BOB)}, "unknown_name", ["body", "by"]),
         ({"scope": "people"}, "validation_error", ["body", "scope"]),
         ({"quote": "x" * 4001}, "validation_error", ["body", "quote"]),
         ({"quote": "\x00"}, "validation_error", ["body", "quote"]),
@@ -409,7 +409,7 @@ async def test_callers_without_an_identity_read_only(selection: Selection, ada: 
         ({"until": 5}, "validation_error", ["body", "until"]),
         ({"until": "2030-01-01T00:00:00"}, "validation_error", ["body", "until"]),
         ({"source": {"sha256": "x"}}, "validation_error", ["body", "source", "sha256"]),
-        ({"source": {"address": "x"}}, "unknown_name", ["body", "source"]),
+        ({"source": {"address": "x"}}, "unknown_name", ["body", "source", "address"]),
     ],
 )
 async def test_claims_are_checked(ada: httpx2.AsyncClient, change: dict[str, Any], code: str, place: list[str]) -> None:

@@ -284,7 +284,7 @@ async def test_the_first_tables_of_a_ranking_are_compared(backends: Backends) ->
         (COMPARISON_REQUEST | {"target": None}, 422, "target_not_suggested", ["dataset_ids", 0]),
         (COMPARISON_REQUEST | {"target": {"7": "0"}}, 422, "target_without_dataset", ["target", 7]),
         (COMPARISON_REQUEST | {"by_dataset": {"7": {}}}, 422, "target_without_dataset", ["by_dataset", 7]),
-        (COMPARISON_REQUEST | {"by_dataset": {"6": {"group": "a"}}}, 422, "unknown_name", ["by_dataset", "6"]),
+        (COMPARISON_REQUEST | {"by_dataset": {"6": {"group": "a"}}}, 422, "unknown_name", ["by_dataset", "6", "group"]),
         (
             COMPARISON_REQUEST | {"by_dataset": {"6": {"group_column": "a", "time_column": "b"}}},
             422,
@@ -295,7 +295,7 @@ async def test_the_first_tables_of_a_ranking_are_compared(backends: Backends) ->
         (COMPARISON_REQUEST | {"limit": 1}, 422, "greater_than_equal", ["limit"]),
         (COMPARISON_REQUEST | {"metric": "r2", "task": "classification"}, 422, "metric_task_mismatch", ["metric"]),
         (COMPARISON_REQUEST | {"project_id": str(uuid4())}, 404, "project_not_found", None),
-        (COMPARISON_REQUEST | {"targets": "0"}, 422, "unknown_name", []),
+        (COMPARISON_REQUEST | {"targets": "0"}, 422, "unknown_name", ["targets"]),
     ],
 )
 async def test_what_cannot_work_is_refused_before_any_training(

@@ -308,6 +308,8 @@ async def test_lists_check_their_parameters(backends: Backends) -> None:
         for invalid_path, code in (
             ("/jobs?status=failed&status=succeeded", "invalid_value"),
             ("/jobs?limit=1&limit=1", "invalid_value"),
+            ("/jobs?limit=1_0", "validation_error"),
+            ("/jobs?skip=%201", "validation_error"),
             (f"/projects/{project_id}/jobs?skip=0&skip=0", "invalid_value"),
             (f"/jobs?project={project_id}&project_id={other_project_id}", "conflicting_values"),
             ("/jobs?statut=", "unknown_name"),

@@ -89,6 +89,15 @@ def test_pages_before_signing_in_are_accessible_too(browser: Browser, server: st
         page.close()
 
 
+@pytest.mark.parametrize("path", ["/docs", "/docs/", "/selection/docs/"])
+def test_the_description_of_the_api_opens_with_and_without_a_slash(visit: Visit, path: str) -> None:
+    """The description loads its files and the OpenAPI document."""
+    page = visit(path)
+    expect(page.locator(".opblock").first).to_be_visible()
+    page.locator(".opblock button").first.click()
+    assert re.fullmatch(r"(/selection)?/docs/?#/.+", page.evaluate("location.pathname + location.hash"))
+
+
 def test_a_missing_page_is_accessible_and_leads_home(
     browser: Browser, server: str, session_cookies: dict[str, str]
 ) -> None:

@@ -186,6 +186,13 @@ def test_a_refused_registration_keeps_what_was_typed(server: str, email: str) ->
     assert PASSWORD not in answer.text
 
 
+@pytest.mark.parametrize("path", ["/app/", "/app/static/mark.svg"])
+def test_a_wrong_method_is_told_the_right_ones(client: httpx2.Client, path: str) -> None:
+    """The error page has the header that this status requires."""
+    answer = client.put(path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
 def test_a_foreign_record_has_no_form(client: httpx2.Client) -> None:
     """The page says so before anything can be entered."""
     assert client.get("/app/datasets/1/edit").status_code == 403

@@ -428,7 +428,7 @@ class TooManyJobs(ServiceError):
 
 
 class HeadersTooLarge(ServiceError):
-    """The request headers are too many or too long."""
+    """The request headers are too many, or they or the address are too long."""
 
     status, code = 431, "headers_too_large"
 

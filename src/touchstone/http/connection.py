@@ -1,6 +1,7 @@
 """A connection of the HTTP server, with deadlines and limits, and with refusals that need no task."""
 
 import asyncio
+import functools
 import random
 import socket
 import struct
@@ -11,11 +12,12 @@ from typing import Any, Final, cast
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from touchstone.core.errors import BadRequest, Overloaded, ServiceError
+from touchstone.core.errors import BadRequest, HeadersTooLarge, Overloaded, ServiceError
 from touchstone.core.metrics import CLOSED_CONNECTIONS
 from touchstone.http.connection_deadlines import AwaitedInput
 from touchstone.http.connection_limits import SLOW_BYTES, ConnectionLimits, Pace
 from touchstone.http.error_rendering import render_error
+from touchstone.http.error_responses import request_locale
 from touchstone.http.joined_writes import JoiningTransport
 from touchstone.http.responses import JsonResponse
 from touchstone.http.stop_event import STOP_EVENT_KEY
@@ -27,6 +29,8 @@ CHECK_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 1.0
 # If a client retries earlier, its connection may be paused for a random time in this range.
 PAUSE_SECONDS: Final = (1.0, 2.0)
+# The parser refuses longer addresses, because it stores positions in them as 16-bit numbers.
+MAX_ADDRESS_BYTES: Final = 2**16 - 1
 # Reasons for which a connection is reset instead of closed after its response.
 _ABORT_REASONS: Final = frozenset({"unread", "unsent", "too_many_slow"})
 # Returns the response to a request with the given scope if it is refused, or None if the application must be called.
@@ -39,14 +43,19 @@ def _encode_response(status: int, headers: Iterable[tuple[bytes, bytes]], body: 
     return b"".join((STATUS_LINE[status], *header_lines, b"\r\n", body))
 
 
-def _encode_last_response(error: ServiceError) -> bytes:
-    """Encode an error response in the default language that closes the connection."""
+def _encode_last_response(error: ServiceError, locale: str = DEFAULT_LOCALE) -> bytes:
+    """Encode an error response that closes the connection."""
     headers = {**error.headers, "Connection": "close"}
-    response = JsonResponse(render_error(error, DEFAULT_LOCALE), error.status, headers)
+    response = JsonResponse(render_error(error, locale), error.status, headers)
     return _encode_response(error.status, response.raw_headers, response.body)
 
 
-_NOT_HTTP: Final = _encode_last_response(BadRequest())
+@functools.cache
+def _encode_parser_refusal(locale: str, *, is_address_too_long: bool) -> bytes:
+    """Encode the response to input that the HTTP parser refuses."""
+    return _encode_last_response(HeadersTooLarge() if is_address_too_long else BadRequest(), locale)
+
+
 _TOO_MANY_CONNECTIONS: Final = _encode_last_response(Overloaded(retry_after=1))
 
 
@@ -243,9 +252,12 @@ class ConnectionProtocol(HttpToolsProtocol):
             super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse input that is not valid HTTP. It never reaches the application."""
+        """Refuse input that is not valid HTTP, or has too long an address. It never reaches the application."""
         if not self.pipeline and (self.is_idle or not self.cycle.response_started):
-            self.transport.write(_NOT_HTTP)
+            # There is no scope before the first request has begun.
+            locale = request_locale(self.scope) if self.scope else DEFAULT_LOCALE
+            is_address_too_long = self.scope is not None and len(self.url) > MAX_ADDRESS_BYTES
+            self.transport.write(_encode_parser_refusal(locale, is_address_too_long=is_address_too_long))
         if self.cycle is not None:
             self.cycle.disconnected = True
         self.transport.close()

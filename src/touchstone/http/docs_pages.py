@@ -4,15 +4,28 @@ from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse
 from swagger_ui_bundle import swagger_ui_path
 
 from touchstone.http.packaged_files import PackagedFiles
 
 _PAGE: Final = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<link rel="stylesheet" href="docs/static/swagger-ui.css"></head><body><div id="swagger-ui"></div>
-<script src="docs/static/swagger-ui-bundle.js"></script><script src="docs/start.js"></script></body></html>"""
-_SCRIPT: Final = 'SwaggerUIBundle({url: "openapi.json", dom_id: "#swagger-ui", deepLinking: true});'
+<script>{script}</script></head><body><div id="swagger-ui"></div></body></html>"""
+# The browser builds the addresses, because relative links depend on a trailing slash, and the server does not know the
+# address in the browser: the gateway and reverse proxies change it. Swagger UI 4 refuses the version number of OpenAPI
+# 3.1, but displays its documents.
+_SCRIPT: Final = """
+const folder = location.pathname.replace(/[/]$/, "");
+const style = Object.assign(document.createElement("link"),
+  {rel: "stylesheet", href: `${folder}/static/swagger-ui.css`});
+const bundle = Object.assign(document.createElement("script"), {src: `${folder}/static/swagger-ui-bundle.js`});
+bundle.onload = async () => {
+  const response = await fetch(`${folder}/../openapi.json`);
+  const spec = {...await response.json(), openapi: "3.0.3"};
+  SwaggerUIBundle({spec, dom_id: "#swagger-ui", deepLinking: true});
+};
+document.head.append(style, bundle);
+"""
 
 
 def add_docs_pages(app: FastAPI) -> None:
@@ -24,8 +37,4 @@ def add_docs_pages(app: FastAPI) -> None:
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
-        return HTMLResponse(_PAGE.format(title=app.title))
-
-    @app.get("/docs/start.js", include_in_schema=False)
-    async def start() -> Response:
-        return Response(_SCRIPT, media_type="text/javascript")
+        return HTMLResponse(_PAGE.format(title=app.title, script=_SCRIPT))

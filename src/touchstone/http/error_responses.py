@@ -44,12 +44,12 @@ ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def request_locale(scope: Scope) -> str:
-    """Return the preferred language, `fr` or `en`, according to the `Accept-Language` header."""
-    for name, value in scope["headers"]:
-        if name == b"accept-language":
-            return preferred_locale(value.decode("latin-1"))
+    """Return the preferred language, `fr` or `en`, according to the `Accept-Language` header.
 
-    return preferred_locale(None)
+    Several lines of the header are one list (RFC 9110, section 5.3).
+    """
+    lines = [value.decode("latin-1") for name, value in scope["headers"] if name == b"accept-language"]
+    return preferred_locale(",".join(lines) if lines else None)
 
 
 def error_response(error: ServiceError, scope: Scope) -> Response:
@@ -84,11 +84,19 @@ def _combine_errors(pydantic_errors: Sequence[Mapping[str, Any]]) -> Invalid:
 
 
 def _convert_pydantic_error(pydantic_error: Mapping[str, Any]) -> FieldError:
-    """Convert a Pydantic error to a field error, without the invalid input, which may be a password."""
+    """Convert a Pydantic error to a field error, without the invalid input, which may be a password.
+
+    For an unknown name, Pydantic reports the location of the object, so the name is added.
+    """
+    location = tuple(pydantic_error["loc"])
+    facts = pydantic_error.get("ctx") or {}
+    if pydantic_error["type"] == "unknown_name":
+        location = (*location, facts["name"])
+
     return FieldError(
-        loc=tuple(pydantic_error["loc"]),
+        loc=location,
         kind=pydantic_error["type"],
-        facts=pydantic_error.get("ctx") or {},
+        facts=facts,
         fallback=pydantic_error["msg"],
     )
 

@@ -1,5 +1,6 @@
 """Pydantic field types, and the base class of request bodies."""
 
+import re
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
@@ -10,6 +11,8 @@ from touchstone.http.spelling_suggestions import suggestion_facts
 
 LONG_TEXT: Final = 100_000
 SHORT_TEXT: Final = 255
+# Plain decimal digits, unlike for int(), which accepts "1_000", " 1" and digits of other scripts.
+PLAIN_INTEGER: Final = re.compile(r"-?[0-9]{1,300}")
 
 
 def require_clean_text(value: str) -> str:
@@ -43,6 +46,17 @@ def _convert_whole_float(value: Any) -> Any:
     return int(value) if is_whole_float else value
 
 
+def _require_plain_integer(value: Any) -> Any:
+    """Return a value unchanged if it is not a string that only Python reads as an integer.
+
+    Raises:
+        PydanticCustomError: the value is a string, but not of plain decimal digits.
+    """
+    if isinstance(value, str) and not PLAIN_INTEGER.fullmatch(value):
+        raise PydanticCustomError("int_parsing", "an integer is expected")
+    return value
+
+
 WholeFloatAsInt: Final = BeforeValidator(_convert_whole_float)
 Text = Annotated[str, Field(max_length=LONG_TEXT), AfterValidator(require_clean_text)]
 ShortText = Annotated[str, Field(max_length=SHORT_TEXT), AfterValidator(require_clean_text)]
@@ -57,6 +71,7 @@ Name = Annotated[
 Flag = StrictBool
 Count = Annotated[int, Field(strict=True, ge=0, le=INT53_MAX), WholeFloatAsInt]
 SmallCount = Annotated[int, Field(strict=True, ge=0, le=INT32_MAX), WholeFloatAsInt]
+QueryInteger = Annotated[int, BeforeValidator(_require_plain_integer)]
 RowId = Annotated[int, Field(strict=True, ge=1, le=INT32_MAX), WholeFloatAsInt]
 Percentage = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e300, le=1e300)]

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from starlette.responses import Response
 
+from touchstone.http.query_checks import require_single_values
 from touchstone.http.responses import JsonResponse
 from touchstone.jobs import job_store
 from touchstone.jobs.job_json import job_json, job_summary_json
@@ -49,7 +50,7 @@ async def job_list_response(
     Raises:
         InvalidValue: a query parameter is repeated.
     """
-    ctx.require_single_values()
+    require_single_values(ctx.request)
     filters = JobFilter(owner=ctx.caller.id, kinds=kinds, status=query.status, project_id=project_id)
 
     async with ctx.database.reading() as connection:

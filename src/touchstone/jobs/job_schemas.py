@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field, model_validator
 
 from touchstone.core.errors import ConflictingValues
-from touchstone.http.request_models import RequestModel
+from touchstone.http.request_models import QueryInteger, RequestModel
 from touchstone.jobs.job_kinds import JOB_KIND_NAMES
 from touchstone.jobs.job_states import JobState
 from touchstone.jobs.request_schemas import UuidText
@@ -19,10 +19,10 @@ class ListQuery(RequestModel):
     `page` or `page_size` asks for one page with its totals, and otherwise `skip` and `limit` select from a plain array.
     """
 
-    page: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
-    page_size: Annotated[int, Field(ge=1, le=1000)] | None = None
-    skip: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+    page: Annotated[QueryInteger, Field(ge=1, le=2**31 - 1)] | None = None
+    page_size: Annotated[QueryInteger, Field(ge=1, le=1000)] | None = None
+    skip: Annotated[QueryInteger, Field(ge=0, le=2**31 - 1)] = 0
+    limit: Annotated[QueryInteger, Field(ge=1, le=1000)] = 100
 
     DEFAULT_PAGE_SIZE: ClassVar[int] = 12
 

@@ -67,18 +67,6 @@ class JobRequestContext:
             raise InvalidValue(FieldError(("header", "Idempotency-Key"), "idempotency_key"))
         return keys[0]
 
-    def require_single_values(self) -> None:
-        """Check that no query parameter is repeated.
-
-        Raises:
-            InvalidValue: a parameter is repeated.
-        """
-        parameters = self.request.query_params
-        for name in parameters:
-            count = len(parameters.getlist(name))
-            if count > 1:
-                raise InvalidValue(FieldError(("query", name), "given_twice", {"count": count}))
-
     async def load_job(self, job_id: str) -> JobRecord:
         """Return one of the caller's jobs of this service.
 

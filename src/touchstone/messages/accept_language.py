@@ -39,7 +39,7 @@ def _parse_language_range(language_range: str) -> tuple[str, float]:
 def _parse_weight(parameter: str) -> float:
     """Return the weight in a parameter such as `q=0.8`, by default 1, and 0 if it is not a number."""
     name, _, value = parameter.strip().partition("=")
-    if name.strip() != "q":
+    if name.strip().lower() != "q":
         return 1.0
     try:
         return float(value[:_MAX_WEIGHT_LENGTH])

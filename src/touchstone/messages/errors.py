@@ -147,7 +147,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Vous avez trop de traitements en attente : {limit} au plus",
         "Too many of your jobs are waiting: at most {limit}",
     ),
-    "headers_too_large": ("En-têtes trop nombreux ou trop longs", "Too many or too long headers"),
+    "headers_too_large": (
+        "Adresse ou en-têtes trop longs, ou en-têtes trop nombreux",
+        "The address or the headers are too long, or there are too many headers",
+    ),
     "internal_error": (
         "Erreur interne ; signalez l’identifiant de la requête",
         "Internal error; please report the request id",

@@ -147,6 +147,14 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "« {name} » est inconnu ; le plus proche : {known}",
         "“{name}” is unknown; nearest: {known}",
     ),
+    "cross_origin_refused": (
+        "les pages de cette origine ne peuvent pas envoyer cette requête",
+        "pages of this origin cannot send this request",
+    ),
+    "unknown_form_field": (
+        "Le formulaire a un champ inconnu ; sont admis : {known}. Encodez les valeurs : & s’écrit %26",
+        "The form has an unknown field; accepted: {known}. Encode the values: & is written %26",
+    ),
     "unknown_value": (
         "« {name} » n’est pas une valeur admise pour {where} ; sont admis : {known}",
         "“{name}” is not an accepted value for {where}; accepted: {known}",

@@ -54,14 +54,18 @@ async def handle_http_exception(request: Request, exception: Exception) -> Respo
     is_unknown_address = exception.status_code == NotFound.status
     code = "not_found" if is_unknown_address else "method_not_allowed"
     error = TouchstoneError(exception.status_code, code, ctx.text(code))
-    return ctx.write_cookies(await render_error(ctx, error))
+    response = ctx.write_cookies(await render_error(ctx, error))
+    response.headers.update(exception.headers or {})
+    return response
 
 
 async def handle_service_error(request: Request, exception: Exception) -> Response:
     """Return the error page for an error outside of the API, such as a missing static file."""
     assert isinstance(exception, ServiceError)
     ctx = PageContext(request)
-    return ctx.write_cookies(await render_error(ctx, _as_client_error(exception, ctx.locale)))
+    response = ctx.write_cookies(await render_error(ctx, _as_client_error(exception, ctx.locale)))
+    response.headers.update(exception.headers)
+    return response
 
 
 async def handle_unexpected_error(request: Request, _: Exception) -> Response:

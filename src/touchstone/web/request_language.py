@@ -6,7 +6,7 @@ formats messages, numbers and dates in that language.
 
 from starlette.requests import Request
 
-from touchstone.messages.accept_language import preferred_locale
+from touchstone.http.error_responses import request_locale
 from touchstone.messages.locales import LOCALES
 from touchstone.web.cookies import LANGUAGE
 
@@ -19,5 +19,4 @@ def selected_language(request: Request) -> str | None:
 
 def response_language(request: Request) -> str:
     """Return the selected language, or the language that the browser prefers if none was selected."""
-    accept_language = request.headers.get("accept-language")
-    return selected_language(request) or preferred_locale(accept_language)
+    return selected_language(request) or request_locale(request.scope)

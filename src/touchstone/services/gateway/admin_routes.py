@@ -9,6 +9,7 @@ from fastapi import Depends, Query, Response
 
 from touchstone.core.errors import UserNotFound
 from touchstone.core.identity import parse_uuid
+from touchstone.http.query_checks import require_single_values
 from touchstone.http.routing import strict_router
 from touchstone.services.gateway import accounts, password_resets_and_changes
 from touchstone.services.gateway.context import Context, require_administrator
@@ -24,7 +25,7 @@ router = strict_router(
 )
 
 
-@router.get("", summary="All users")
+@router.get("", summary="All users", dependencies=[Depends(require_single_values)])
 async def list_users(ctx: Context, query: Annotated[UserQuery, Query()]) -> UserPage:
     """Return a page of all users, the oldest account first. Only administrators may call this."""
     offset = (query.page - 1) * query.page_size

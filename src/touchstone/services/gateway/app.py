@@ -3,11 +3,10 @@
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from typing import Any, Final, Self
+from typing import Any, Self
 from uuid import UUID
 
 from fastapi import APIRouter
-from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
@@ -23,25 +22,15 @@ from touchstone.http.responses import JsonResponse
 from touchstone.http.upstream import AbsentBackend, Upstream
 from touchstone.services.gateway import admin_routes, auth_routes, profile_routes
 from touchstone.services.gateway.access_tokens import AccessTokens
-from touchstone.services.gateway.authenticating_proxy import FORWARDED_HEADERS, AuthenticatingProxy
+from touchstone.services.gateway.authenticating_proxy import AuthenticatingProxy
 from touchstone.services.gateway.authentication import Authenticator
 from touchstone.services.gateway.context import GatewayState
+from touchstone.services.gateway.cross_origin import add_cors
 from touchstone.services.gateway.device_cookies import DeviceCookies
 from touchstone.services.gateway.login_throttle import LoginThrottle
 from touchstone.services.gateway.openapi import PublicDocument
 from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 from touchstone.services.gateway.signing_key import derive_key, load_signing_key
-
-_EXPOSED_HEADERS: Final = (
-    "X-Total-Count",
-    "X-Request-ID",
-    "ETag",
-    "Location",
-    "Link",
-    "Retry-After",
-    "Content-Disposition",
-    "Allow",
-)
 
 
 class Gateway:
@@ -109,7 +98,7 @@ class Gateway:
             authenticator=state.authenticator,
             tokens=tokens,
         )
-        public_app = _add_cors(proxy, settings.cors_origins)
+        public_app = add_cors(proxy, settings.cors_origins)
         selection = InternalClient(upstreams["selection"], tokens)
         return cls(public_app, resources, selection, authenticator=state.authenticator, document=document)
 
@@ -175,22 +164,3 @@ def _document_router(document: PublicDocument) -> APIRouter:
         return JsonResponse(await document.read())
 
     return router
-
-
-def _add_cors(app: ASGIApp, origins: tuple[str, ...]) -> ASGIApp:
-    """Allow web pages from these origins to call the application (Cross-Origin Resource Sharing).
-
-    Without origins, the application is returned unchanged, and browsers only allow pages of the same origin.
-    """
-    if not origins:
-        return app
-
-    allowed_methods = sorted({route.method for route in PUBLIC_ROUTES})
-    forwarded_headers = [name.decode().title() for name in sorted(FORWARDED_HEADERS)]
-    return CORSMiddleware(
-        app,
-        allow_origins=origins,
-        allow_methods=allowed_methods,
-        allow_headers=["Authorization", *forwarded_headers],
-        expose_headers=_EXPOSED_HEADERS,
-    )

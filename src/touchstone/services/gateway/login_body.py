@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.requests import Request
 
-from touchstone.core.errors import BadRequest, FieldError, Invalid, UnsupportedMedia
+from touchstone.core.errors import BadRequest, FieldError, Invalid, UnknownName, UnsupportedMedia
 from touchstone.http.json_body import parse_json
 from touchstone.services.gateway.schemas import Login, LoginForm
 
@@ -25,17 +25,17 @@ LOGIN_REQUEST_BODY: Final[dict[str, Any]] = {
     }
 }
 _MAX_FORM_FIELDS: Final = 20
-# The maximum length of the name of a field in an error.
-_MAX_REPORTED_NAME: Final = 80
 
 
 async def _read_login(request: Request) -> Login:
     """Parse the e-mail address and the password in a request to sign in.
 
-    OAuth 2 clients send them as a form, other clients as JSON. A body without a media type is parsed as JSON.
+    OAuth 2 clients send them as a form, other clients as JSON. A body without a media type is parsed as JSON, and so is
+    a JSON object that is declared as a form, because curl declares every body as a form by default.
 
     Raises:
         NotJson, BadRequest: the body cannot be parsed.
+        UnknownName: the form has an unknown field.
         Invalid: a field occurs twice.
         UnsupportedMedia: the body is a multipart form.
         RequestValidationError: a field is missing, unknown or invalid.
@@ -45,7 +45,8 @@ async def _read_login(request: Request) -> Login:
         raise UnsupportedMedia(expected=f"application/json, {FORM_MEDIA_TYPE}")
 
     body = await request.body()
-    if media_type == FORM_MEDIA_TYPE:
+    is_json_object = body.lstrip().startswith(b"{")
+    if media_type == FORM_MEDIA_TYPE and not is_json_object:
         return _validate(LoginForm, _parse_form(body))
     return _validate(Login, parse_json(body))
 
@@ -59,6 +60,7 @@ def _parse_form(body: bytes) -> dict[str, str]:
 
     Raises:
         BadRequest: the form is malformed or has too many fields.
+        UnknownName: a field is unknown.
         Invalid: a field occurs more than once, so its value is ambiguous.
     """
     try:
@@ -67,10 +69,13 @@ def _parse_form(body: bytes) -> dict[str, str]:
         raise BadRequest from error
 
     occurrences = Counter(name for name, _ in fields)
+    # The error does not quote the unknown field, which may be the part of an unencoded password after a "&".
+    if not occurrences.keys() <= LoginForm.model_fields.keys():
+        raise UnknownName(FieldError(("body",), "unknown_form_field", {"known": ", ".join(Login.model_fields)}))
+
     for name, count in occurrences.items():
         if count > 1:
-            location = ("body", name[:_MAX_REPORTED_NAME])
-            raise Invalid(FieldError(location, "given_twice", {"count": count}))
+            raise Invalid(FieldError(("body", name), "given_twice", {"count": count}))
 
     return dict(fields)
 

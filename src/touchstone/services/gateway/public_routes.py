@@ -117,7 +117,7 @@ def _documentation_routes(prefix: str, backend: str | None) -> Iterable[PublicRo
         prefix: the prefix of the public paths.
         backend: the name of the backend, or None for the gateway.
     """
-    for path in ("/docs", "/docs/start.js", "/docs/static/{asset}", "/openapi.json"):
+    for path in ("/docs", "/docs/static/{asset}", "/openapi.json"):
         # The document at "/openapi.json" of the gateway's application only includes the gateway's own routes.
         is_public_document = backend is None and path == "/openapi.json"
         target = "/openapi/public.json" if is_public_document else path

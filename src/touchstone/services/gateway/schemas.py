@@ -1,15 +1,24 @@
 """Request and response bodies of the routes of the gateway."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast, get_args
+from typing import Annotated, Any, Final, Literal, Self, cast, get_args
 from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from touchstone.http.request_models import SHORT_TEXT, Flag, Name, RequestModel, require_clean_text, strip_text
+from touchstone.http.request_models import (
+    SHORT_TEXT,
+    Flag,
+    Name,
+    QueryInteger,
+    RequestModel,
+    require_clean_text,
+    strip_text,
+)
 from touchstone.messages.locales import DEFAULT_LOCALE
 from touchstone.services.gateway.passwords import MAX_LENGTH, MIN_LENGTH
 from touchstone.services.gateway.public_routes import API
@@ -21,6 +30,11 @@ PICTURE_PATH: Final = f"{API}/users/me/picture"
 _LABEL: Final = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _EMAIL: Final = re.compile(rf"[\w.!#$%&'*+/=?^`{{|}}~-]{{1,64}}@{_LABEL}(?:\.{_LABEL})*")
 Locale = Literal["fr", "en"]
+
+
+def _compose_characters(value: Any) -> Any:
+    """Compose the characters of a string (NFC), because the pattern matches no decomposed accents."""
+    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
 
 
 def _check_email(value: str) -> str:
@@ -43,6 +57,7 @@ Email = Annotated[
     str,
     Field(max_length=SHORT_TEXT, json_schema_extra={"format": "email"}),
     BeforeValidator(strip_text),
+    BeforeValidator(_compose_characters),
     AfterValidator(require_clean_text),
     AfterValidator(_check_email),
 ]
@@ -58,6 +73,7 @@ NewPassword = Annotated[
     AfterValidator(require_clean_text),
 ]
 Token = Annotated[str, Field(max_length=SHORT_TEXT), AfterValidator(require_clean_text)]
+OAuth2Field = Annotated[str, Field(description="Accepted from OAuth 2 clients, and ignored.")]
 
 
 class Registration(RequestModel):
@@ -81,7 +97,10 @@ class Login(RequestModel):
 class LoginForm(Login):
     """The form of a sign-in; the other fields of an OAuth 2 password form are ignored."""
 
-    ignored_keys: ClassVar[frozenset[str]] = frozenset({"grant_type", "scope", "client_id", "client_secret"})
+    grant_type: OAuth2Field = ""
+    scope: OAuth2Field = ""
+    client_id: OAuth2Field = ""
+    client_secret: OAuth2Field = ""
 
 
 class RefreshToken(RequestModel):
@@ -200,8 +219,8 @@ class UserView(BaseModel):
 class UserQuery(RequestModel):
     """The page of users to return."""
 
-    page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
-    page_size: Annotated[int, Field(ge=1, le=1000)] = 100
+    page: Annotated[QueryInteger, Field(ge=1, le=1_000_000)] = 1
+    page_size: Annotated[QueryInteger, Field(ge=1, le=1000)] = 100
 
 
 class UserPage(BaseModel):

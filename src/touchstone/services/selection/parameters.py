@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 from touchstone.core.attributes import INT53_MAX
 from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.errors import ConflictingValues, FieldError, Invalid, InvalidValue, Location
-from touchstone.http.request_models import require_clean_text
+from touchstone.http.request_models import PLAIN_INTEGER, require_clean_text
 from touchstone.http.spelling_suggestions import unknown_name_error, unknown_value_error
 
 ParameterValue: TypeAlias = int | float | bool | str | tuple[str, ...]
@@ -25,8 +25,6 @@ MAX_TEXT_LENGTH: Final = 1000
 MAX_WORDS: Final = 200
 MAX_QUERY_BYTES: Final = 64 * 1024
 MAX_REPORTED_NAME_LENGTH: Final = 80
-# Only plain decimal digits are accepted, unlike by int(), which accepts "1_000", " 1" and digits of other scripts.
-_INTEGER: Final = re.compile(r"-?[0-9]{1,300}")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,17}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?")
 _FLAG_BY_STRING: Final = {"true": True, "false": False, "1": True, "0": False}
 
@@ -370,7 +368,7 @@ def _check_string(text: str, location: Location, max_length: int) -> None:
 
 def _integer_from_string(text: str) -> int | None:
     """Convert a string of plain decimal digits to an integer, or return None for any other string."""
-    return int(text) if _INTEGER.fullmatch(text) else None
+    return int(text) if PLAIN_INTEGER.fullmatch(text) else None
 
 
 def _number_from_string(text: str) -> float | None:

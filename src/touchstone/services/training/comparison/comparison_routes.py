@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import Query
 from starlette.responses import Response, StreamingResponse
 
+from touchstone.http.query_checks import require_single_values
 from touchstone.http.responses import JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.http.stop_event import stop_event
@@ -62,7 +63,7 @@ async def compare(ctx: Context, request: ComparisonBody) -> Response:
 )
 async def list_comparisons(ctx: Context, query: Annotated[ComparisonQuery, Query()]) -> Response:
     """List the caller's comparisons, newest first, as an array or, on request, as one page."""
-    ctx.require_single_values()
+    require_single_values(ctx.request)
     project_id = UUID(query.project_id) if query.project_id else None
 
     async with ctx.database.reading() as connection:
