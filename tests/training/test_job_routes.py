@@ -20,7 +20,7 @@ async def test_training_from_start_to_artifacts(backends: Backends) -> None:
         answer = await client.post("/train", json=TRAINING_REQUEST | {"name": " mine "})
         job = answer.json()
         assert answer.status_code == 202
-        assert answer.headers["location"] == f"/api/v1/ml/jobs/{job['id']}"
+        assert answer.headers["location"] == f"/jobs/{job['id']}"
         assert answer.headers["retry-after"] == "1"
         assert (job["job_id"], job["done"], job["name"]) == (job["id"], False, "mine")
         assert job["status"] in ("queued", "running")  # a worker may have claimed the job already
@@ -48,7 +48,7 @@ async def test_explanation_of_a_training(backends: Backends) -> None:
         async with backends.client(service="explanation") as explanation_client:
             answer = await explanation_client.post("/explain", json={"job_id": training["id"]})
             assert answer.status_code == 202, answer.text
-            assert answer.headers["location"] == f"/api/v1/xai/jobs/{answer.json()['id']}"
+            assert answer.headers["location"] == f"/jobs/{answer.json()['id']}"
         explanation = await backends.wait_for_job(answer.json()["id"], service="explanation")
         assert explanation["parent_job_id"] == training["id"]
         assert explanation["project_id"] == project_id
