@@ -173,6 +173,7 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "un fichier Parquet lisible est attendu : complet, non chiffré et d’au plus {max_rows} lignes",
         "a readable Parquet file is expected: complete, not encrypted, and of at most {max_rows} rows",
     ),
+    "one_file_expected": ("un seul fichier par formulaire est permis", "only one file per form is allowed"),
     "file_type": (
         "le nom du fichier doit finir par {endings}",
         "the name of the file must end in {endings}",
