@@ -383,3 +383,16 @@ def _events(text: str) -> list[tuple[int, str, Any]]:
         if lines:
             events.append((int(lines["id"]), lines["event"], json.loads(lines["data"])))
     return events
+
+
+async def test_readiness_does_not_depend_on_selection(backends: Backends, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While selection is down, the backends still run and deliver jobs, so they stay ready."""
+
+    async def fail() -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(backends.selection, "ping", fail)
+    for service in ("training", "explanation"):
+        async with backends.client(service=service) as client:
+            readiness = await client.get("/health/ready")
+            assert (readiness.status_code, readiness.json()["resources"]) == (200, {"database": "ok"})
