@@ -83,7 +83,10 @@ async def get_comparison(ctx: Context, comparison_id: str) -> Response:
     summary="Follow a comparison",
     response_class=StreamingResponse,
     responses={
-        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+        200: {
+            "description": "Events named `comparison`, whose data is the whole comparison as JSON.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
         204: {"description": "All trainings have ended, and the client has received the last state."},
     },
     openapi_extra=LAST_EVENT_ID,
