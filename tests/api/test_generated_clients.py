@@ -96,6 +96,22 @@ def test_algorithms_and_metrics_are_enumerated(document: dict[str, Any]) -> None
     assert members["metric"]["anyOf"][0]["enum"] == [row.name for row in METRICS]
 
 
+@pytest.mark.parametrize("service", ["ml", "xai"])
+def test_files_of_jobs_are_described(document: dict[str, Any], service: str) -> None:
+    """A JSON file is no string, and the headers that name a file and its version are listed."""
+    response = document["paths"][f"/api/v1/{service}/jobs/{{job_id}}/artifacts/{{name}}"]["get"]["responses"]["200"]
+    assert set(response["headers"]) == {"ETag", "Content-Disposition"}
+    validator = jsonschema.Draft202012Validator(response["content"]["application/json"]["schema"])
+    assert validator.is_valid({"algorithm": "linear"})
+
+
+def test_versions_of_pictures_are_described(document: dict[str, Any]) -> None:
+    """Reading and setting a profile picture returns its version."""
+    picture = document["paths"]["/api/v1/users/me/picture"]
+    for method, status in (("get", "200"), ("get", "304"), ("put", "204")):
+        assert "ETag" in picture[method]["responses"][status]["headers"]
+
+
 @pytest.mark.skipif(not is_installed() and not os.environ.get("CI"), reason="run `make .venv/.clients` first")
 async def test_a_generated_python_client_works(document: dict[str, Any], tmp_path: Path) -> None:
     """openapi-python-client generates all routes without warnings; its client ranks datasets and sets a picture."""

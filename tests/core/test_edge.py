@@ -141,6 +141,19 @@ async def test_headers_have_limits(tmp_path: Path) -> None:
         assert (await http.get("/echo", headers={"x-long": "a" * 40_000})).status_code == 431
 
 
+@pytest.mark.parametrize(("coding", "status"), [("gzip", 415), ("identity, br", 415), ("Identity", 200), ("", 200)])
+async def test_compressed_bodies_are_refused(tmp_path: Path, coding: str, status: int) -> None:
+    """A body with a content coding is refused, also by the routes for uploads; the response names what is accepted."""
+    async with client(edge(ManyBehaviours(), tmp_path)) as http:
+        for path in ("/echo", "/echo/large"):
+            answer = await http.post(path, content=b"data", headers={"Content-Encoding": coding})
+            assert answer.status_code == status
+            if status == 415:
+                assert answer.json()["code"] == "unsupported_media"
+                assert answer.headers["accept-encoding"] == "identity"
+        assert (await http.get("/echo", headers={"Content-Encoding": coding})).status_code == 200
+
+
 async def test_requests_over_the_limit_wait_and_then_are_refused(tmp_path: Path) -> None:
     """As many requests as allowed run, as many more wait, and others are refused at once; health always responds."""
     app = ManyBehaviours()

@@ -68,6 +68,12 @@ def test_whole_numbers_have_no_decimal_point() -> None:
     assert texts == ["doit être au plus 100", "must be at most 100"]
 
 
+def test_fractions_have_a_decimal_comma_in_french() -> None:
+    """A bound such as 0.05 is written as in the language of the sentence."""
+    texts = [validation_text("greater_than_equal", "", {"ge": 0.05}, locale) for locale in LOCALES]
+    assert texts == ["doit être au moins 0,05", "must be at least 0.05"]
+
+
 # The kinds of errors that pydantic can report where its schema has a node of this type; wrappers report none.
 KINDS_BY_NODE_TYPE = {
     "str": {"string_type", "string_too_short", "string_too_long", "string_pattern_mismatch"},

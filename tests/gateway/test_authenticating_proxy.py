@@ -215,8 +215,14 @@ async def test_a_location_is_a_public_address(harness: GatewayHarness) -> None:
         for location, public_location in public_locations.items():
             harness.backends["selection"].location = location
             assert (await ada.post("/projects", json={})).headers["location"] == public_location
-        harness.backends["training"].location = "/jobs/j"
-        assert (await ada.post("/api/v1/ml/train", json={})).headers["location"] == "/api/v1/ml/jobs/j"
+
+        for backend, location, path, public_location in (
+            ("training", "/jobs/j", "/ml/train", "/api/v1/ml/jobs/j"),
+            ("training", "/compare/c", "/ml/compare", "/api/v1/ml/compare/c"),
+            ("explanation", "/jobs/j", "/xai/explain", "/api/v1/xai/jobs/j"),
+        ):
+            harness.backends[backend].location = location
+            assert (await ada.post(f"/api/v1{path}", json={})).headers["location"] == public_location
 
 
 def headers_with_token(token: str, *more_headers: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:

@@ -3,9 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
+import httpx2
+import pytest
+
 from tests.gateway.harness import PASSWORD, GatewayHarness, in_process_upstreams, recording_backends
+from touchstone.core.errors import CatalogLoading
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
+from touchstone.http.app import create_app
+from touchstone.http.health import Readiness, Resource
 from touchstone.http.upstream import RemoteBackend, Upstream
 from touchstone.services.gateway.app import Gateway
 from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
@@ -207,3 +213,33 @@ async def test_readiness_names_the_resources(harness: GatewayHarness) -> None:
         assert readiness.status_code == 200
         assert readiness.json()["resources"] == dict.fromkeys(("database", *harness.backends), "ok")
         assert (await guest.get("/health/live/")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "body"),
+    [
+        (None, 200, {"status": "ready", "resources": {"catalog": "ok"}}),
+        (ConnectionError(), 503, {"status": "not ready", "resources": {"catalog": "down"}}),
+        (
+            CatalogLoading(records=3, total_records=7),
+            503,
+            {"status": "loading", "resources": {"catalog": "loading"}, "records": 3, "total_records": 7},
+        ),
+    ],
+)
+async def test_readiness_is_documented(error: Exception | None, status: int, body: dict[str, Any]) -> None:
+    """Both statuses have the schema of what is really sent, also where other errors have another one."""
+
+    async def ping() -> None:
+        if error is not None:
+            raise error
+
+    app = create_app("service", resources=(Resource("catalog", ping),))
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://service") as client:
+        answer = await client.get("/health/ready")
+        document = (await client.get("/openapi.json")).json()
+
+    assert (answer.status_code, answer.json()) == (status, body)
+    assert Readiness.model_validate(body).model_dump(exclude_none=True) == body
+    response = document["paths"]["/health/ready"]["get"]["responses"][str(status)]
+    assert response["content"]["application/json"]["schema"] == {"$ref": REF + "Readiness"}

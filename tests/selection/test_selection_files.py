@@ -394,6 +394,27 @@ async def test_what_is_no_upload_is_refused(
     assert list(settings.uploads_dir.glob("*")) == []
 
 
+@pytest.mark.parametrize(
+    ("file_count", "location", "kind"), [(0, ["body", "file"], "missing"), (3, ["body"], "one_file_expected")]
+)
+async def test_a_form_has_exactly_one_file(
+    ada: httpx2.AsyncClient, settings: Settings, file_count: int, location: list[str], kind: str
+) -> None:
+    """A form with no file or with several ones is refused with a reason."""
+    fields = [("note", (None, "hello")), *[("file", ("a.csv", "x\n1\n"))] * file_count]
+    refusal = await ada.post("/files", files=fields)
+    assert refusal.status_code == 422, refusal.text
+    (error,) = refusal.json()["errors"]
+    assert (error["loc"], error["type"]) == (location, kind)
+    assert list(settings.uploads_dir.glob("*")) == []
+
+
+async def test_a_name_in_the_query_replaces_the_name_in_the_form(ada: httpx2.AsyncClient) -> None:
+    """A form can be sent with `?name=`, too."""
+    answer = await ada.post("/files?name=people.csv", files={"file": ("table.tmp", TABLE, "text/csv")})
+    assert (answer.status_code, answer.json()["name"]) == (201, "people.csv")
+
+
 async def test_hostile_names_stay_inside(ada: httpx2.AsyncClient, settings: Settings) -> None:
     """Whatever its name, a file is stored in the folder of uploads under a plain name."""
     for name in (

@@ -48,7 +48,7 @@ async def test_named_datasets_are_compared(backends: Backends) -> None:
         )
         comparison = answer.json()
         assert answer.status_code == 202, answer.text
-        assert answer.headers["location"] == f"/api/v1/ml/compare/{comparison['id']}"
+        assert answer.headers["location"] == f"/compare/{comparison['id']}"
         assert (comparison["done"], comparison["best_dataset_id"]) == (False, None)
 
         final_comparison = await wait_for_comparison(backends, comparison)

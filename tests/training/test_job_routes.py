@@ -20,7 +20,7 @@ async def test_training_from_start_to_artifacts(backends: Backends) -> None:
         answer = await client.post("/train", json=TRAINING_REQUEST | {"name": " mine "})
         job = answer.json()
         assert answer.status_code == 202
-        assert answer.headers["location"] == f"/api/v1/ml/jobs/{job['id']}"
+        assert answer.headers["location"] == f"/jobs/{job['id']}"
         assert answer.headers["retry-after"] == "1"
         assert (job["job_id"], job["done"], job["name"]) == (job["id"], False, "mine")
         assert job["status"] in ("queued", "running")  # a worker may have claimed the job already
@@ -48,7 +48,7 @@ async def test_explanation_of_a_training(backends: Backends) -> None:
         async with backends.client(service="explanation") as explanation_client:
             answer = await explanation_client.post("/explain", json={"job_id": training["id"]})
             assert answer.status_code == 202, answer.text
-            assert answer.headers["location"] == f"/api/v1/xai/jobs/{answer.json()['id']}"
+            assert answer.headers["location"] == f"/jobs/{answer.json()['id']}"
         explanation = await backends.wait_for_job(answer.json()["id"], service="explanation")
         assert explanation["parent_job_id"] == training["id"]
         assert explanation["project_id"] == project_id
@@ -385,3 +385,16 @@ def _events(text: str) -> list[tuple[int, str, Any]]:
         if lines:
             events.append((int(lines["id"]), lines["event"], json.loads(lines["data"])))
     return events
+
+
+async def test_readiness_does_not_depend_on_selection(backends: Backends, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While selection is down, the backends still run and deliver jobs, so they stay ready."""
+
+    async def fail() -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(backends.selection, "ping", fail)
+    for service in ("training", "explanation"):
+        async with backends.client(service=service) as client:
+            readiness = await client.get("/health/ready")
+            assert (readiness.status_code, readiness.json()["resources"]) == (200, {"database": "ok"})

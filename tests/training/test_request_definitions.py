@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from touchstone import web
 from touchstone.cli.job_options import EXPLAIN_PATHS, EXPLAINING, TRAIN_PATHS, TRAINING
 from touchstone.client.fields import ExplainOptions, TrainOptions
-from touchstone.jobs.request_schemas import CellRows, request_model
+from touchstone.jobs.request_schemas import CellRows, RequestBody, request_model
 from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest
 
 START_FORM = Path(web.__file__).parent / "templates" / "train.html"
@@ -130,3 +130,35 @@ def test_cells_of_rows_are_any_finite_numbers() -> None:
         with pytest.raises(ValidationError) as error_info:
             adapter.validate_python([*largest_numbers, {"a": infinite}])
         assert [error["loc"] for error in error_info.value.errors()] == [(1, "a")]
+
+
+@pytest.mark.parametrize("value", ["yes", "off", "false", 1, 0, 1.0, None])
+def test_flags_take_only_booleans(value: object) -> None:
+    """Words and numbers are no booleans, because a client that sends them is mistaken about the field."""
+    body = {"dataset_id": 1, "target": "a", "refit": value}
+    with pytest.raises(ValidationError, match="refit"):
+        request_model(TrainingRequest).model_validate(body)
+
+
+def test_whole_floats_are_integers() -> None:
+    """Every integer may be written as a float without a fraction, as JSON Schema says; the request has an integer."""
+    body = {
+        "dataset_id": 3.0,
+        "target": "a",
+        "seed": 5.0,
+        "budget": {"max_trials": 2.0},
+        "split": {"strategy": "kfold", "folds": 3.0},
+    }
+    request = RequestBody(TrainingRequest).build(request_model(TrainingRequest).model_validate(body))
+    integers = (request.dataset_id, request.seed, request.budget.max_trials, request.split.folds)
+    assert integers == (3, 5, 2, 3)
+    assert {type(value) for value in integers} == {int}
+
+    explanation = {"job_id": "a", "background": {"size": 50.0}, "instances": {"rows": [1.0]}}
+    explanation_request = RequestBody(ExplanationRequest).build(
+        request_model(ExplanationRequest).model_validate(explanation)
+    )
+    assert explanation_request.instances.rows == (1,)
+    for fraction in (2.5, float("inf"), "2", True):
+        with pytest.raises(ValidationError, match="seed"):
+            request_model(TrainingRequest).model_validate(body | {"seed": fraction})

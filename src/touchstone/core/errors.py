@@ -286,12 +286,9 @@ class ClaimQuotaExceeded(TooLarge):
 
 
 class UnsupportedMedia(ServiceError):
-    """The route does not accept the media type of the body."""
+    """The route does not accept the media type of the body, or the body is compressed."""
 
     status, code = 415, "unsupported_media"
-
-    def __init__(self, *, expected: str) -> None:
-        super().__init__(expected=expected)
 
 
 class NotJson(ServiceError):

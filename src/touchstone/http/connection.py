@@ -255,7 +255,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         """Refuse input that is not valid HTTP, or has too long an address. It never reaches the application."""
         if not self.pipeline and (self.is_idle or not self.cycle.response_started):
             # There is no scope before the first request has begun.
-            locale = request_locale(self.scope) if self.scope else DEFAULT_LOCALE
+            locale = request_locale(dict(self.scope)) if self.scope else DEFAULT_LOCALE
             is_address_too_long = self.scope is not None and len(self.url) > MAX_ADDRESS_BYTES
             self.transport.write(_encode_parser_refusal(locale, is_address_too_long=is_address_too_long))
         if self.cycle is not None:

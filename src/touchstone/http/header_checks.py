@@ -6,10 +6,11 @@ from typing import Final
 
 from starlette.types import Scope
 
-from touchstone.core.errors import BadRequest, HeadersTooLarge
+from touchstone.core.errors import BadRequest, HeadersTooLarge, UnsupportedMedia
 
 MAX_HEADERS: Final = 100
 MAX_HEADER_BYTES: Final = 32 * 1024
+_NO_CODING: Final = frozenset({b"", b"identity"})
 _HTTP_VERSIONS: Final = frozenset({"1.0", "1.1"})
 
 
@@ -43,6 +44,18 @@ def check_headers(scope: Scope) -> None:
 
     if not (has_valid_version and has_valid_host and has_valid_coding):
         raise BadRequest(headers={"Connection": "close"})
+
+
+def check_content_coding(scope: Scope) -> None:
+    """Check that the body of a request is not compressed, because a compressed file would be stored as it is.
+
+    Raises:
+        UnsupportedMedia: the body has a content coding. The response names the accepted one (RFC 9110, section
+            15.5.16).
+    """
+    for name, value in scope["headers"]:
+        if name == b"content-encoding" and value.strip().lower() not in _NO_CODING:
+            raise UnsupportedMedia(expected="Content-Encoding: identity", headers={"Accept-Encoding": "identity"})
 
 
 def has_body(headers: Mapping[bytes, bytes]) -> bool:

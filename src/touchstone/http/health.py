@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, Literal
 
 from fastapi import APIRouter
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -15,6 +16,20 @@ from touchstone.http.responses import JsonResponse
 from touchstone.http.stop_event import stop_event
 
 PING_SECONDS: Final = 3.0
+
+
+class Readiness(BaseModel):
+    """Whether a process can serve requests."""
+
+    status: Literal["ready", "loading", "not ready", "stopping"]
+    resources: dict[str, Literal["ok", "loading", "down"]] = Field(description="The state of each resource by name.")
+    records: int | None = Field(default=None, description="While the catalog is loading: the records that are loaded.")
+    total_records: int | None = Field(default=None, description="While the catalog is loading: all of its records.")
+
+
+_NOT_READY: Final[dict[int | str, dict[str, Any]]] = {
+    503: {"model": Readiness, "description": "A resource does not answer or is loading, or the process is stopping."}
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +68,7 @@ def health_router(resources: tuple[Resource, ...]) -> APIRouter:
     async def live() -> dict[str, str]:
         return {"status": "live"}
 
-    @router.get("/ready", summary="Every resource answers")
+    @router.get("/ready", summary="Every resource answers", response_model=Readiness, responses=_NOT_READY)
     async def ready(request: Request) -> Response:
         stopping = stop_event(request.scope)
         if stopping is not None and stopping.is_set():

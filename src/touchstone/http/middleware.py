@@ -19,7 +19,7 @@ from touchstone.core.settings import Settings
 from touchstone.http.access_log import AccessLog
 from touchstone.http.admission import Admission
 from touchstone.http.error_responses import error_response
-from touchstone.http.header_checks import check_headers
+from touchstone.http.header_checks import check_content_coding, check_headers
 from touchstone.http.request_bodies import BodyLimits, BodyMemory, BufferedBody, LimitedBody, UploadSlots
 from touchstone.http.request_costs import RequestCosts, RequestKind, classify_request
 from touchstone.http.request_tracking import (
@@ -174,7 +174,10 @@ class EdgeMiddleware:
 
         if not request.has_body:
             await self._admit(request, body, kind)
-        elif limits.is_buffered:
+            return
+
+        check_content_coding(request.scope)
+        if limits.is_buffered:
             await self._receive_and_admit(request, body, kind)
         else:
             # The application reads the body while it arrives, because it may not fit into memory.

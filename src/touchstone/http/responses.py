@@ -1,4 +1,4 @@
-"""Response classes for JSON and for long responses, and the OpenAPI content of binary responses."""
+"""Response classes for JSON and for long responses, and the OpenAPI descriptions that several routes share."""
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator
@@ -12,6 +12,9 @@ OCTET_STREAM: Final = "application/octet-stream"
 # OpenAPI content of any binary type. Generated clients only return bytes if they find this media type, so responses
 # with another binary type list this one first.
 BINARY_CONTENT: Final[dict[str, Any]] = {OCTET_STREAM: {"schema": {"type": "string", "format": "binary"}}}
+# OpenAPI descriptions of response headers.
+ETAG: Final = {"ETag": {"description": "Version of the response.", "schema": {"type": "string"}}}
+FILE_NAME: Final = {"Content-Disposition": {"description": "A name for the file.", "schema": {"type": "string"}}}
 
 
 class JsonResponse(Response):

@@ -45,6 +45,7 @@ class JobBackend:
             owns_runtime: whether `close` also closes the runtime.
         """
         self._owned_runtime = runtime if owns_runtime else None
+        # Selection is not among them: while it is down, jobs still run, and the gateway reports which service is down.
         self.resources = (Resource("database", runtime.database.ping),)
 
         # The routes, and the state that their handlers share.

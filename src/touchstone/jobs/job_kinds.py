@@ -17,26 +17,22 @@ class JobKind:
     Attributes:
         name: the `kind` of its jobs in the database, and also the name of the task that executes them.
         service: the backend that starts and reports its jobs.
-        address: the public URL path of its jobs.
         preflight_task: the task that checks a request against its data before a job is queued.
     """
 
     name: str
     service: str
-    address: str
     preflight_task: str
 
 
 TRAINING: Final = JobKind(
     name="train",
     service="training",
-    address="/api/v1/ml/jobs",
     preflight_task="preflight_train",
 )
 EXPLANATION: Final = JobKind(
     name="explain",
     service="explanation",
-    address="/api/v1/xai/jobs",
     preflight_task="preflight_explain",
 )
 

@@ -32,10 +32,11 @@ async def job_response(
 async def accepted_response(ctx: JobRequestContext, job_id: UUID) -> Response:
     """Return the 202 response to a request that has started a job.
 
-    The headers contain the address of the job, and the delay before the client should poll it.
+    The headers contain the path of the job at this backend, which the gateway translates into the public address, and
+    the delay before the client should poll it.
     """
     job = await ctx.load_job(str(job_id))
-    headers = {"Location": f"{ctx.service.kind.address}/{job_id}", "Retry-After": "1"}
+    headers = {"Location": f"/jobs/{job_id}", "Retry-After": "1"}
     return await job_response(ctx, job, status_code=202, headers=headers)
 
 

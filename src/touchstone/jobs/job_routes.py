@@ -7,7 +7,7 @@ from fastapi import Query
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from touchstone.core.errors import ArtifactNotFound
-from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM
+from touchstone.http.responses import BINARY_CONTENT, ETAG, FILE_NAME, OCTET_STREAM, JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.http.stop_event import stop_event
 from touchstone.jobs import job_store
@@ -21,9 +21,13 @@ from touchstone.jobs.request_context import Context, JobRequestContext
 from touchstone.learning.task_interface import MEDIA_TYPES
 
 CHART_MEDIA_TYPES: Final = {"svg": "image/svg+xml", "png": "image/png"}
-_ARTIFACT_CONTENT: Final = BINARY_CONTENT | {
-    media_type.partition(";")[0]: BINARY_CONTENT[OCTET_STREAM]
-    for media_type in (*MEDIA_TYPES.values(), *CHART_MEDIA_TYPES.values())
+_ARTIFACT_CONTENT: Final = {
+    **BINARY_CONTENT,
+    **{
+        media_type.partition(";")[0]: BINARY_CONTENT[OCTET_STREAM]
+        for media_type in (*MEDIA_TYPES.values(), *CHART_MEDIA_TYPES.values())
+    },
+    JsonResponse.media_type: {"schema": {"description": "Any JSON value."}},
 }
 
 job_router = strict_router(prefix="/jobs", tags=["jobs"])
@@ -73,7 +77,10 @@ async def cancel_job(ctx: Context, job_id: str) -> Response:
     summary="Follow a job",
     response_class=StreamingResponse,
     responses={
-        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+        200: {
+            "description": "Events named `progress` or after the new state of the job, with a JSON object each.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
         204: {"description": "The job has ended and there is nothing after `Last-Event-ID`."},
     },
     openapi_extra=LAST_EVENT_ID,
@@ -99,7 +106,7 @@ async def follow_job(ctx: Context, job_id: str) -> Response:
     "/{job_id}/artifacts/{name}",
     summary="Get a file that a job made",
     response_class=FileResponse,
-    responses={200: {"content": _ARTIFACT_CONTENT}},
+    responses={200: {"headers": ETAG | FILE_NAME, "content": _ARTIFACT_CONTENT}},
 )
 async def get_artifact(ctx: Context, job_id: str, name: str) -> Response:
     """Return one of the job's files, or a chart of its result as `<chart>.svg` or `<chart>.png`."""

@@ -26,7 +26,15 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from touchstone.core.errors import InvalidJobRequest
-from touchstone.http.request_models import Name, RequestModel, is_clean_text, require_clean_text
+from touchstone.http.request_models import (
+    Flag,
+    Name,
+    RequestModel,
+    RowId,
+    WholeFloatAsInt,
+    is_clean_text,
+    require_clean_text,
+)
 from touchstone.learning import request_definitions
 from touchstone.learning.comparison_request import TrainingComparisonRequest
 from touchstone.learning.learning_errors import LearningError
@@ -75,7 +83,7 @@ Cell = Annotated[
     _single_error("cell", "a text, a finite number, true, false or null is expected"),
 ]
 DatasetKey = Annotated[
-    Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | UuidText,
+    RowId | UuidText,
     _single_error("dataset_key", "the number or the UUID of a dataset is expected"),
 ]
 CellRow = Annotated[
@@ -167,7 +175,12 @@ def pydantic_type(annotation: Any) -> Any:
 
 
 def _class_counterpart(definition: type) -> Any:
-    """Convert an enumeration to a literal and a nested object to a model. Other classes stay unchanged."""
+    """Convert an enumeration to a literal, a nested object to a model, and `bool` to a type that accepts only booleans.
+
+    Other classes stay unchanged.
+    """
+    if definition is bool:
+        return Flag
     if issubclass(definition, StrEnum):
         return Literal[tuple(member.value for member in definition)]
     if issubclass(definition, Struct):
@@ -178,8 +191,8 @@ def _class_counterpart(definition: type) -> Any:
 def _constrained_type(base: Any, meta: Meta) -> Any:
     """Convert a type with constraints, such as a maximum length, to a Pydantic type.
 
-    Numbers are validated strictly, so that strings are not converted to numbers. Strings must not contain characters
-    that some databases cannot store.
+    Numbers are validated strictly, so that strings are not converted to numbers, but 3.0 is an integer. Strings must
+    not contain characters that some databases cannot store.
 
     Args:
         base: the type without its constraints.
@@ -193,6 +206,8 @@ def _constrained_type(base: Any, meta: Meta) -> Any:
 
     is_number = base in (int, float)
     field = Field(strict=True if is_number else None, json_schema_extra=meta.extra_json_schema, **field_options)
+    if base is int:
+        return Annotated[int, field, WholeFloatAsInt]
     if base is str:
         return Annotated[str, field, AfterValidator(require_clean_text)]
     return Annotated[pydantic_type(base), field]

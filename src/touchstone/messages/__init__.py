@@ -163,8 +163,14 @@ def _fill_placeholders(translations: Text, placeholders: Mapping[str, Any], loca
 def _to_counted_text(value: Any, locale: str) -> CountedText:
     """Convert the value of a placeholder to a string with a count, unless it already is one.
 
-    Floats that are whole numbers have no decimal point, because it would have to be a comma in French.
+    Floats that are whole numbers have no decimal point. In French, the decimal point of other floats is a comma.
     """
+    if isinstance(value, CountedText):
+        return value
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return value if isinstance(value, CountedText) else with_count(str(value), value, locale)
+
+    formatted = str(value)
+    if isinstance(value, float) and locale == "fr":
+        formatted = formatted.replace(".", ",")
+    return with_count(formatted, value, locale)

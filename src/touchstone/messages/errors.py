@@ -32,7 +32,7 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Nobody can confirm a claim of their own",
     ),
     "withdrawal_forbidden": (
-        "Seuls son auteur et les curateurs peuvent retirer une affirmation ; une mesure est rejetée",
+        "Seuls son auteur et les curateurs peuvent retirer une affirmation ; une mesure, elle, se rejette",
         "Only its author and curators may withdraw a claim; a measurement is rejected instead",
     ),
     "administrators_only": ("Réservé aux administrateurs", "For administrators only"),
@@ -59,7 +59,7 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "This claim has been decided already, or was withdrawn",
     ),
     "source_taken": (
-        "Un autre de vos enregistrements (n° {id}) a déjà cette clé dans cette source",
+        "Une autre de vos fiches (n° {id}) a déjà cette clé dans cette source",
         "Another one of your records (no. {id}) has this key in this source already",
     ),
     "idempotency_conflict": (

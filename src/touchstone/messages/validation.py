@@ -172,7 +172,6 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "un texte, un nombre fini, true, false ou null est attendu",
         "a text, a finite number, true, false or null is expected",
     ),
-    "not_null": ("ne peut pas être vide", "cannot be null"),
     "no_owner": (
         "seul un utilisateur connecté peut garder une fiche privée ; « public » est attendu",
         "only a user who is signed in can keep a record private; “public” is expected",
@@ -181,6 +180,7 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "un fichier Parquet lisible est attendu : complet, non chiffré et d’au plus {max_rows} lignes",
         "a readable Parquet file is expected: complete, not encrypted, and of at most {max_rows} rows",
     ),
+    "one_file_expected": ("un seul fichier par formulaire est permis", "only one file per form is allowed"),
     "file_type": (
         "le nom du fichier doit finir par {endings}",
         "the name of the file must end in {endings}",

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from touchstone.core.errors import PictureNotFound, SessionNotFound, TooLarge
 from touchstone.core.identity import parse_uuid
 from touchstone.http.conditional import is_not_modified
-from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM
+from touchstone.http.responses import BINARY_CONTENT, ETAG, OCTET_STREAM
 from touchstone.http.routing import strict_router
 from touchstone.services.gateway import accounts, password_resets_and_changes, profile_pictures, sessions, user_store
 from touchstone.services.gateway.context import Context
@@ -25,8 +25,8 @@ _PICTURE_REQUEST_BODY: Final[dict[str, Any]] = {
     }
 }
 _PICTURE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"content": BINARY_CONTENT | {profile_pictures.MEDIA_TYPE: BINARY_CONTENT[OCTET_STREAM]}},
-    304: {"description": "Unchanged since the version in `If-None-Match`."},
+    200: {"headers": ETAG, "content": BINARY_CONTENT | {profile_pictures.MEDIA_TYPE: BINARY_CONTENT[OCTET_STREAM]}},
+    304: {"description": "Unchanged since the version in `If-None-Match`.", "headers": ETAG},
 }
 
 router = strict_router(prefix=f"{API}/users/me", tags=["users"])
@@ -90,7 +90,13 @@ async def read_picture(request: Request, ctx: Context) -> Response:
     return Response(picture.picture, media_type=profile_pictures.MEDIA_TYPE, headers=headers)
 
 
-@router.put("/picture", status_code=204, summary="Set your picture", openapi_extra=_PICTURE_REQUEST_BODY)
+@router.put(
+    "/picture",
+    status_code=204,
+    summary="Set your picture",
+    responses={204: {"headers": ETAG}},
+    openapi_extra=_PICTURE_REQUEST_BODY,
+)
 async def set_picture(body: PictureBody, response: Response, ctx: Context) -> None:
     """Set the picture: PNG, JPEG or WebP of up to 2 MB. It is stored smaller, upright, and without its metadata."""
     picture = await profile_pictures.reencode_picture(body)

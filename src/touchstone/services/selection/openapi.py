@@ -36,11 +36,7 @@ TOTAL_COUNT: Final = {
     "X-Total-Count": {"description": "How many match in all.", "schema": {"type": "integer", "minimum": 0}}
 }
 LINK: Final = {"Link": {"description": "Addresses of further parts of the list.", "schema": {"type": "string"}}}
-ETAG: Final = {"ETag": {"description": "Version of the response.", "schema": {"type": "string"}}}
 LOCATION: Final = {"Location": {"description": "URL of the created resource.", "schema": {"type": "string"}}}
-FILE_NAME: Final = {
-    "Content-Disposition": {"description": "A name for the file.", "schema": {"type": "string"}},
-}
 NOT_MODIFIED: Final = {"description": "The reader has this version already."}
 BODIES: Final[tuple[type[BaseModel], ...]] = (
     DatasetCreate,

@@ -6,14 +6,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from touchstone.core.evidence import Assurance
-from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM, ContentStream
+from touchstone.http.responses import BINARY_CONTENT, FILE_NAME, OCTET_STREAM, ContentStream
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.assurance import parse_assurance
 from touchstone.services.selection.catalog_query import build_query
 from touchstone.services.selection.context import RequestContext
 from touchstone.services.selection.datasets.catalog_export import ExportSelection
 from touchstone.services.selection.datasets.listing import CATALOG_EXPORT_PARAMETERS, parse_sort_order
-from touchstone.services.selection.openapi import FILE_NAME, TOTAL_COUNT, describe_operation
+from touchstone.services.selection.openapi import TOTAL_COUNT, describe_operation
 
 JSON_LINES: Final = "application/x-ndjson"
 PARQUET: Final = "application/vnd.apache.parquet"

@@ -36,12 +36,17 @@ from touchstone.services.selection.parameters import Parameter, ParameterTable, 
 
 # The maximum size of everything in a multipart body besides the file.
 FORM_OVERHEAD_BYTES: Final = 64 * 1024
+_FORM_FIELD: Final = "file"
+# How Starlette's message about too many files begins; its exceptions have no codes.
+_TOO_MANY_FILES: Final = "Too many files"
 _BUFFER_BYTES: Final = 1024 * 1024
 _UNSAFE_CHARACTERS: Final = re.compile(r"[^\w.-]+")
 # With the id in front of it, the name is still short enough for every file system.
 _MAX_NAME_BYTES: Final = 150
 _NAME: Final = Parameter(
-    name="name", type=ParameterType.TEXT, description="Name of the file, when the body is the file itself."
+    name="name",
+    type=ParameterType.TEXT,
+    description="Name of the file, instead of the name in the form; required if the body is the file itself.",
 )
 UPLOAD_PARAMETERS: Final = ParameterTable(_NAME)
 
@@ -79,8 +84,9 @@ class Uploads:
         step fails, the file is removed.
 
         Raises:
-            BadRequest: the body is not a form with exactly one file.
-            InvalidValue: the file name does not have the extension of a table, such as `.csv`.
+            BadRequest: the body is a malformed form.
+            InvalidValue: a form does not contain exactly one file, or the file name does not have the extension of a
+                table, such as `.csv`.
             TooLarge, QuotaExceeded: the file is too large, or the owner's uploads together would be.
             StorageFull: the disk is full.
         """
@@ -197,22 +203,24 @@ def parse_file_type(name: str) -> str:
 async def _receive_file(request: Request, path: Path, limit: SizeLimit) -> ReceivedFile:
     """Write the file that a request uploads to `path`.
 
-    The body is either a form with one file, or the file itself. A file without a form has its name in the query string.
+    The body is either a form with one file, or the file itself. A name in the query string replaces the name in the
+    form.
 
     Raises:
-        BadRequest: the body is a form that does not contain exactly one file.
-        InvalidValue: the file name does not have the extension of a table, such as `.csv`.
+        BadRequest: the body is a malformed form.
+        InvalidValue: a form does not contain exactly one file, or the file name does not have the extension of a table,
+            such as `.csv`.
         ServiceError: the file is larger than `limit` allows; the error is `limit.error`.
     """
+    values = UPLOAD_PARAMETERS.parse_query(request.scope["query_string"])
+    name = str(values.get(_NAME.name, ""))
     is_form = request.headers.get("content-type", "").startswith("multipart/form-data")
     if not is_form:
-        values = UPLOAD_PARAMETERS.parse_query(request.scope["query_string"])
-        name = str(values.get(_NAME.name, ""))
         return await _write_file(name, request.stream(), path, limit)
 
     upload = await _receive_form_file(request, limit)
     try:
-        return await _write_file(upload.filename or "", _read_chunks(upload), path, limit)
+        return await _write_file(name or upload.filename or "", _read_chunks(upload), path, limit)
     finally:
         await upload.close()
 
@@ -223,7 +231,8 @@ async def _receive_form_file(request: Request, limit: SizeLimit) -> UploadFile:
     The form may be slightly larger than the limit, which applies to the file.
 
     Raises:
-        BadRequest: the body is not a form, or it does not contain exactly one file.
+        BadRequest: the body is not a form.
+        InvalidValue: the form does not contain exactly one file.
         ServiceError: the form is too large; the error is `limit.error`.
     """
     form_limit = SizeLimit(limit.max_bytes + FORM_OVERHEAD_BYTES, limit.error)
@@ -231,12 +240,14 @@ async def _receive_form_file(request: Request, limit: SizeLimit) -> UploadFile:
     try:
         form = await MultiPartParser(request.headers, body, max_files=1).parse()
     except MultiPartException as error:
+        if error.message.startswith(_TOO_MANY_FILES):
+            raise InvalidValue(FieldError(("body",), "one_file_expected")) from error
         raise BadRequest from error
 
-    files = [field for _, field in form.multi_items() if isinstance(field, UploadFile)]
-    if len(files) != 1:
-        raise BadRequest
-    return files[0]
+    for _name, field in form.multi_items():
+        if isinstance(field, UploadFile):
+            return field
+    raise InvalidValue(FieldError(("body", _FORM_FIELD), "missing"))
 
 
 async def _read_chunks(upload: UploadFile) -> AsyncIterator[bytes]:

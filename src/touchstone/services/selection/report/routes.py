@@ -8,9 +8,10 @@ from starlette.responses import Response
 
 from touchstone.http.conditional import is_not_modified
 from touchstone.http.error_responses import request_locale
+from touchstone.http.responses import ETAG, FILE_NAME
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import ProjectKey, RequestContext
-from touchstone.services.selection.openapi import ETAG, NOT_MODIFIED, describe_operation
+from touchstone.services.selection.openapi import NOT_MODIFIED, describe_operation
 from touchstone.services.selection.report.document_builder import build_document
 from touchstone.services.selection.report.fact_types import ReportContent
 from touchstone.services.selection.report.formats import (
@@ -32,16 +33,13 @@ _CONTENT: Final[dict[str, Any]] = {
     "text/html": {"schema": {"type": "string"}},
     "application/pdf": {"schema": {"type": "string", "format": "binary"}},
 }
-_FILE_NAME: Final = {
-    "Content-Disposition": {"description": "A name for the file.", "schema": {"type": "string"}},
-}
 
 
 @router.get(
     "/{project_id}/report",
     summary="Report on a project",
     response_model=ReportView,
-    responses={200: {"headers": ETAG | _FILE_NAME, "content": _CONTENT}, 304: NOT_MODIFIED},
+    responses={200: {"headers": ETAG | FILE_NAME, "content": _CONTENT}, 304: NOT_MODIFIED},
     openapi_extra=describe_operation(REPORT_PARAMETERS, conditional_header="If-None-Match"),
 )
 async def get_report(request: Request, project_id: ProjectKey) -> Response:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Query
@@ -30,8 +30,6 @@ from touchstone.services.training.comparison.comparison_schemas import (
 )
 from touchstone.services.training.comparison.comparison_submission import submit_comparison
 
-ADDRESS: Final = "/api/v1/ml/compare"
-
 comparison_router = strict_router(prefix="/compare", tags=["comparisons"])
 
 
@@ -51,7 +49,7 @@ async def compare(ctx: Context, request: ComparisonBody) -> Response:
     """
     comparison_id = await submit_comparison(ctx, request)
     comparison = await _load_comparison(ctx, str(comparison_id))
-    headers = {"Location": f"{ADDRESS}/{comparison_id}", "Retry-After": "1"}
+    headers = {"Location": f"/compare/{comparison_id}", "Retry-After": "1"}
     return _comparison_response(ctx, comparison, status_code=202, headers=headers)
 
 
@@ -86,7 +84,10 @@ async def get_comparison(ctx: Context, comparison_id: str) -> Response:
     summary="Follow a comparison",
     response_class=StreamingResponse,
     responses={
-        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+        200: {
+            "description": "Events named `comparison`, whose data is the whole comparison as JSON.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
         204: {"description": "All trainings have ended, and the client has received the last state."},
     },
     openapi_extra=LAST_EVENT_ID,
