@@ -152,8 +152,8 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "pages of this origin cannot send this request",
     ),
     "unknown_form_field": (
-        "Le formulaire a un champ inconnu ; sont admis : {known}. Encodez les valeurs : & s’écrit %26",
-        "The form has an unknown field; accepted: {known}. Encode the values: & is written %26",
+        "Le formulaire a un champ inconnu ; sont admis : {known}. Encodez les valeurs : « & » devient « %26 »",
+        "The form has an unknown field; accepted: {known}. Encode the values: “&” becomes “%26”",
     ),
     "unknown_value": (
         "« {name} » n’est pas une valeur admise pour {where} ; sont admis : {known}",
