@@ -12,7 +12,6 @@ from touchstone.core.errors import (
     InvalidJobRequest,
     Location,
     ServiceError,
-    UnknownName,
     UnusableDocuments,
 )
 from touchstone.messages import FRENCH_ONLY, document_rejection_text, job_error_text, text, validation_text
@@ -46,10 +45,6 @@ def render_detail(error: ServiceError, locale: str) -> str:
 
     field_error = error.field_errors[0]
     explanation = _explain(error, field_error, locale)
-
-    # The explanation of an unknown name is a complete sentence already.
-    if isinstance(error, UnknownName):
-        return explanation
     if isinstance(error, InvalidJobRequest):
         return text(error.code, locale, reason=explanation)
 

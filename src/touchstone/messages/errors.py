@@ -104,10 +104,7 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "bad_request": ("Requête mal formée", "Malformed request"),
     "validation_error": ("Valeur invalide pour {where} : {why}", "Invalid value for {where}: {why}"),
     "invalid_value": ("Valeur invalide pour {where} : {why}", "Invalid value for {where}: {why}"),
-    "unknown_name": (
-        "« {name} » est inconnu ; nom le plus proche : {known}",
-        "“{name}” is unknown; nearest name: {known}",
-    ),
+    "unknown_name": ("{why}", "{why}"),  # The explanation is a complete sentence already.
     "invalid_weights": ("Poids invalide pour {name} : {why}", "Invalid weight for {name}: {why}"),
     "conflicting_values": (
         "{name} et {other} désignent la même chose, mais leurs valeurs diffèrent",

@@ -44,13 +44,13 @@ def _create_key_file(path: Path) -> None:
 
     temporary_path = path.with_name(f".{KEY_FILE}.{secrets.token_hex(8)}")
     descriptor = os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.token_bytes(MINIMUM_KEY_BYTES))
-        file.flush()
-        os.fsync(file.fileno())
-
-    # Unlike a rename, a link never replaces a file, so processes that start together use the same key.
     try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(MINIMUM_KEY_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+
+        # Unlike a rename, a link never replaces a file, so processes that start together use the same key.
         with contextlib.suppress(FileExistsError):
             path.hardlink_to(temporary_path)
     finally:
