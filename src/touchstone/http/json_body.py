@@ -7,6 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from touchstone.core.errors import FieldError, Invalid, NotJson
+from touchstone.core.repeated_keys import find_repeated_key
+from touchstone.http.spelling_suggestions import MAX_SHOWN_CHARACTERS
 
 # Matches a string, or NaN or an infinity. Matching strings skips such words inside them. The closing quote is optional,
 # so that malformed input is scanned only once.
@@ -21,7 +23,7 @@ def parse_json(raw: bytes) -> Any:
 
     Raises:
         NotJson: the body is not JSON.
-        Invalid: the body contains a number that is out of range.
+        Invalid: the body contains a number that is out of range, or an object with a repeated key.
     """
     return _decode(raw, msgspec.json.decode)
 
@@ -34,6 +36,7 @@ def parse_json_allowing_infinity(raw: bytes) -> Any:
 
     Raises:
         NotJson: the body is not JSON.
+        Invalid: the body contains an object with a repeated key.
     """
     try:
         return parse_json(raw)
@@ -51,8 +54,14 @@ def _replace_non_finite(match: re.Match[bytes]) -> bytes:
 def _decode(raw: bytes, decode: Callable[[bytes], Any]) -> Any:
     """Decode a request body with `decode`, and convert its exceptions to errors of our own."""
     try:
-        return decode(raw)
+        value = decode(raw)
+        repeated_key = find_repeated_key(raw, value)
     except msgspec.ValidationError as error:
         raise Invalid(FieldError(("body",), "number_out_of_range")) from error
     except (ValueError, RecursionError) as error:
         raise NotJson from error
+
+    if repeated_key is not None:
+        name = repeated_key.name[:MAX_SHOWN_CHARACTERS]
+        raise Invalid(FieldError(("body", name), "given_twice", {"count": repeated_key.count}))
+    return value

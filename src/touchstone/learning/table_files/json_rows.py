@@ -3,8 +3,6 @@
 Each object is a row. The members of a nested object become separate columns, such as `address.city`.
 """
 
-import json
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -16,6 +14,7 @@ import pandas as pd
 
 from touchstone.core.column_names import unique_names
 from touchstone.core.nested_json import ColumnPath, FlatRow, Row, column_name, enclosing_paths, flatten
+from touchstone.core.repeated_keys import find_repeated_key
 from touchstone.core.text_encoding import TextEncoding
 from touchstone.learning.column_types import (
     TypedColumn,
@@ -33,7 +32,6 @@ from touchstone.learning.table_files.text_file import detect_encoding
 BATCH_ROWS: Final = 10_000
 ROW_DECODER: Final = msgspec.json.Decoder(dict[str, Any])
 ARRAY_DECODER: Final = msgspec.json.Decoder(list[msgspec.Raw])
-_KEY_END: Final = re.compile(rb'"\s*:')
 
 
 def read_json(stream: BinaryIO) -> TableContent:
@@ -89,28 +87,10 @@ def _decode_row(encoded_row: bytes) -> Row:
     The decoder would keep only the last value of such a key.
     """
     row = ROW_DECODER.decode(encoded_row)
-
-    # Counting is quick, and there are as many colons as keys unless a key is repeated or strings contain colons.
-    has_distinct_keys = encoded_row.count(b":") == len(row) or len(_KEY_END.findall(encoded_row)) == _count_keys(row)
-    if not has_distinct_keys:
-        json.loads(encoded_row, object_pairs_hook=_require_distinct_keys)
+    repeated_key = find_repeated_key(encoded_row, row)
+    if repeated_key is not None:
+        raise LearningError("file_key_repeated", name=repeated_key.name)
     return row
-
-
-def _count_keys(value: Any) -> int:
-    """Return the number of keys of all objects within a JSON value, including its own."""
-    if isinstance(value, dict):
-        return len(value) + sum(map(_count_keys, value.values()))
-    return sum(map(_count_keys, value)) if isinstance(value, list) else 0
-
-
-def _require_distinct_keys(members: list[tuple[str, Any]]) -> None:
-    """Raise `LearningError` if the keys of an object are not all different."""
-    keys: set[str] = set()
-    for key, _value in members:
-        if key in keys:
-            raise LearningError("file_key_repeated", name=key)
-        keys.add(key)
 
 
 def _build_columns(rows: Iterator[Row], encoding: TextEncoding) -> TableContent:
