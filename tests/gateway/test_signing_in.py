@@ -210,7 +210,7 @@ async def test_what_a_sign_in_may_carry(harness: GatewayHarness) -> None:
         (form_type, "username=%00&password=x", 422, "validation_error"),
         (form_type, "&".join(f"a{i}=1" for i in range(1000)), 400, "bad_request"),
         ("multipart/form-data; boundary=x", "--x--", 415, "unsupported_media"),
-        ("application/json", json_body[:-1] + ', "password": "b"}', 401, "invalid_credentials"),
+        ("application/json", json_body[:-1] + ', "password": "b"}', 422, "validation_error"),
         ("application/json", json_body[:-1] + ', "scope": ""}', 422, "unknown_name"),
         ("application/json", "[]", 422, "validation_error"),
         ("application/json", '{"username": null, "password": NaN}', 400, "not_json"),
