@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from touchstone.core.attributes import ATTRIBUTES, Attribute
 from touchstone.core.environment_variable_names import CLIENT_VARIABLES, PREFIX
-from touchstone.core.errors import ERRORS
+from touchstone.core.error_table import ERRORS
 from touchstone.core.settings import Settings
 from touchstone.jobs.job_states import FINAL_STATES, MOVES
 from touchstone.learning.request_choices import ALGORITHMS, METHODS, METRICS

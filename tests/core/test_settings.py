@@ -1,10 +1,13 @@
 """A setting with an unknown name or an invalid value stops the start with one line."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from touchstone.core.settings import Settings, SettingsError
+
+PROVIDER = {"issuer": "https://id.example.org", "client_id": "touchstone", "client_secret": "not to be shown"}
 
 
 @pytest.mark.parametrize(
@@ -24,6 +27,8 @@ from touchstone.core.settings import Settings, SettingsError
         ({"TOUCHSTONE_DATABASE_URL": "sqlite:///:memory:"}, "TOUCHSTONE_DATABASE_URL: the URL of an SQLite"),
         ({"TOUCHSTONE_SELECTION_URL": "127.0.0.1:8101"}, "TOUCHSTONE_SELECTION_URL: an address is http://"),
         ({"TOUCHSTONE_REGISTRATION": "maybe"}, "TOUCHSTONE_REGISTRATION: "),
+        ({"TOUCHSTONE_PUBLIC_URL": "data.example.org"}, "TOUCHSTONE_PUBLIC_URL: 'data.example.org' is not an origin"),
+        ({"TOUCHSTONE_PUBLIC_URL": "https://example.org/data"}, "TOUCHSTONE_PUBLIC_URL: "),
     ],
 )
 def test_an_invalid_setting_is_reported_in_one_line(variables: dict[str, str], line: str) -> None:
@@ -32,6 +37,57 @@ def test_an_invalid_setting_is_reported_in_one_line(variables: dict[str, str], l
         Settings.load(variables)
     assert str(failure.value).startswith(line)
     assert "\n" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("not to be shown", "the value is not JSON"),
+        ("[]", "the value is a JSON object"),
+        ("", "the value is empty"),
+        ({"company": "not to be shown"}, "company: the options are a JSON object"),
+        ({"My company": PROVIDER}, "My company.name: "),
+        ({"company": {**PROVIDER, "issuer": "http://id.example.org"}}, "company.issuer: an issuer is https://host"),
+        ({"company": {**PROVIDER, "issuer": "https://id.example.org?x"}}, "company.issuer: "),
+        ({"company": {**PROVIDER, "issuer": "https://me@id.example.org"}}, "company.issuer: "),
+        ({"company": {**PROVIDER, "issuer": "https://[id"}}, "company.issuer: "),
+        ({"company": {**PROVIDER, "issuer": "id.example.org"}}, "company.issuer: "),
+        ({"company": {**PROVIDER, "client_secret": ""}}, "company.client_secret: "),
+        ({"company": {**PROVIDER, "client_secret": ["not to be shown"]}}, "company.client_secret: "),
+        ({"company": {**PROVIDER, "secret": "not to be shown"}}, "company.secret: "),
+        ({"company": {**PROVIDER, "scopes": "email"}}, "company.scopes: the scopes must include openid"),
+        ({"company": {"issuer": "https://id.example.org"}}, "company.client_id: Field required"),
+    ],
+)
+def test_an_invalid_identity_provider_is_reported_without_its_secret(value: object, reason: str) -> None:
+    """The line names the provider and the option, but quotes no value, which may be a secret in the wrong place."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    with pytest.raises(SettingsError) as failure:
+        Settings.load({"TOUCHSTONE_PUBLIC_URL": "https://data.example.org", "TOUCHSTONE_OIDC_PROVIDERS": text})
+    assert str(failure.value).startswith(f"TOUCHSTONE_OIDC_PROVIDERS: {reason}")
+    assert "not to be shown" not in str(failure.value)
+    assert "\n" not in str(failure.value)
+
+
+def test_identity_providers_need_the_public_address() -> None:
+    """Without it, providers would not know where to send users back to."""
+    with pytest.raises(SettingsError, match="TOUCHSTONE_OIDC_PROVIDERS: providers need TOUCHSTONE_PUBLIC_URL"):
+        Settings.load({"TOUCHSTONE_OIDC_PROVIDERS": json.dumps({"company": PROVIDER})})
+
+
+def test_the_secrets_of_identity_providers_are_hidden() -> None:
+    """Settings can be printed and copied; a provider on this machine does not need https."""
+    options = {"company": PROVIDER, "test": {**PROVIDER, "issuer": "http://127.0.0.1:9", "label": "Test"}}
+    settings = Settings.load(
+        {"TOUCHSTONE_PUBLIC_URL": "https://Data.example.org:443/", "TOUCHSTONE_OIDC_PROVIDERS": json.dumps(options)}
+    )
+    assert settings.public_url == "https://data.example.org"
+    assert [(provider.name, provider.label) for provider in settings.oidc_providers] == [
+        ("company", "company"),
+        ("test", "Test"),
+    ]
+    assert "not to be shown" not in f"{settings!r} {settings} {settings.model_dump()} {settings.model_dump_json()}"
+    assert Settings.model_validate(settings.model_dump()) == settings
 
 
 def test_lists_are_split_and_other_variables_are_ignored(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 
 import touchstone
 import touchstone.startup.whole_product
-from touchstone.core.errors import ERRORS, InvalidInternalToken, InvalidUserId, ProjectNotFound, TooLarge
+from touchstone.core.error_table import ERRORS
+from touchstone.core.errors import InvalidInternalToken, InvalidUserId, ProjectNotFound, TooLarge
 from touchstone.core.identity import Caller, parse_uuid, read_user_id
 from touchstone.core.internal_tokens import INTERNAL_HEADER, InternalTokens
 from touchstone.core.text import fold

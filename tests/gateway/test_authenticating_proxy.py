@@ -76,6 +76,8 @@ async def test_the_open_routes_are_these(harness: GatewayHarness) -> None:
         "/api/v1/auth/login",
         "/api/v1/auth/refresh",
         "/api/v1/auth/reset-password",
+        "/api/v1/auth/oidc/provider/login",
+        "/api/v1/auth/oidc/provider/callback",
         "/health/live",
         "/health/ready",
     }

@@ -21,6 +21,7 @@ from touchstone.client.models import (
 )
 
 DEVICE_COOKIE: Final = "touchstone_device"
+LINK_COOKIE: Final = "touchstone_link"
 PICTURE_SIGNATURES: Final[Mapping[bytes, str]] = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _read_tokens: Final = read_json(Tokens)
 
@@ -32,18 +33,28 @@ class AccountChanges(TypedDict, total=False):
     is_curator: bool
 
 
-def sign_in(email: str, password: str, device: str | None = None) -> Call[Tokens]:
+def sign_in(email: str, password: str, device: str | None = None, *, link: str | None = None) -> Call[Tokens]:
     """Exchange an e-mail address and a password for tokens.
 
-    `device` is the token that an earlier sign-in on the same device has returned, if there was one. A known device can
-    sign in even while its network address is locked out.
+    Args:
+        email: the e-mail address.
+        password: the password.
+        device: the token that an earlier sign-in on the same device has returned, if there was one. A known device can
+            sign in even while its network address is locked out.
+        link: the token of an account at an identity provider to link, which a sign-in there has returned.
     """
     body = {"username": email, "password": password}
-    headers = {"Cookie": f"{DEVICE_COOKIE}={device}"} if device else {}
-    return Call("POST", build_path("auth", "login"), _read_sign_in, json=body, headers=headers, public=True)
+    headers = cookie_header({DEVICE_COOKIE: device, LINK_COOKIE: link})
+    return Call("POST", build_path("auth", "login"), read_sign_in, json=body, headers=headers, public=True)
 
 
-def _read_sign_in(response: httpx2.Response) -> Tokens:
+def cookie_header(cookies: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the header that sends these cookies, without those that are None or empty, or no header."""
+    pairs = [f"{name}={value}" for name, value in cookies.items() if value]
+    return {"Cookie": "; ".join(pairs)} if pairs else {}
+
+
+def read_sign_in(response: httpx2.Response) -> Tokens:
     """Return the tokens in the response to a sign-in, with the device token from its cookie."""
     tokens = _read_tokens(response)
     return msgspec.structs.replace(tokens, device=response.cookies.get(DEVICE_COOKIE))
@@ -117,6 +128,11 @@ def list_sessions() -> Call[list[Session]]:
 def delete_session(session_id: str | UUID) -> Call[None]:
     """End one session of the caller."""
     return Call("DELETE", build_path("users", "me", "sessions", session_id), read_nothing)
+
+
+def delete_oauth_account(oauth_account_id: str | UUID) -> Call[None]:
+    """Unlink the account of the caller from an account at an identity provider."""
+    return Call("DELETE", build_path("users", "me", "oauth-accounts", oauth_account_id), read_nothing)
 
 
 def page_users(*, page: int = 1, page_size: int = 12) -> Call[UserPage]:

@@ -154,6 +154,7 @@ class AsyncTouchstone:
     delete_picture = async_method(account_calls.delete_picture)
     list_sessions = async_method(account_calls.list_sessions)
     delete_session = async_method(account_calls.delete_session)
+    delete_oauth_account = async_method(account_calls.delete_oauth_account)
     page_users = async_method(account_calls.page_users)
     update_user = async_method(account_calls.update_user)
     reset_user = async_method(account_calls.reset_user)

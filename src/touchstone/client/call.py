@@ -36,6 +36,7 @@ class Call(Generic[T]):
             after a temporary error, but not after a broken connection.
         streamed: whether the caller reads the response while it arrives, and closes it.
         min_timeout_seconds: the shortest time limit for the response; the client's own limit applies if it is longer.
+        other_statuses: the statuses besides 2xx whose responses `read` understands.
     """
 
     method: str
@@ -51,6 +52,7 @@ class Call(Generic[T]):
     unchanged_on_error: bool = False
     streamed: bool = False
     min_timeout_seconds: float = 0.0
+    other_statuses: frozenset[int] = frozenset()
 
     @property
     def repeatable(self) -> bool:

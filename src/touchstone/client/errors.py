@@ -62,8 +62,9 @@ def error_from_response(response: httpx2.Response) -> TouchstoneError:
     """Return the exception for a response whose status is not 2xx.
 
     The body of an error response explains the error. If the body has another form, for example because a proxy has
-    responded, the exception has the code `unreadable` and only names the status. The service never sends redirects, so
-    a redirect comes from a proxy or another service, and the exception names its target.
+    responded, the exception has the code `unreadable` and only names the status. The service only redirects users who
+    sign in with an identity provider, so any other redirect comes from a proxy or another service, and the exception
+    names its target.
     """
     retry_after = retry_after_seconds(response)
     if not response.is_error:

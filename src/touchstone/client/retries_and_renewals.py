@@ -92,7 +92,7 @@ def read_result(result: StepResult, call: Call[T]) -> T:
         raise connection_error(result) from result
 
     assert isinstance(result, httpx2.Response), "a call that was sent has a response or an error"
-    if not result.is_success:
+    if not result.is_success and result.status_code not in call.other_statuses:
         raise error_from_response(result)
     return call.read(result)
 

@@ -155,6 +155,7 @@ class Touchstone:
     delete_picture = sync_method(account_calls.delete_picture)
     list_sessions = sync_method(account_calls.list_sessions)
     delete_session = sync_method(account_calls.delete_session)
+    delete_oauth_account = sync_method(account_calls.delete_oauth_account)
     page_users = sync_method(account_calls.page_users)
     update_user = sync_method(account_calls.update_user)
     reset_user = sync_method(account_calls.reset_user)

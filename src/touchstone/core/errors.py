@@ -1,4 +1,6 @@
-"""All errors of the HTTP API, as exception classes with an HTTP status and a stable code.
+"""The errors of the HTTP API, as exception classes with an HTTP status and a stable code.
+
+The errors of identity providers are in `identity_provider_errors.py`, and `error_table.py` lists all of them.
 
 An error contains facts instead of sentences. The French and English sentences for each code are in
 `messages/errors.py`, and `http/error_rendering.py` renders them with the facts into the body of the response.
@@ -8,7 +10,7 @@ An error contains facts instead of sentences. The French and English sentences f
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 Location: TypeAlias = tuple[str | int, ...]
 
@@ -365,6 +367,12 @@ class WrongPassword(Invalid):
     code = "wrong_password"
 
 
+class NoPassword(Invalid):
+    """The account has no password that could be changed, because its user signs in with an identity provider."""
+
+    code = "no_password"
+
+
 class InvalidResetToken(Invalid):
     """The reset token is unknown, used or expired."""
 
@@ -486,12 +494,3 @@ class StorageFull(ServiceError):
     """The disk is full, so nothing was written."""
 
     status, code = 507, "storage_full"
-
-
-def _subclasses(error_class: type[ServiceError]) -> list[type[ServiceError]]:
-    """Return all direct and indirect subclasses of an error class."""
-    direct_subclasses = error_class.__subclasses__()
-    return sum(map(_subclasses, direct_subclasses), direct_subclasses)
-
-
-ERRORS: Final = tuple(sorted(_subclasses(ServiceError), key=lambda error: (error.status, error.code)))

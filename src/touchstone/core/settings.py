@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from touchstone.core.client_address import TrustedProxies
 from touchstone.core.environment_variable_names import CLIENT_VARIABLES, PREFIX
+from touchstone.core.identity_provider import IdentityProvider, parse_identity_providers
 
 MIB: Final = 1024 * 1024
 MINIMUM_KEY_BYTES: Final = 32
@@ -52,6 +53,14 @@ class Settings(BaseSettings):
         description="Whether search engines and others read the pages of public datasets without signing in.",
     )
     registrations_per_hour: int = Field(100, ge=1, description="Accounts that one client address may create per hour.")
+    public_url: str | None = Field(
+        None, description="Address at which browsers reach the service, such as `https://data.example.org`."
+    )
+    oidc_providers: Annotated[tuple[IdentityProvider, ...], NoDecode] = Field(
+        (),
+        description="JSON object of the OpenID Connect providers for signing in, by name: `issuer`, `client_id`, "
+        "`client_secret`, and optionally `label` and `scopes`. They need `TOUCHSTONE_PUBLIC_URL`.",
+    )
     signing_key: SecretStr | None = Field(
         None, description="Key for access tokens, at least 32 bytes; by default created in the data folder."
     )
@@ -195,6 +204,29 @@ class Settings(BaseSettings):
             if not folder.is_absolute() or not folder.is_dir():
                 raise ValueError(f"{str(folder)!r} is not the absolute path of an existing folder")
         return folders
+
+    @field_validator("public_url")
+    @classmethod
+    def _normalize_public_url(cls, url: str | None) -> str | None:
+        """Write the public address as an origin, because the service is always at the root of its host."""
+        return None if url is None else _normalize_origin(url)
+
+    @field_validator("oidc_providers", mode="before")
+    @classmethod
+    def _parse_providers(cls, value: Any) -> Any:
+        """Parse a JSON object of providers, and leave other types to Pydantic."""
+        return parse_identity_providers(value) if isinstance(value, str) and value.strip() else value
+
+    @field_validator("oidc_providers")
+    @classmethod
+    def _require_public_url(
+        cls, providers: tuple[IdentityProvider, ...], info: ValidationInfo
+    ) -> tuple[IdentityProvider, ...]:
+        """Refuse providers without a public address, to which they have to send users back."""
+        # An invalid address is missing here, too, but has an error of its own, which is reported first.
+        if providers and not info.data.get("public_url"):
+            raise ValueError("providers need TOUCHSTONE_PUBLIC_URL, the address to which they send users back")
+        return providers
 
     @field_validator("cors_origins")
     @classmethod

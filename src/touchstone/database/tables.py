@@ -244,6 +244,14 @@ oauth_accounts = sa.Table(
     sa.UniqueConstraint("oauth_name", "account_id"),
 )
 
+# The sign-ins at identity providers that have been completed, until their states expire, so that none is used twice.
+used_sign_in_states = sa.Table(
+    "used_sign_in_states",
+    metadata,
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("expires_at", UtcDateTime, nullable=False, index=True),
+)
+
 # A session is one sign-in on one device. Its refresh tokens form a family that is revoked as a whole.
 sessions = sa.Table(
     "sessions",

@@ -14,6 +14,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "invalid_user_id": ("ID utilisateur invalide", "ID utilisateur invalide"),
     "project_not_found": ("Projet non trouvé", "Projet non trouvé"),
     "invalid_credentials": ("Identifiants invalides", "Invalid credentials"),
+    "invalid_identity": (
+        "La réponse du service d’identité ne prouve pas qui vous êtes ; reconnectez-vous",
+        "The answer of the identity provider does not prove who you are; sign in again",
+    ),
     "invalid_refresh_token": ("Session expirée, reconnectez-vous", "Session expired, sign in again"),
     "invalid_internal_token": (
         "Ce service ne répond qu’à la passerelle",
@@ -37,6 +41,14 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "administrators_only": ("Réservé aux administrateurs", "For administrators only"),
     "registration_closed": ("Les inscriptions sont fermées", "Registration is closed"),
+    "sign_in_refused": (
+        "La connexion a été annulée ou refusée par {provider}",
+        "The sign-in was cancelled, or refused by {provider}",
+    ),
+    "email_not_verified": (
+        "{provider} n’a pas vérifié votre adresse e-mail",
+        "{provider} has not verified your e-mail address",
+    ),
     "not_found": ("Adresse inconnue", "Unknown address"),
     "dataset_not_found": ("Jeu de données non trouvé", "Dataset not found"),
     "snapshot_not_found": ("Instantané non trouvé", "Snapshot not found"),
@@ -50,10 +62,20 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "session_not_found": ("Session non trouvée", "Session not found"),
     "user_not_found": ("Utilisateur non trouvé", "User not found"),
+    "oauth_account_not_found": ("Compte externe non trouvé", "External account not found"),
     "picture_not_found": ("Pas de photo de profil", "No profile picture"),
+    "identity_provider_not_found": ("Service d’identité inconnu", "Unknown identity provider"),
     "method_not_allowed": ("Méthode non permise à cette adresse", "Method not allowed at this address"),
     "receive_timeout": ("La requête n’est pas arrivée à temps", "The request did not arrive in time"),
     "email_taken": ("Cette adresse a déjà un compte", "This address already has an account"),
+    "account_not_linked": (
+        "Cette adresse a déjà un compte : connectez-vous avec son mot de passe pour l’associer à {provider}",
+        "This address already has an account: sign in with its password to link it to {provider}",
+    ),
+    "last_way_to_sign_in": (
+        "Ce compte n’a pas de mot de passe : vous ne pourriez plus vous y connecter",
+        "This account has no password: you could not sign in to it any more",
+    ),
     "claim_closed": (
         "Il a déjà été décidé de cette affirmation, ou elle a été retirée",
         "This claim has been decided already, or was withdrawn",
@@ -102,6 +124,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "not_json": ("Le corps de la requête n’est pas du JSON valide", "The request body is not valid JSON"),
     "bad_request": ("Requête mal formée", "Malformed request"),
+    "invalid_sign_in_state": (
+        "Cette connexion n’a pas commencé dans ce navigateur, ou n’est plus valable ; recommencez",
+        "This sign-in did not begin in this browser, or is no longer valid; begin again",
+    ),
     "validation_error": ("Valeur invalide pour {where} : {why}", "Invalid value for {where}: {why}"),
     "invalid_value": ("Valeur invalide pour {where} : {why}", "Invalid value for {where}: {why}"),
     "unknown_name": ("{why}", "{why}"),  # The explanation is a complete sentence already.
@@ -123,6 +149,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Password refused: 8 to 1024 characters, not a common one, not the address itself",
     ),
     "wrong_password": ("Le mot de passe actuel est incorrect", "The current password is wrong"),
+    "no_password": (
+        "Ce compte n’a pas de mot de passe : un administrateur peut vous remettre un jeton pour en choisir un",
+        "This account has no password: an administrator can give you a token to choose one",
+    ),
     "invalid_reset_token": (
         "Ce jeton de réinitialisation n’est plus valable",
         "This reset token is no longer valid",
@@ -156,6 +186,10 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
     "backend_unavailable": (
         "Le service {backend} n’est pas disponible pour le moment",
         "The {backend} service is not available at the moment",
+    ),
+    "identity_provider_unavailable": (
+        "{provider} ne répond pas comme il faut pour le moment ; réessayez, ou connectez-vous autrement",
+        "{provider} is not answering properly at the moment; try again, or sign in another way",
     ),
     "overloaded": ("Trop de requêtes en cours ; réessayez", "Too many requests at once; try again"),
     "catalog_loading": (

@@ -1,4 +1,4 @@
-"""The cookies of the pages: session tokens, device token, language, theme and last ranking.
+"""The cookies of the pages: session tokens, device token, begun external sign-in, language, theme and last ranking.
 
 Scripts cannot read them (HttpOnly), browsers do not send them with the forms of other sites (SameSite=Lax), and on a
 site with https, they are never sent over an unencrypted connection (Secure).
@@ -18,6 +18,7 @@ from touchstone.web.addresses import HOME
 SESSION_ACCESS: Final = "touchstone_access"
 SESSION_REFRESH: Final = "touchstone_refresh"
 DEVICE: Final = "touchstone_device"
+EXTERNAL_SIGN_IN: Final = "touchstone_oidc"
 LANGUAGE: Final = "touchstone_language"
 THEME: Final = "touchstone_theme"
 LAST_RANKING: Final = "touchstone_ranking"
@@ -26,8 +27,12 @@ THEMES: Final = ("auto", "light", "dark")
 _DAY_SECONDS: Final = 86_400
 _YEAR_SECONDS: Final = 365 * _DAY_SECONDS
 _MAX_RANKING_LENGTH: Final = 2000
+_EXTERNAL_SIGN_IN_SECONDS: Final = 600
+# An identity provider sends the reader back to the API, which also has to see this cookie.
+_EXTERNAL_SIGN_IN_PATH: Final = "/"
 
 _DEVICE_PATTERN: Final = re.compile(r"[A-Za-z0-9._~-]{1,1000}")
+_EXTERNAL_SIGN_IN_PATTERN: Final = re.compile(r"[A-Za-z0-9._-]{1,4000}")
 _RANKING_PATTERN: Final = re.compile(r"\?[A-Za-z0-9%&=+._*~-]+")
 _ACCESS_PATTERN: Final = re.compile(rb"(?:^|; ?)%s=([^; ]+)" % SESSION_ACCESS.encode())
 
@@ -80,6 +85,30 @@ def read_device(request: Request) -> str | None:
     """Return the token of a browser that has signed in before, or None if there is no valid token."""
     value = request.cookies.get(DEVICE, "")
     return value if _DEVICE_PATTERN.fullmatch(value) else None
+
+
+def read_external_sign_in(request: Request) -> str | None:
+    """Return the token of a sign-in that has begun at an identity provider, or None if there is no valid token."""
+    value = request.cookies.get(EXTERNAL_SIGN_IN, "")
+    return value if _EXTERNAL_SIGN_IN_PATTERN.fullmatch(value) else None
+
+
+def write_external_sign_in(response: Response, request: Request, token: str) -> None:
+    """Store the token of a sign-in that has begun at an identity provider, which may take ten minutes."""
+    response.set_cookie(
+        EXTERNAL_SIGN_IN,
+        token,
+        max_age=_EXTERNAL_SIGN_IN_SECONDS,
+        path=_EXTERNAL_SIGN_IN_PATH,
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def delete_external_sign_in(response: Response) -> None:
+    """Delete the token of a sign-in at an identity provider, which has been completed or refused."""
+    response.delete_cookie(EXTERNAL_SIGN_IN, path=_EXTERNAL_SIGN_IN_PATH)
 
 
 def read_theme(request: Request) -> str:

@@ -26,6 +26,7 @@ class FlashMessage(StrEnum):
     PICTURE_SAVED = "picture"
     PICTURE_REMOVED = "no-picture"
     SESSION_ENDED = "session"
+    PROVIDER_UNLINKED = "provider"
     FILE_DELETED = "file"
     # Datasets and projects
     CREATED = "created"

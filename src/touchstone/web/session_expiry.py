@@ -28,6 +28,8 @@ async def require_sign_in(ctx: PageContext) -> Response:
             next=ctx.page_address,
             done=FlashMessage.UNSAVED,
             registration=False,
+            providers=ctx.state.settings.oidc_providers,
+            link="",
             email="",
             unsent=unsent_form,
         )

@@ -1,7 +1,7 @@
 """Management of user accounts, for the routes of the gateway and for the command line."""
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
@@ -47,15 +47,22 @@ async def create_user(
     passwords.check_strength(password, email)
     password_hash = await passwords.hash_password(password)
 
-    if profile is None:
-        profile = UserProfile()
-    user = UserRecord(
+    user = replace(new_user(email, profile or UserProfile()), password_hash=password_hash, is_superuser=is_superuser)
+
+    async with database.writing() as transaction:
+        await user_store.insert_user(transaction, user)
+    return UserView.from_record(user, oauth_accounts=[])
+
+
+def new_user(email: str, profile: UserProfile) -> UserRecord:
+    """Return the record of a new active user without a password, which has not been stored yet."""
+    return UserRecord(
         id=uuid4(),
         email=email.strip(),
         email_folded=fold_email(email),
-        password_hash=password_hash,
+        password_hash=None,
         is_active=True,
-        is_superuser=is_superuser,
+        is_superuser=False,
         is_curator=False,
         is_verified=False,
         pseudo=profile.pseudo,
@@ -65,10 +72,6 @@ async def create_user(
         picture_digest=None,
         created_at=datetime.now(UTC),
     )
-
-    async with database.writing() as transaction:
-        await user_store.insert_user(transaction, user)
-    return UserView.from_record(user, oauth_accounts=[])
 
 
 async def has_administrators(database: Database) -> bool:

@@ -28,6 +28,8 @@ from touchstone.services.gateway.context import GatewayState
 from touchstone.services.gateway.cross_origin import add_cors
 from touchstone.services.gateway.device_cookies import DeviceCookies
 from touchstone.services.gateway.login_throttle import LoginThrottle
+from touchstone.services.gateway.oidc import oidc_routes
+from touchstone.services.gateway.oidc.identity_providers import IdentityProviders
 from touchstone.services.gateway.openapi import PublicDocument
 from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
 from touchstone.services.gateway.signing_key import derive_key, load_signing_key
@@ -50,7 +52,7 @@ class Gateway:
         resources: tuple[Resource, ...],
         selection: InternalClient,
         *,
-        authenticator: Authenticator,
+        state: GatewayState,
         document: PublicDocument,
     ) -> None:
         """Store the components of the gateway, and start the task that watches for changed accounts.
@@ -60,9 +62,9 @@ class Gateway:
         self.app = app
         self.resources = resources
         self.selection = selection
-        self._authenticator = authenticator
+        self._state = state
         self._document = document
-        self._watch_task = asyncio.create_task(authenticator.watch_accounts())
+        self._watch_task = asyncio.create_task(state.authenticator.watch_accounts())
 
     @classmethod
     async def open(
@@ -82,7 +84,7 @@ class Gateway:
         state = _create_state(settings, database)
         resources = (Resource("database", database.ping), *_backend_resources(upstreams))
 
-        routers = (auth_routes.router, profile_routes.router, admin_routes.router)
+        routers = (auth_routes.router, oidc_routes.router, profile_routes.router, admin_routes.router)
         gateway_app = create_app("gateway", *routers, resources=resources)
         gateway_app.state.gateway = state
 
@@ -100,7 +102,7 @@ class Gateway:
         )
         public_app = add_cors(proxy, settings.cors_origins)
         selection = InternalClient(upstreams["selection"], tokens)
-        return cls(public_app, resources, selection, authenticator=state.authenticator, document=document)
+        return cls(public_app, resources, selection, state=state, document=document)
 
     async def openapi(self) -> dict[str, Any]:
         """Return the public OpenAPI document for the gateway and all backends that respond."""
@@ -113,23 +115,24 @@ class Gateway:
         It must be fast, so it never queries the database.
         """
         try:
-            identity = self._authenticator.cached_identity(headers)
+            identity = self._state.authenticator.cached_identity(headers)
         except Unauthorized:
             return None
 
         return identity.caller.id if identity else None
 
     async def close(self) -> None:
-        """Stop watching for changes of accounts."""
+        """Stop watching for changes of accounts, and close the connections to identity providers."""
         self._watch_task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._watch_task
+        await self._state.identity_providers.close()
 
 
 def _create_state(settings: Settings, database: Database) -> GatewayState:
     """Create the services shared by all requests to the gateway.
 
-    Device cookies and refresh tokens have separate keys, which are derived from the signing key.
+    Device cookies, refresh tokens and external sign-ins have separate keys, which are derived from the signing key.
 
     Raises:
         SettingsError: the file with the signing key is not safe to use.
@@ -145,6 +148,7 @@ def _create_state(settings: Settings, database: Database) -> GatewayState:
         throttle=LoginThrottle(settings.registrations_per_hour),
         device_cookies=DeviceCookies(derive_key(signing_key, "device cookies")),
         successor_key=derive_key(signing_key, "successors of refresh tokens"),
+        identity_providers=IdentityProviders(settings, signing_key),
     )
 
 

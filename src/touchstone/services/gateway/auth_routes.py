@@ -13,13 +13,15 @@ from touchstone.services.gateway import (
     session_store,
     sessions,
     sign_in,
+    sign_in_responses,
 )
-from touchstone.services.gateway.context import Context, GatewayContext, GatewayState
+from touchstone.services.gateway.context import Context, GatewayContext
 from touchstone.services.gateway.login_body import LOGIN_REQUEST_BODY, LoginBody
+from touchstone.services.gateway.oidc import account_links
 from touchstone.services.gateway.public_routes import API
 from touchstone.services.gateway.random_tokens import digest_token
 from touchstone.services.gateway.schemas import Grant, PasswordReset, RefreshToken, Registration, UserView
-from touchstone.services.gateway.sessions import SessionCredentials
+from touchstone.services.gateway.user_store import UserRecord
 
 router = strict_router(prefix=f"{API}/auth", tags=["auth"])
 
@@ -49,7 +51,8 @@ async def login(credentials: LoginBody, request: Request, response: Response, ct
     """Sign in with `username` (the e-mail address) and `password`, sent as a form or as JSON.
 
     The response sets a device cookie. A device that sends it again can sign in even when too many sign-ins from its
-    network address have failed.
+    network address have failed. After a sign-in with an identity provider was refused with `account_not_linked`, this
+    sign-in links the account, if the cookie of that response is sent.
     """
     device_cookie = request.cookies.get(device_cookies.COOKIE_NAME)
     device_nonce = await _recognize_device(device_cookie, credentials.username, ctx)
@@ -60,10 +63,11 @@ async def login(credentials: LoginBody, request: Request, response: Response, ct
         user = await sign_in.authenticate(ctx.database, credentials.username, credentials.password)
     session = await sign_in.start_session(ctx.database, user, ctx.device, lifetime=ctx.state.session_lifetime)
 
-    renewed_cookie = ctx.state.device_cookies.renew(device_cookie, user)
-    _set_device_cookie(response, renewed_cookie, is_secure=request.url.scheme == "https")
+    await _link_identity(request, response, ctx, user)
+
+    sign_in_responses.renew_device_cookie(response, request, ctx.state, user)
     response.headers["Cache-Control"] = "no-store"
-    return _grant_tokens(ctx.state, session)
+    return sign_in_responses.grant_tokens(ctx.state, session)
 
 
 @router.post("/refresh", summary="Exchange a refresh token for new tokens")
@@ -86,7 +90,7 @@ async def refresh(body: RefreshToken, response: Response, ctx: Context) -> Grant
         raise
 
     response.headers["Cache-Control"] = "no-store"
-    return _grant_tokens(ctx.state, session)
+    return sign_in_responses.grant_tokens(ctx.state, session)
 
 
 @router.post("/logout", status_code=204, summary="Sign out")
@@ -123,26 +127,11 @@ async def _recognize_device(cookie: str | None, email: str, ctx: GatewayContext)
     return ctx.state.device_cookies.find_nonce(cookie, user)
 
 
-def _set_device_cookie(response: Response, cookie: str, *, is_secure: bool) -> None:
-    """Set the device cookie, which the browser then sends with later requests to sign in.
+async def _link_identity(request: Request, response: Response, ctx: GatewayContext, user: UserRecord) -> None:
+    """Link the account to the identity with which the user has tried to sign in before, if there is one."""
+    cookie = request.cookies.get(account_links.COOKIE_NAME)
+    if cookie is None:
+        return
 
-    Neither scripts nor other sites can use it. If `is_secure` is true, it is only sent over HTTPS.
-    """
-    response.set_cookie(
-        device_cookies.COOKIE_NAME,
-        cookie,
-        max_age=device_cookies.LIFETIME_SECONDS,
-        path=f"{API}/auth/login",
-        secure=is_secure,
-        httponly=True,
-        samesite="lax",
-    )
-
-
-def _grant_tokens(state: GatewayState, session: SessionCredentials) -> Grant:
-    """Return a new access token and the refresh token of a session."""
-    return Grant(
-        access_token=state.access_tokens.create_token(session.user_id, session.session_id),
-        expires_in=state.access_tokens.lifetime_seconds,
-        refresh_token=session.refresh_token,
-    )
+    await account_links.link_account(ctx.database, user, ctx.state.identity_providers.link_tokens.verify(cookie))
+    response.delete_cookie(account_links.COOKIE_NAME, path=account_links.COOKIE_PATH)

@@ -17,6 +17,7 @@ from touchstone.services.gateway.access_tokens import AccessTokens
 from touchstone.services.gateway.authentication import IDENTITY, Authenticator, Identity
 from touchstone.services.gateway.device_cookies import DeviceCookies
 from touchstone.services.gateway.login_throttle import LoginThrottle
+from touchstone.services.gateway.oidc.identity_providers import IdentityProviders
 from touchstone.services.gateway.sessions import Device
 
 
@@ -31,6 +32,7 @@ class GatewayState:
     throttle: LoginThrottle
     device_cookies: DeviceCookies
     successor_key: bytes
+    identity_providers: IdentityProviders
 
     @property
     def session_lifetime(self) -> timedelta:

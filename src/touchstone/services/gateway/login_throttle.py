@@ -14,14 +14,16 @@ from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
 from touchstone.core.client_address import rate_limit_key
-from touchstone.core.errors import InvalidCredentials, InvalidResetToken, TooManyAttempts, WrongPassword
+from touchstone.core.errors import InvalidCredentials, InvalidResetToken, ServiceError, TooManyAttempts, WrongPassword
+from touchstone.core.identity_provider_errors import InvalidIdentity
 
 # The maximum numbers of failures within five minutes: per account and client, per client, per known device, and for
-# reset tokens per client.
+# reset tokens and at identity providers per client.
 ACCOUNT_LIMIT: Final = RateLimitItemPerMinute(10, 5, namespace="account")
 CLIENT_LIMIT: Final = RateLimitItemPerMinute(100, 5, namespace="client")
 DEVICE_LIMIT: Final = RateLimitItemPerMinute(10, 5, namespace="device")
 RESET_LIMIT: Final = RateLimitItemPerMinute(20, 5, namespace="reset")
+PROVIDER_LIMIT: Final = RateLimitItemPerMinute(100, 5, namespace="provider")
 REGISTRATIONS_PER_HOUR: Final = 100
 
 
@@ -83,13 +85,37 @@ class LoginThrottle:
         Raises:
             TooManyAttempts: there were too many failures, so the token must not be verified.
         """
+        async with self._limit_failures(RESET_LIMIT, client_address, InvalidResetToken):
+            yield
+
+    @asynccontextmanager
+    async def limit_provider_attempts(self, client_address: str) -> AsyncIterator[None]:
+        """Limit sign-ins that an identity provider refuses. The body of the `async with` statement must be one of them.
+
+        Each one sends requests to the provider, which could refuse to respond to this service after too many.
+
+        Raises:
+            TooManyAttempts: there were too many failures, so the provider must not be asked.
+        """
+        async with self._limit_failures(PROVIDER_LIMIT, client_address, InvalidIdentity):
+            yield
+
+    @asynccontextmanager
+    async def _limit_failures(
+        self, limit: RateLimitItem, client_address: str, failure: type[ServiceError]
+    ) -> AsyncIterator[None]:
+        """Count the failures of a client in the body of the `async with` statement, and limit their number.
+
+        Raises:
+            TooManyAttempts: there were too many failures already.
+        """
         client_key = rate_limit_key(client_address)
-        self._check_limit(RESET_LIMIT, client_key)
+        self._check_limit(limit, client_key)
 
         try:
             yield
-        except InvalidResetToken:
-            self._limiter.hit(RESET_LIMIT, client_key)
+        except failure:
+            self._limiter.hit(limit, client_key)
             raise
 
     def count_registration(self, client_address: str) -> None:

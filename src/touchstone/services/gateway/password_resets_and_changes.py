@@ -6,7 +6,7 @@ A password change ends all sessions of the user.
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from touchstone.core.errors import InvalidResetToken, UserNotFound, WrongPassword
+from touchstone.core.errors import InvalidResetToken, NoPassword, UserNotFound, WrongPassword
 from touchstone.database.engine import Database, Writer
 from touchstone.services.gateway import passwords, reset_token_store, sessions, user_store
 from touchstone.services.gateway.random_tokens import digest_token, generate_token
@@ -18,11 +18,14 @@ async def change_password(database: Database, user_id: UUID, current_password: s
     """Replace the password after verifying the current one, and end all sessions of the user.
 
     Raises:
+        NoPassword: the account has no password, because its user signs in with an identity provider.
         WrongPassword: the current password is wrong.
         WeakPassword: the new password is not acceptable.
     """
     async with database.reading() as connection:
         user = await user_store.read_user(connection, user_id)
+    if user is not None and user.password_hash is None:
+        raise NoPassword
     if user is None or not await passwords.verify_password(current_password, user.password_hash):
         raise WrongPassword
 

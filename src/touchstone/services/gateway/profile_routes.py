@@ -8,11 +8,13 @@ from starlette.responses import Response
 
 from touchstone.core.errors import PictureNotFound, SessionNotFound, TooLarge
 from touchstone.core.identity import parse_uuid
+from touchstone.core.identity_provider_errors import OAuthAccountNotFound
 from touchstone.http.conditional import is_not_modified
 from touchstone.http.responses import BINARY_CONTENT, ETAG, OCTET_STREAM
 from touchstone.http.routing import strict_router
 from touchstone.services.gateway import accounts, password_resets_and_changes, profile_pictures, sessions, user_store
 from touchstone.services.gateway.context import Context
+from touchstone.services.gateway.oidc import account_links
 from touchstone.services.gateway.public_routes import API
 from touchstone.services.gateway.schemas import PasswordChange, ProfileChange, SessionView, UserView
 
@@ -73,6 +75,17 @@ async def change_password(change: PasswordChange, ctx: Context) -> None:
         )
 
     ctx.state.authenticator.clear_cache()
+
+
+@router.delete(
+    "/oauth-accounts/{oauth_account_id}", status_code=204, summary="No longer sign in with an identity provider"
+)
+async def unlink_oauth_account(oauth_account_id: str, ctx: Context) -> None:
+    """Unlink your account from an account at an identity provider. Sessions continue."""
+    parsed_id = parse_uuid(oauth_account_id)
+    if parsed_id is None:
+        raise OAuthAccountNotFound
+    await account_links.unlink_account(ctx.database, ctx.caller.id, parsed_id)
 
 
 @router.get("/picture", summary="Your picture", response_class=Response, responses=_PICTURE_RESPONSES)

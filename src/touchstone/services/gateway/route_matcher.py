@@ -20,6 +20,7 @@ from touchstone.core.errors import (
     UploadNotFound,
     UserNotFound,
 )
+from touchstone.core.identity_provider_errors import IdentityProviderNotFound, OAuthAccountNotFound
 from touchstone.http.upstream import PATH_SAFE
 from touchstone.services.gateway.public_routes import PublicRoute
 
@@ -37,6 +38,8 @@ NOT_FOUND_ERRORS: Final[Mapping[str, type[ServiceError]]] = {
     "name": ArtifactNotFound,
     "session_id": SessionNotFound,
     "user_id": UserNotFound,
+    "provider": IdentityProviderNotFound,
+    "oauth_account_id": OAuthAccountNotFound,
     "asset": NotFound,
 }
 

@@ -143,6 +143,26 @@ async def read_oauth_accounts(connection: Reader, user_ids: Sequence[UUID]) -> l
     return await connection.all_as(OAuthAccountRecord, query)
 
 
+async def read_user_of_oauth_account(connection: Reader, oauth_name: str, account_id: str) -> UserRecord | None:
+    """Return the user whom an account at an external provider signs in, or None."""
+    query = (
+        sa.select(*_USER_COLUMNS)
+        .join(oauth_accounts, oauth_accounts.c.user_id == users.c.id)
+        .where(oauth_accounts.c.oauth_name == oauth_name, oauth_accounts.c.account_id == account_id)
+    )
+    return await connection.first_as(UserRecord, query)
+
+
+async def insert_oauth_account(transaction: Writer, account: OAuthAccountRecord) -> None:
+    """Insert an account at an external provider, which must not sign in another user."""
+    await transaction.execute(sa.insert(oauth_accounts).values(asdict(account)))
+
+
+async def delete_oauth_account(transaction: Writer, account_id: UUID) -> None:
+    """Delete an account at an external provider, which then signs in nobody."""
+    await transaction.execute(sa.delete(oauth_accounts).where(oauth_accounts.c.id == account_id))
+
+
 async def read_picture(connection: Reader, user_id: UUID) -> PictureRecord | None:
     """Return the user's profile picture, or None if there is none."""
     query = sa.select(users.c.picture, users.c.picture_digest)

@@ -1,4 +1,4 @@
-"""The account page: profile, picture, password, sessions and uploaded files."""
+"""The account page: profile, picture, password, identity providers, sessions and uploaded files."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -47,6 +47,7 @@ async def _render_account(
         sessions=await ctx.api.list_sessions(),
         uploads=await ctx.api.list_files(),
         device=describe_user_agent,
+        provider_labels={provider.name: provider.label for provider in ctx.state.settings.oidc_providers},
     )
 
 
@@ -112,6 +113,10 @@ async def _end_session(ctx: PageContext, form: FormData) -> None:
     await ctx.api.delete_session(text_field(form, "session"))
 
 
+async def _unlink_provider(ctx: PageContext, form: FormData) -> None:
+    await ctx.api.delete_oauth_account(text_field(form, "oauth_account"))
+
+
 # The functions that execute the forms, by the name of the section in the address. The name is also the key of the flash
 # message that confirms the action.
 _SECTION_ACTIONS: Final[dict[str, Callable[[PageContext, FormData], Awaitable[None]]]] = {
@@ -120,6 +125,7 @@ _SECTION_ACTIONS: Final[dict[str, Callable[[PageContext, FormData], Awaitable[No
     "picture": _save_picture,
     "no-picture": _delete_picture,
     "session": _end_session,
+    "provider": _unlink_provider,
     "file": _delete_file,
 }
 

@@ -6,7 +6,7 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.client import TouchstoneError
+from touchstone.client import TouchstoneError, account_calls
 from touchstone.core.errors import Unauthorized
 from touchstone.web import cookies
 from touchstone.web.addresses import HOME, build_address, local_address
@@ -20,16 +20,30 @@ from touchstone.web.unsent_forms import RETURNED, decode_unsent_form
 
 
 async def sign_in_page(ctx: PageContext) -> Response:
-    """Show the sign-in form; on POST, sign in and continue to the requested page."""
+    """Show the sign-in form; on POST, sign in and continue to the requested page.
+
+    A hidden field may contain a token that links the account to the identity provider with which the reader has tried
+    to sign in before.
+    """
     if not ctx.is_post:
         return _show_entrance(ctx, "sign_in.html")
 
     form = await ctx.form()
+    if ctx.session is not None and text_field(form, "signed_in"):
+        # The reader has signed in with an identity provider in another tab.
+        return await continue_after_sign_in(ctx, form)
+
+    sign_in = account_calls.sign_in(
+        text_field(form, "email"),
+        password_field(form, "password"),
+        device=ctx.api.identity.device,
+        link=text_field(form, "link") or None,
+    )
     try:
-        await ctx.api.login(text_field(form, "email"), password_field(form, "password"))
+        ctx.api.identity.replace_tokens(await ctx.api.run(sign_in))
     except TouchstoneError as error:
-        return _render_entrance(ctx, "sign_in.html", form, error=error)
-    return await _continue_after_sign_in(ctx, form)
+        return render_entrance(ctx, "sign_in.html", form, error=error)
+    return await continue_after_sign_in(ctx, form)
 
 
 async def register_page(ctx: PageContext) -> Response:
@@ -44,8 +58,8 @@ async def register_page(ctx: PageContext) -> Response:
         await ctx.api.register(email, password, **_read_profile(ctx, form))
         await ctx.api.login(email, password)
     except TouchstoneError as error:
-        return _render_entrance(ctx, "register.html", form, error=error)
-    return await _continue_after_sign_in(ctx, form)
+        return render_entrance(ctx, "register.html", form, error=error)
+    return await continue_after_sign_in(ctx, form)
 
 
 def _read_profile(ctx: PageContext, form: FormData) -> dict[str, Any]:
@@ -99,10 +113,10 @@ def _show_entrance(ctx: PageContext, template: str) -> Response:
     next_page = local_address(ctx.request.query_params.get("next"))
     if ctx.session is not None:
         return ctx.redirect(next_page)
-    return _render_entrance(ctx, template, FormData({"next": next_page}))
+    return render_entrance(ctx, template, FormData({"next": next_page}))
 
 
-def _render_entrance(
+def render_entrance(
     ctx: PageContext, template: str, form: FormData, *, error: TouchstoneError | None = None
 ) -> Response:
     """Return the sign-in or registration page, filled in with the form except for the password.
@@ -113,7 +127,8 @@ def _render_entrance(
 
     # The switches of language and theme lead back to this page and preserve the next page.
     flash_key = ctx.request.query_params.get("done")
-    ctx.page_address = build_address(ctx.request.url.path, next=next_page, done=flash_key)
+    path = _REGISTER if template == "register.html" else SIGN_IN
+    ctx.page_address = build_address(path, next=next_page, done=flash_key)
 
     return ctx.render_template(
         template,
@@ -121,13 +136,15 @@ def _render_entrance(
         user=None,
         next=next_page,
         registration=ctx.state.settings.registration == "open",
+        providers=ctx.state.settings.oidc_providers,
+        link=text_field(form, "link"),
         unsent=text_field(form, "unsent"),
         email=text_field(form, "email"),
         pseudo=text_field(form, "pseudo"),
     )
 
 
-async def _continue_after_sign_in(ctx: PageContext, form: FormData) -> Response:
+async def continue_after_sign_in(ctx: PageContext, form: FormData) -> Response:
     """Redirect a reader who has just signed in to the requested page.
 
     If the session had expired while the reader was filling in a form, the response is a page that posts the form to its
@@ -142,10 +159,11 @@ async def _continue_after_sign_in(ctx: PageContext, form: FormData) -> Response:
     return ctx.redirect(local_address(text_field(form, "next")))
 
 
+_REGISTER: Final = "/app/register"
 _FORM_METHODS: Final = ["GET", "POST"]
 ROUTES: Final = (
     Route(SIGN_IN, page_endpoint(sign_in_page, is_public=True), methods=_FORM_METHODS),
-    Route("/app/register", page_endpoint(register_page, is_public=True), methods=_FORM_METHODS),
+    Route(_REGISTER, page_endpoint(register_page, is_public=True), methods=_FORM_METHODS),
     Route("/app/reset-password", page_endpoint(reset_password_page, is_public=True), methods=_FORM_METHODS),
     Route("/app/sign-out", page_endpoint(sign_out, is_public=True, form_page=HOME), methods=["POST"]),
 )

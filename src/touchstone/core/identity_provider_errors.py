@@ -1,0 +1,61 @@
+"""The errors of the HTTP API that concern signing in with an identity provider."""
+
+from touchstone.core.errors import BadRequest, Forbidden, NotFound, ServiceError, Unauthorized, Unavailable
+
+
+class InvalidIdentity(Unauthorized):
+    """What an identity provider has sent does not prove who the user is."""
+
+    code = "invalid_identity"
+
+
+class SignInRefused(Forbidden):
+    """The user or the identity provider has refused the sign-in at the provider."""
+
+    code = "sign_in_refused"
+
+
+class EmailNotVerified(Forbidden):
+    """The identity provider has not verified that the e-mail address belongs to the user."""
+
+    code = "email_not_verified"
+
+
+class IdentityProviderNotFound(NotFound):
+    """No identity provider with this name is configured."""
+
+    code = "identity_provider_not_found"
+
+
+class OAuthAccountNotFound(NotFound):
+    """The account at an identity provider does not exist, or signs in another user."""
+
+    code = "oauth_account_not_found"
+
+
+class LastWayToSignIn(ServiceError):
+    """The user has no password, and could not sign in any more without this account at an identity provider."""
+
+    status, code = 409, "last_way_to_sign_in"
+
+
+class AccountNotLinked(ServiceError):
+    """The e-mail address has an account, which the user of the identity provider must sign in to with its password."""
+
+    status, code = 409, "account_not_linked"
+
+
+class InvalidSignInState(BadRequest):
+    """The sign-in at the identity provider did not begin in this browser, took too long, or is completed already."""
+
+    code = "invalid_sign_in_state"
+
+
+class IdentityProviderUnavailable(Unavailable):
+    """An identity provider does not respond, or its responses cannot be used."""
+
+    code = "identity_provider_unavailable"
+
+    def __init__(self, *, provider: str) -> None:
+        # Our own client sends a request again if it does not have to wait so long, but a sign-in cannot be repeated.
+        super().__init__(retry_after=10, provider=provider)

@@ -1,0 +1,28 @@
+"""The list of completed sign-ins at identity providers."""
+
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from touchstone.core.identity_provider_errors import InvalidSignInState
+from touchstone.database.engine import Writer
+from touchstone.database.tables import used_sign_in_states
+from touchstone.services.gateway.oidc.sign_in_states import SignInState
+
+
+async def use_state(transaction: Writer, state: SignInState) -> None:
+    """Add a state to the list, and delete the expired ones.
+
+    Raises:
+        InvalidSignInState: the state is in the list already, in which case the transaction must end.
+    """
+    expired = sa.delete(used_sign_in_states).where(used_sign_in_states.c.expires_at < datetime.now(UTC))
+    await transaction.execute(expired)
+
+    expires_at = datetime.fromtimestamp(state.expires_at, UTC)
+    row = sa.insert(used_sign_in_states).values(digest=state.digest, expires_at=expires_at)
+    try:
+        await transaction.execute(row)
+    except IntegrityError as error:
+        raise InvalidSignInState from error
