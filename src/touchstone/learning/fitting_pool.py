@@ -43,14 +43,15 @@ class FittingPool:
 def open_fitting_pool(thread_count: int | None = None) -> Iterator[FittingPool]:
     """Open a pool with the given number of threads, or with one thread per usable core by default.
 
-    Within the block, numeric libraries are also limited to one thread on the calling thread. At its end, the filters of
-    warnings are restored. If it ends with an exception, work that has not started is cancelled.
+    Within the block, numeric libraries are also limited to one thread on the calling thread. At its end, the warning
+    filters are restored. If it ends with an exception, work that has not started is cancelled.
     """
     count = thread_count or usable_core_count()
     # OpenMP has a separate limit per thread, so each thread of the pool sets its own.
     executor = ThreadPoolExecutor(count, thread_name_prefix="fitting", initializer=threadpool_limits, initargs=(1,))
     try:
-        # Several threads of scikit-learn replace the warning filters at once, and may leave none behind.
+        # scikit-learn replaces the warning filters for a while, and then restores them. If several threads do so at the
+        # same time, the filters of one thread may be left behind.
         with threadpool_limits(1), warnings.catch_warnings():
             yield FittingPool(executor, count)
     finally:

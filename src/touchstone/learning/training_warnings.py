@@ -119,15 +119,15 @@ def warning(code: str, **facts: Any) -> Json:
 
 def _target_warnings(target: Target) -> Iterator[Json]:
     """Yield the warnings about few rows, missing target values, and rare or imbalanced classes."""
-    rows = len(target.values)
-    if rows < FEW_ROWS:
-        yield warning("few_rows", rows=rows)
+    row_count = len(target.values)
+    if row_count < FEW_ROWS:
+        yield warning("few_rows", rows=row_count)
     if target.missing:
         yield warning("target_missing", rows=target.missing)
 
     if target.rare_classes:
-        names = [str(label) for label, _rows in target.rare_classes]
-        yield warning("rare_classes_left_out", names=names[:MAX_NAMES])
+        class_names = [str(name) for name, _row_count in target.rare_classes]
+        yield warning("rare_classes_left_out", names=class_names[:MAX_NAMES])
 
     if target.is_classification:
         yield from _imbalance_warning(target)

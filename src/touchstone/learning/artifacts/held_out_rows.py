@@ -26,25 +26,28 @@ def predictions_parquet(target: Target, folds: Sequence[Fold], predictions_of_fo
     and, for a classifier, `probability_<class>` for each class.
     """
     tables = [
-        _fold_table(target, number, fold, predictions)
-        for number, (fold, predictions) in enumerate(zip(folds, predictions_of_folds, strict=True))
+        _fold_table(target, fold_number, fold, predictions)
+        for fold_number, (fold, predictions) in enumerate(zip(folds, predictions_of_folds, strict=True))
     ]
     buffer = io.BytesIO()
     pq.write_table(pa.concat_tables(tables), buffer)
     return buffer.getvalue()
 
 
-def _fold_table(target: Target, number: int, fold: Fold, predictions: Predictions) -> pa.Table:
-    """Return the predictions for the test rows of one fold."""
+def _fold_table(target: Target, fold_number: int, fold: Fold, predictions: Predictions) -> pa.Table:
+    """Return the predictions for the test rows of one fold.
+
+    Integers have 64 bits, whatever NumPy uses on this machine, so that the same training writes the same file.
+    """
     rows = target.rows[fold.test]
     columns = {
         "row": rows.astype(np.int64),
-        "fold": np.full(len(rows), number, dtype=np.int64),
+        "fold": np.full(len(rows), fold_number, dtype=np.int64),
         "truth": _decode_classes(target, predictions.truth),
         "prediction": _decode_classes(target, predictions.predicted),
     }
-    for code, label in enumerate(target.classes):
-        columns[f"probability_{label}"] = predictions.probabilities[:, code]
+    for code, class_name in enumerate(target.classes):
+        columns[f"probability_{class_name}"] = predictions.probabilities[:, code]
     return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 

@@ -357,7 +357,13 @@ def _dependence_spec(
 ) -> Json:
     """Return the Vega-Lite specification of a partial dependence chart.
 
-    The points of the mean are `{value, mean}`, and the points of single rows are `{value, level, row}`.
+    A thick line shows the mean prediction for each value of the column, and thin lines the predictions for single rows.
+
+    Args:
+        mean_points: the points of the thick line, `{value, mean}`.
+        curve_points: the points of the thin lines, `{value, level, row}`, of which `level` is the prediction.
+        x_axis: the axis of the values.
+        labels: the displayed texts.
     """
     y_axis = quantitative("level", labels["mean_prediction"], scale={"zero": False})
     thin_lines = {

@@ -93,9 +93,14 @@ def correct_probabilities(model: CalibratedClassifierCV, probabilities: Floats) 
 def learn_calibration(
     requested: Calibration, validation: Predictions, *, weights: Floats | None = None, seed: int = 0
 ) -> Calibrator:
-    """Learn the requested calibration from predictions for rows that the model has not learned from.
+    """Learn the requested calibration.
 
-    `auto` chooses the method with the smallest log loss. If a class has too few rows, nothing is calibrated.
+    Args:
+        requested: the method, or `AUTO` for the one with the smallest log loss. If a class has fewer than
+            `MIN_ROWS_PER_CLASS` rows, nothing is calibrated.
+        validation: predictions for rows that the model has not learned from.
+        weights: the weights of these rows, or None for equal weights.
+        seed: the seed for dividing the rows when methods are compared.
     """
     if requested is Calibration.NONE or not _has_enough_rows(validation):
         return NO_CALIBRATOR

@@ -202,17 +202,15 @@ def _compute_importances(context: ExplanationContext, report: Report) -> dict[st
 
 
 def _sample_contributions(context: ExplanationContext, report: Report) -> ContributionSample:
-    """Compute the contributions of each column for a sample of test rows, and report progress after each row.
-
-    Only the first `SAMPLE_BACKGROUND` background rows are used, which makes this fast enough.
-    """
+    """Compute the contributions of each column for a sample of test rows, and report progress after each row."""
     rng = np.random.default_rng(context.request.seed)
-    test_rows = np.arange(len(context.test_frame))
-    sampled_rows = sample_rows(test_rows, SAMPLE_ROWS, rng, context.test_truth.weights)
+    every_test_row = np.arange(len(context.test_frame))
+    sampled_rows = sample_rows(every_test_row, SAMPLE_ROWS, rng, context.test_truth.weights)
     frame = context.test_frame.iloc[sampled_rows].reset_index(drop=True)
 
-    small_background = context.explained.background[:SAMPLE_BACKGROUND]
-    explained = replace(context.explained, background=small_background)
+    # The model predicts each sampled row once for each background row. Summaries over many rows need fewer of them.
+    explained_model = replace(context.explained, background=context.explained.background[:SAMPLE_BACKGROUND])
+    contributions = []
     progress = StepwiseProgress(
         report,
         Phase.EXPLAINING,
@@ -222,9 +220,8 @@ def _sample_contributions(context: ExplanationContext, report: Report) -> Contri
         total_steps=len(frame),
     )
 
-    contributions = []
-    for step, encoded_row in enumerate(explained.encode(frame), start=1):
-        attribution = explain_row(explained, encoded_row, rng, SAMPLE_EVALUATIONS)
+    for step, encoded_row in enumerate(explained_model.encode(frame), start=1):
+        attribution = explain_row(explained_model, encoded_row, rng, SAMPLE_EVALUATIONS)
         contributions.append(attribution.contributions)
         progress.report_step(step)
     return ContributionSample(np.array(contributions), frame)

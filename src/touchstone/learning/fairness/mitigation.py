@@ -97,12 +97,12 @@ def _decide_fold(
 def _reweigh(experiment: Experiment, search: SearchResult, pool: FittingPool, budget: TimeBudget) -> SearchResult:
     """Return the search result with the chosen models fitted again on weighted rows.
 
-    The time for this is divided equally among the folds.
+    The time for this is divided equally among the folds. What a fold does not use is left to the following ones.
     """
-    folds: list[FoldResult] = []
-    for result, fold in zip(search.folds, experiment.folds, strict=True):
-        share = REWEIGHING_SHARE / (len(search.folds) - len(folds))
-        seconds = share * budget.seconds_before_finishing(result.comparison.slowdown)
+    folds = []
+    for number, (result, fold) in enumerate(zip(search.folds, experiment.folds, strict=True)):
+        remaining_folds = len(search.folds) - number
+        seconds = REWEIGHING_SHARE / remaining_folds * budget.seconds_before_finishing(result.comparison.slowdown)
         affordable_rows = int(seconds * pool.thread_count / result.seconds_per_row)
         folds.append(_reweigh_fold(experiment, result, fold, pool, affordable_rows))
     return SearchResult.from_folds(experiment, folds)

@@ -17,7 +17,7 @@ DAYS_PER_ERA: Final = 146_097.0  # An era has 400 years, after which the calenda
 class DateComponents:
     """The components of a date column, as columns of 64-bit numbers with NaN for missing dates."""
 
-    # Values of the graph are referred to by name. Each method adds operators and returns the name of their result.
+    # The values of an ONNX graph have names. Each method adds operators, and returns the name of their result.
 
     def __init__(self, graph: Graph, seconds: str) -> None:
         self._graph = graph
@@ -25,7 +25,7 @@ class DateComponents:
         self._days = self._floor_divide(seconds, SECONDS_PER_DAY)
 
     def component(self, name: str) -> str:
-        """Add the component with the name used by `DatetimeEncoder`, or raise `NotInOnnx` if it is unknown."""
+        """Add the component that `DatetimeEncoder` calls `name`, or raise `NotInOnnx` if it is unknown."""
         if name in ("year", "month", "day"):
             return self._calendar_component(name)
         if name == "hour":
@@ -37,10 +37,16 @@ class DateComponents:
         raise NotInOnnx("encoder", name=name)
 
     def _calendar_component(self, name: str) -> str:
-        """Add the year, the month or the day.
+        """Add the component `year`, `month` or `day`.
 
         The algorithm is `civil_from_days` by Hinnant (2013). Its years begin in March, so that a leap day is the last
-        day of its year.
+        day of its year. With `//` for a division that is rounded down, it computes
+
+            shifted_month = (5 * day_of_year + 2) // 153, from 0 for March to 11 for February
+            next_year = shifted_month // 10, which is 1 for January and February
+            day = day_of_year - (153 * shifted_month + 2) // 5 + 1
+            month = shifted_month + 3 - 12 * next_year
+            year = year_of_era + 400 * era + next_year
         """
         day_number = self._add(self._days, DAYS_FROM_YEAR_0)
         era = self._floor_divide(day_number, DAYS_PER_ERA)
@@ -48,7 +54,6 @@ class DateComponents:
         year_of_era = self._year_of_era(day_of_era)
         day_of_year = self._subtract(day_of_era, self._days_before_year(year_of_era))
 
-        # Beginning with March, the first day of each month is a linear function of the month, rounded down.
         shifted_month = self._floor_divide(self._add(self._multiply(day_of_year, 5.0), 2.0), 153.0)
         if name == "day":
             days_before_month = self._floor_divide(self._add(self._multiply(shifted_month, 153.0), 2.0), 5.0)
@@ -61,7 +66,10 @@ class DateComponents:
         return self._sum(year_of_era, self._multiply(era, 400.0), next_year)
 
     def _year_of_era(self, day_of_era: str) -> str:
-        """Add the year within an era, from 0 to 399."""
+        """Return the year within an era, from 0 to 399.
+
+        It is (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365.
+        """
         leap_days = self._floor_divide(day_of_era, 1_460.0)
         century_days = self._floor_divide(day_of_era, 36_524.0)
         last_day = self._floor_divide(day_of_era, 146_096.0)
@@ -69,31 +77,34 @@ class DateComponents:
         return self._floor_divide(ordinary_days, 365.0)
 
     def _days_before_year(self, year_of_era: str) -> str:
-        """Add the number of days between the beginning of an era and the beginning of a year."""
+        """Return the number of days between the beginning of an era and the beginning of a year.
+
+        It is 365 * year_of_era + year_of_era // 4 - year_of_era // 100.
+        """
         leap_days = self._floor_divide(year_of_era, 4.0)
         days = self._sum(self._multiply(year_of_era, 365.0), leap_days)
         return self._subtract(days, self._floor_divide(year_of_era, 100.0))
 
     def _sum(self, *values: str) -> str:
-        """Add the sum of several columns."""
+        """Return the sum of several columns."""
         return self._graph.apply("Sum", *values)
 
     def _add(self, value: str, number: float) -> str:
-        """Add the sum of a column and a number."""
+        """Return the sum of a column and a number."""
         return self._graph.apply("Add", value, self._graph.constant(number))
 
     def _subtract(self, value: str, other: str) -> str:
-        """Add the difference of two columns."""
+        """Return the difference of two columns."""
         return self._graph.apply("Sub", value, other)
 
     def _multiply(self, value: str, number: float) -> str:
-        """Add the product of a column and a number."""
+        """Return the product of a column and a number."""
         return self._graph.apply("Mul", value, self._graph.constant(number))
 
     def _floor_divide(self, value: str, divisor: float) -> str:
-        """Add the quotient of a column and a number, rounded down."""
+        """Return the quotient of a column and a number, rounded down."""
         return self._graph.apply("Floor", self._graph.apply("Div", value, self._graph.constant(divisor)))
 
     def _remainder(self, value: str, divisor: float) -> str:
-        """Add the remainder of a division that is rounded down."""
+        """Return the remainder of a division that is rounded down."""
         return self._subtract(value, self._multiply(self._floor_divide(value, divisor), divisor))
