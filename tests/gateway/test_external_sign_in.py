@@ -608,6 +608,7 @@ async def test_an_account_without_a_password_has_no_password_to_guess_or_change(
     """A reset token of an administrator gives it one, and both ways of signing in work afterwards."""
     response = await browser.sign_in()
     account = await me(harness, response)
+    assert not account["has_password"]
     async with harness.client() as guest:
         for password in ("", "None", "x"):
             login = await guest.post("/api/v1/auth/login", json={"username": account["email"], "password": password})
@@ -622,7 +623,8 @@ async def test_an_account_without_a_password_has_no_password_to_guess_or_change(
         body = {"token": reset.json()["token"], "password": PASSWORD}
         assert (await guest.post("/api/v1/auth/reset-password", json=body)).status_code == 204
     assert (await harness.sign_in(account["email"]))["access_token"]
-    assert (await me(harness, await browser.sign_in()))["id"] == account["id"]
+    account_afterwards = await me(harness, await browser.sign_in())
+    assert (account_afterwards["id"], account_afterwards["has_password"]) == (account["id"], True)
 
 
 async def test_an_account_is_unlinked_unless_nobody_could_sign_in_to_it(

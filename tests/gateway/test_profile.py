@@ -46,6 +46,7 @@ async def test_nothing_else_of_the_account_can_be_changed(harness: GatewayHarnes
             "id",
             "picture",
             "password",
+            "has_password",
             "oauth_accounts",
         ):
             answer = await ada.patch(ME, json={"pseudo": "changed", name: profile_before.get(name)})

@@ -57,6 +57,7 @@ async def test_a_registered_user_signs_in_and_reads_the_account(harness: Gateway
         "family_name": None,
         "locale": "fr",
         "picture": None,
+        "has_password": True,
         "oauth_accounts": [],
         "created_at": "",
     }

@@ -219,6 +219,18 @@ def test_an_existing_account_is_linked_on_the_sign_in_page(
     assert browser_client.get(START).status_code == 409
 
 
+def test_the_account_page_offers_nothing_that_would_be_refused(
+    browser_client: httpx2.Client, provider: OpenIdProvider
+) -> None:
+    """A reader without a password can neither change it nor unlink the only provider, and the page says why."""
+    assert browser_client.get(START).url.path == "/app/"
+    page = browser_client.get("/app/account").text
+    assert "This account has no password. An administrator can give you a token to choose one." in page
+    assert "Example Company" in page
+    assert 'action="/app/account/password"' not in page
+    assert 'action="/app/account/provider"' not in page
+
+
 def test_what_was_written_comes_back_after_signing_in_elsewhere(
     browser_client: httpx2.Client, provider: OpenIdProvider
 ) -> None:

@@ -297,6 +297,7 @@ class User(Struct, frozen=True, kw_only=True):
     family_name: str | None = None
     locale: str = "fr"
     picture: str | None = None
+    has_password: bool = True
     oauth_accounts: list[OAuthAccount] = []
     created_at: datetime | None = None
 

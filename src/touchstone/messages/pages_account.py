@@ -63,6 +63,10 @@ ACCOUNT_PAGES: Final[Mapping[str, Text]] = {
     "new_password": ("Nouveau mot de passe", "New password"),
     "current_password": ("Mot de passe actuel", "Current password"),
     "password_change": ("Modifier le mot de passe", "Change the password"),
+    "password_none": (
+        "Ce compte n’a pas de mot de passe. Un administrateur peut vous remettre un jeton pour en choisir un.",
+        "This account has no password. An administrator can give you a token to choose one.",
+    ),
     "password_ends": (
         "Toutes vos sessions prendront fin, y compris celle-ci.",
         "All your sessions will end, including this one.",

@@ -179,6 +179,7 @@ class UserView(BaseModel):
     family_name: str | None
     locale: Locale = Field(description="Preferred language; until one is chosen, what `Accept-Language` prefers.")
     picture: str | None = Field(description="Path of the profile picture; null when there is none.")
+    has_password: bool = Field(description="False while the user can only sign in with an identity provider.")
     oauth_accounts: list[OAuthAccount]
     created_at: datetime
 
@@ -211,6 +212,7 @@ class UserView(BaseModel):
             family_name=user.family_name,
             locale=cast(Locale, user.locale if user.locale in get_args(Locale) else locale),
             picture=PICTURE_PATH if user.picture_digest else None,
+            has_password=user.password_hash is not None,
             oauth_accounts=user_accounts,
             created_at=user.created_at,
         )
