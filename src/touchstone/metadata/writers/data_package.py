@@ -97,7 +97,7 @@ FIELDS: Final = (
 
 def write(dataset: ExportedDataset) -> bytes:
     """Return a Data Package, with the exact values of the record."""
-    original = dataset.document_of(STANDARD)
+    original = dataset.document_to_update(STANDARD)
     merged = merge_fields(FIELDS, dataset, original, essential="/resources")
     resource = data_package.imported_resource(original.unmapped) if original else None
     if resource:

@@ -139,7 +139,7 @@ FIELDS: Final = (
 
 def write(dataset: ExportedDataset) -> bytes:
     """Return a dataset in the vocabulary of DCAT, with the exact values of the record."""
-    original = dataset.document_of(STANDARD)
+    original = dataset.document_to_update(STANDARD)
     return encode(describe(dataset, original).with_exact_values(dataset, original))
 
 

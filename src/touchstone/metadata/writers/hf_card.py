@@ -64,7 +64,7 @@ FIELDS: Final = (
 
 def write(dataset: ExportedDataset) -> bytes:
     """Return a dataset card, with the exact values of the record in its head."""
-    original = dataset.document_of(STANDARD)
+    original = dataset.document_to_update(STANDARD)
     head = merge_fields(FIELDS, dataset, original, essential=hf_card.BODY).with_exact_values(dataset, original)
     body = _imported_body(original)
     if body is None:

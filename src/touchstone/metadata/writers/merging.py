@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.metadata.documents import ImportedDocument
-from touchstone.metadata.exact_values import MEMBER, exact_values
+from touchstone.metadata.exact_values import MEMBER, build_exact_values
 from touchstone.metadata.exported_dataset import ExportedDataset, value_at
 from touchstone.metadata.parsing import unescape_pointer
 
@@ -55,7 +55,7 @@ class MergedFields:
     def with_exact_values(self, dataset: ExportedDataset, original: ImportedDocument | None) -> dict[str, Any]:
         """Return all members, including the exact values of the record."""
         kept_names = [name for name in self.kept if name not in REPRESENTED]
-        values = exact_values(dataset, original, kept_names, list(self.written))
+        values = build_exact_values(dataset, original, kept_names, list(self.written))
         return {**self.written, **self.kept, MEMBER: values}
 
 

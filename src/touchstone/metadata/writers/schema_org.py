@@ -72,7 +72,7 @@ FIELDS: Final = (
 
 def write(dataset: ExportedDataset) -> bytes:
     """Return a document in the vocabulary of schema.org, with the exact values of the record."""
-    original = dataset.document_of(STANDARD)
+    original = dataset.document_to_update(STANDARD)
     return encode(describe(dataset, original).with_exact_values(dataset, original))
 
 
