@@ -14,7 +14,7 @@ from touchstone.metadata.parsing import unescape_pointer
 Normalize: TypeAlias = Callable[[str], str]
 
 # Readers do not store these members as unmapped fields if the record has their exact values.
-REPRESENTED: Final = frozenset({"name", "title", "pretty_name", "description", "url"})
+REPRESENTED_FIELDS: Final = frozenset({"name", "title", "pretty_name", "description", "url"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class MergedFields:
 
     def with_exact_values(self, dataset: ExportedDataset, original: ImportedDocument | None) -> dict[str, Any]:
         """Return all members, including the exact values of the record."""
-        kept_names = [name for name in self.kept if name not in REPRESENTED]
+        kept_names = [name for name in self.kept if name not in REPRESENTED_FIELDS]
         values = build_exact_values(dataset, original, kept_names, list(self.written))
         return {**self.written, **self.kept, MEMBER: values}
 
