@@ -61,10 +61,10 @@ def main() -> int:
     for path, source, reading in read_folder(folder):
         standard = reading.standard or NO_STANDARD
         document_counts[standard] += 1
-        if reading.code is not None:
-            rejection_reasons[standard][reading.code] += 1
+        if reading.rejection_code is not None:
+            rejection_reasons[standard][reading.rejection_code] += 1
             if is_verbose:
-                print(f"rejected: {path}: {reading.code} {dict(reading.facts)}")
+                print(f"rejected: {path}: {reading.rejection_code} {dict(reading.rejection_facts)}")
             continue
 
         imported_counts[standard] += 1

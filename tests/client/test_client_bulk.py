@@ -45,12 +45,12 @@ def test_lines_may_arrive_in_pieces() -> None:
     received: list[Dataset] = []
     for start in range(0, 2 * len(LINE), 7):
         received += records.read_chunk((LINE * 2)[start : start + 7])
-    records.check_end()
+    records.check_completeness()
     assert [record.id for record in received] == [1, 1]
 
     records.read_chunk(LINE[:-5])
     with pytest.raises(TouchstoneError, match="middle of a record"):
-        records.check_end()
+        records.check_completeness()
 
 
 @pytest.mark.parametrize("kind", KINDS)

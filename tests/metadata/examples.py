@@ -309,7 +309,7 @@ def read(content: Any, name: str = "document.json", **companions: bytes) -> Read
 def read_dataset(content: Any, name: str = "document.json", **companions: bytes) -> DatasetDocument:
     """Read a document that describes exactly one dataset."""
     reading = read(content, name, **companions)
-    assert reading.code is None, (reading.code, reading.facts)
+    assert reading.rejection_code is None, (reading.rejection_code, reading.rejection_facts)
     assert len(reading.documents) == 1
     return reading.documents[0]
 

@@ -55,7 +55,7 @@ def exported_claim(claim: Claim) -> ExportedClaim:
 def read_export(file: ExportedFile, format_key: str) -> DatasetDocument:
     """Import an exported file with automatic detection of its standard, and return the result."""
     reading = read_document(SourceDocument(file.content, file.name))
-    assert reading.code is None, (reading.code, reading.facts)
+    assert reading.rejection_code is None, (reading.rejection_code, reading.rejection_facts)
     assert reading.standard == FORMATS[format_key].standard
     assert len(reading.documents) == 1
     return reading.documents[0]

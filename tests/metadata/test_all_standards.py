@@ -43,7 +43,7 @@ class TestEachStandard:
     def test_is_detected_and_read(self, key: str) -> None:
         reading = read_document(sources()[key])
 
-        assert (reading.standard, reading.code) == (key, None)
+        assert (reading.standard, reading.rejection_code) == (key, None)
         for document in reading.documents:
             assert document.standard == key
             assert document.key
@@ -76,7 +76,7 @@ class TestEachStandard:
         source = sources()[key]
         for length in range(0, len(source.content), 7):
             reading = read_document(SourceDocument(source.content[:length], source.name, source.companions))
-            assert reading.documents or reading.code
+            assert reading.documents or reading.rejection_code
 
     def test_strange_values_never_make_the_reader_fail(self, key: str) -> None:
         source = sources()[key]
@@ -84,7 +84,7 @@ class TestEachStandard:
             for data in mutations(source.data, seed=key):
                 mutated_source = SourceDocument(json.dumps(data).encode(), source.name, source.companions)
                 reading = read_document(mutated_source, key)
-                assert reading.documents or reading.code or reading.rejected
+                assert reading.documents or reading.rejection_code or reading.rejected
                 for document in reading.documents:
                     check_record(document)
 
@@ -115,27 +115,30 @@ def mutations(data: Any, seed: str) -> list[Any]:
 
 class TestOtherDocuments:
     def test_an_unknown_document_is_rejected(self) -> None:
-        assert read({"hello": "world"}).code == "unknown_standard"
+        assert read({"hello": "world"}).rejection_code == "unknown_standard"
 
     def test_an_empty_document_is_rejected(self) -> None:
-        assert read(b" \n").code == "empty_document"
+        assert read(b" \n").rejection_code == "empty_document"
 
     def test_a_schema_is_no_dataset(self) -> None:
-        assert read({"$schema": "https://json-schema.example", "properties": {"title": {}}}).code == "schema_document"
+        assert (
+            read({"$schema": "https://json-schema.example", "properties": {"title": {}}}).rejection_code
+            == "schema_document"
+        )
 
     def test_a_failed_request_is_no_dataset(self) -> None:
-        assert read({"error": {"code": "372", "message": "No results"}}).code == "error_reply"
+        assert read({"error": {"code": "372", "message": "No results"}}).rejection_code == "error_reply"
 
     def test_a_table_is_a_data_file(self) -> None:
-        assert read("a,b\n1,2\n", "table.csv").code == "data_file"
+        assert read("a,b\n1,2\n", "table.csv").rejection_code == "data_file"
 
     def test_a_file_beside_a_card_belongs_to_the_card(self) -> None:
-        assert read({"default": {}}, "signs/dataset_infos.json").code == "companion_document"
+        assert read({"default": {}}, "signs/dataset_infos.json").rejection_code == "companion_document"
 
     @pytest.mark.parametrize("name", ["csv", "json", "text", "imagefolder", "parquet"])
     def test_a_loader_is_no_dataset(self, name: str) -> None:
         reading = read(CARD, f"{name}/README.md")
-        assert (reading.code, reading.facts) == ("loader_name", {"name": name})
+        assert (reading.rejection_code, reading.rejection_facts) == ("loader_name", {"name": name})
 
 
 class TestAddresses:

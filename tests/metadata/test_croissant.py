@@ -102,7 +102,7 @@ def test_a_text_that_was_tidied_is_kept_as_it_was() -> None:
 
 
 def test_a_loader_is_no_dataset() -> None:
-    assert read(croissant(name="csv", url="https://huggingface.co/datasets/csv")).code == "loader_name"
+    assert read(croissant(name="csv", url="https://huggingface.co/datasets/csv")).rejection_code == "loader_name"
 
 
 class TestSchemaOrg:

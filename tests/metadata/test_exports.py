@@ -160,7 +160,9 @@ class TestRecordsOfTheCatalog:
 
     def test_a_measurement_of_another_catalog_is_kept_but_not_believed(self, format_key: str) -> None:
         measurement = {"rows": 3, "column_profiles": [{"name": "a", "type": "integer"}], "sha256": "0" * 64}
-        dataset = ExportedDataset(URN, {"dataset_name": "A", "file_path": "uploads/a.csv"}, measured=measurement)
+        dataset = ExportedDataset(
+            URN, {"dataset_name": "A", "file_path": "uploads/a.csv"}, measured_profile=measurement
+        )
 
         reread_document = read_export(export(dataset, format_key), format_key)
 

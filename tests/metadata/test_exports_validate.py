@@ -56,7 +56,7 @@ CLAIMS = (
     ExportedClaim(attribute="informed_consent", value=True, level=EvidenceLevel.REVIEWED, quote="All of them agreed."),
     ExportedClaim(attribute="transparency", value=True, quote="Taken by three students in 2020."),
 )
-FULL_DATASET = ExportedDataset(URN, RECORD, CLAIMS, measured=MEASUREMENT)
+FULL_DATASET = ExportedDataset(URN, RECORD, CLAIMS, measured_profile=MEASUREMENT)
 BARE_DATASET = ExportedDataset(URN, {"dataset_name": "Bare"})
 PUBLIC_ACCESS = "http://publications.europa.eu/resource/authority/access-right/PUBLIC"
 NAME_SCHEMA = {"type": "string", "pattern": "^[a-z0-9._-]+$"}

@@ -113,10 +113,16 @@ class TestFaults:
         assert "instances_number" not in document.record
 
     def test_a_template_without_a_name_is_rejected(self) -> None:
-        assert read("---\nlicense: mit\n---\n# Dataset Card for [Dataset Name]\n", "README.md").code == "no_identifier"
+        assert (
+            read("---\nlicense: mit\n---\n# Dataset Card for [Dataset Name]\n", "README.md").rejection_code
+            == "no_identifier"
+        )
 
     def test_wrong_encoding(self) -> None:
-        assert read(CARD.replace("Pictures", "Données").encode("latin-1"), "a/README.md").code == "wrong_encoding"
+        assert (
+            read(CARD.replace("Pictures", "Données").encode("latin-1"), "a/README.md").rejection_code
+            == "wrong_encoding"
+        )
 
     def test_sizes_in_the_front_matter_come_first(self) -> None:
         front_matter = (

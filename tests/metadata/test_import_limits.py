@@ -9,7 +9,7 @@ from touchstone.metadata.reading_child import (
     MAX_CLAIMS,
     MAX_DETAIL_LENGTH,
     MAX_UNMAPPED_BYTES,
-    reply_lines,
+    lines_about_file,
     within_limits,
 )
 from touchstone.metadata.reading_protocol import ReadDataset
@@ -47,7 +47,8 @@ def test_long_places_of_proposals_are_cut_off() -> None:
     prose = f"# Datasheet for {'x' * 2000}\n\n## Collection process\nAll speakers signed a consent form.\n"
     reading = read_document(SourceDocument(prose.encode(), "voices/datasheet.md"), "datasheet")
 
-    proposals = [claim for line in reply_lines(0, reading) if isinstance(line, ReadDataset) for claim in line.proposals]
+    lines = lines_about_file(0, reading)
+    proposals = [claim for line in lines if isinstance(line, ReadDataset) for claim in line.proposals]
 
     assert [len(claim.place) for claim in proposals if claim.attribute == "informed_consent"] == [MAX_DETAIL_LENGTH]
 

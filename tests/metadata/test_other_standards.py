@@ -54,7 +54,7 @@ class TestDatasheet:
         assert read_dataset(text, "foo/datasheet.md").record["dataset_name"] == "Foo"
 
     def test_a_readme_of_a_program_is_no_datasheet(self) -> None:
-        assert read("# Program\n\n## Licence\nMIT\n", "README.md").code == "unknown_standard"
+        assert read("# Program\n\n## Licence\nMIT\n", "README.md").rejection_code == "unknown_standard"
 
 
 class TestOpenML:
@@ -99,7 +99,7 @@ class TestOpenML:
         assert [document.key for document in read(listing).documents] == ["1", "2"]
 
     def test_features_alone_belong_to_another_document(self) -> None:
-        assert read(OPENML_FEATURES).code == "companion_document"
+        assert read(OPENML_FEATURES).rejection_code == "companion_document"
 
 
 class TestUci:
@@ -162,7 +162,7 @@ class TestDataProvenanceInitiative:
         assert read_dataset(with_value(DPI, "signs/Licenses/0/License", "Request Form")).record["is_public"] is False
 
     def test_the_template_is_no_dataset(self) -> None:
-        assert read(DPI, "data_summaries/_template.json").code == "template"
+        assert read(DPI, "data_summaries/_template.json").rejection_code == "template"
 
     @pytest.mark.parametrize("dialogs", [1, 2])
     def test_one_or_two_dialogs_are_not_credible(self, dialogs: int) -> None:
@@ -215,7 +215,7 @@ class TestCkan:
         assert [document.key for document in read(search_reply).documents] == ["b1-2", "c"]
 
     def test_a_failed_request_is_rejected(self) -> None:
-        assert read({"success": False, "error": {"message": "Not found"}}).code == "error_reply"
+        assert read({"success": False, "error": {"message": "Not found"}}).rejection_code == "error_reply"
 
 
 class TestDcat:

@@ -68,7 +68,7 @@ def serialize_catalog(name: str) -> str:
 def read_signs(name: str) -> DatasetDocument:
     """Return the street signs as they are read from a file of this name."""
     reading = read(serialize_catalog(name), name)
-    assert (reading.standard, reading.code, len(reading.documents)) == ("dcat", None, 2)
+    assert (reading.standard, reading.rejection_code, len(reading.documents)) == ("dcat", None, 2)
     return next(document for document in reading.documents if document.key == "signs-2021")
 
 
@@ -102,7 +102,7 @@ class TestEachSyntax:
         content = serialize_catalog(name).encode()
         for length in range(0, len(content), 31):
             reading = read(content[:length], name)
-            assert reading.documents or reading.code
+            assert reading.documents or reading.rejection_code
 
 
 def graph_of(text: str, syntax: str) -> rdflib.Graph:
@@ -148,14 +148,14 @@ class TestHostileDocuments:
         for entity in ('a "aaaaaaaaaa"', f'a SYSTEM "{secret.as_uri()}"', '% a SYSTEM "http://127.0.0.1:9/a"'):
             text = serialize_catalog("catalog.rdf").replace("?>", f"?>\n<!DOCTYPE rdf:RDF [<!ENTITY {entity}>]>", 1)
             reading = read(text.replace("Road Office", "&a;"), "catalog.rdf")
-            assert (reading.code, reading.facts) == ("xml_entity_refused", {"line": 2})
+            assert (reading.rejection_code, reading.rejection_facts) == ("xml_entity_refused", {"line": 2})
 
     def test_a_document_type_elsewhere_is_not_fetched(self) -> None:
         text = serialize_catalog("catalog.rdf").replace(
             "?>", '?>\n<!DOCTYPE rdf:RDF SYSTEM "http://127.0.0.1:9/dtd">', 1
         )
         reading = read(text, "catalog.rdf")
-        assert reading.documents or reading.code
+        assert reading.documents or reading.rejection_code
 
     def test_ontologies_and_addresses_are_not_fetched(self) -> None:
         imports = "<https://roads.example/signs> <http://www.w3.org/2002/07/owl#imports> <http://127.0.0.1:9/a> .\n"
@@ -175,7 +175,7 @@ class TestHostileDocuments:
         ],
     )
     def test_what_is_no_catalog_is_rejected(self, content: Any, name: str, code: str) -> None:
-        assert read(content, name).code == code
+        assert read(content, name).rejection_code == code
 
     def test_shared_parts_do_not_multiply(self) -> None:
         """Each node refers to the next ones in two ways, so embedding them all would double them at every step."""

@@ -105,8 +105,8 @@ def newest_versions(source: CatalogSource, metadata_folder: Path) -> Iterator[So
 def add_datasets(collection: DocumentCollection, files: SourceFiles) -> None:
     """Add the datasets of one document, including the parts of a benchmark, and count rejections."""
     reading = read_document(files.as_document())
-    if reading.code is not None:
-        collection.dropped[f"document: {reading.code}"] += 1
+    if reading.rejection_code is not None:
+        collection.dropped[f"document: {reading.rejection_code}"] += 1
     for rejection in reading.rejected:
         collection.dropped[f"dataset: {rejection.code}"] += 1
 

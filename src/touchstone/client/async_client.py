@@ -238,14 +238,14 @@ class AsyncTouchstone:
 
         records = ExportedRecords()
         async with aclosing(response):
-            refuse_web_page(response)
+            refuse_web_page(response)  # from a proxy that requires signing in, for example
             try:
                 async for chunk in response.aiter_bytes():
                     for record in records.read_chunk(chunk):
                         yield record
             except httpx2.RequestError as error:
                 raise connection_error(error) from error
-        records.check_end()
+        records.check_completeness()
 
     async def export_to_file(
         self, file: BinaryIO, export_format: CatalogFormat = "parquet", **filters: Unpack[Filters]
@@ -356,14 +356,15 @@ class AsyncTouchstone:
                 response = await self.run(open_stream(after=stream.last_event_id))
                 async with aclosing(response):
                     if not stream.has_events(response):
-                        break
+                        break  # the job is done
                     async for message in httpx2.EventSource(response):
                         event = stream.read_message(message)
                         if event is not None:
                             yield event
             except httpx2.RequestError as error:
-                stream.connection_failed(error)
+                stream.record_failure(error)
 
+            # A proxy may also end a connection without an error, so the stream is continued in both cases.
             await asyncio.sleep(stream.reconnect_delay_seconds)
 
         stream.check_completeness()

@@ -64,7 +64,7 @@ class EventStream:
             raise unreadable_response(response.status_code, "it is not an event stream")
         return True
 
-    def connection_failed(self, error: httpx2.RequestError) -> None:
+    def record_failure(self, error: httpx2.RequestError) -> None:
         """Record the error of a failed connection, for the error message if the stream is given up."""
         self._last_error = error
 

@@ -52,7 +52,7 @@ class ExportedRecords:
         except msgspec.DecodeError as error:
             raise unreadable_response(httpx2.codes.OK, error) from error
 
-    def check_end(self) -> None:
+    def check_completeness(self) -> None:
         """Raise TouchstoneError if the export ended in the middle of a line."""
         if self._incomplete_line:
             raise unreadable_response(httpx2.codes.OK, "it ends in the middle of a record")

@@ -239,13 +239,13 @@ class Touchstone:
 
         records = ExportedRecords()
         with closing(response):
-            refuse_web_page(response)
+            refuse_web_page(response)  # from a proxy that requires signing in, for example
             try:
                 for chunk in response.iter_bytes():
                     yield from records.read_chunk(chunk)
             except httpx2.RequestError as error:
                 raise connection_error(error) from error
-        records.check_end()
+        records.check_completeness()
 
     def export_to_file(
         self, file: BinaryIO, export_format: CatalogFormat = "parquet", **filters: Unpack[Filters]
@@ -351,14 +351,15 @@ class Touchstone:
                 response = self.run(open_stream(after=stream.last_event_id))
                 with closing(response):
                     if not stream.has_events(response):
-                        break
+                        break  # the job is done
                     for message in httpx2.EventSource(response):
                         event = stream.read_message(message)
                         if event is not None:
                             yield event
             except httpx2.RequestError as error:
-                stream.connection_failed(error)
+                stream.record_failure(error)
 
+            # A proxy may also end a connection without an error, so the stream is continued in both cases.
             time.sleep(stream.reconnect_delay_seconds)
 
         stream.check_completeness()

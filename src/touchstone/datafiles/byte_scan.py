@@ -56,7 +56,7 @@ def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> B
         digest.update(chunk)
         encoding_detector.update(chunk)
         if line_check is not None:
-            line_check.update(chunk)
+            line_check.check_chunk(chunk)
         if byte_count == 0:
             first_chunk = chunk
         byte_count += len(chunk)
@@ -74,15 +74,16 @@ def scan_bytes(descriptor: int, file_type: str, *, limits: ProfilingLimits) -> B
 class LineLengthCheck:
     """A check that no line of a file is much longer than a limit.
 
-    A line can exceed the limit by up to the size of a chunk, because lines that end within a chunk are not measured.
+    Only a line that is unfinished at the end of a chunk is measured, which is enough to stop lines that do not fit into
+    memory. So a line can exceed the limit by up to the size of a chunk.
     """
 
     def __init__(self, max_line_bytes: int) -> None:
         self._max_line_bytes = max_line_bytes
         self._unfinished_line_bytes = 0
 
-    def update(self, chunk: bytes) -> None:
-        """Check the next chunk of the file.
+    def check_chunk(self, chunk: bytes) -> None:
+        """Check that the line which is unfinished at the end of the next chunk of the file is not too long.
 
         Raises:
             ProfilingError: the line at the end of this chunk is already too long.

@@ -150,10 +150,11 @@ def _has_row(table: DuckDbTable, condition: str) -> bool:
 
 
 def flatten_objects(table: DuckDbTable) -> DuckDbTable:
-    """Replace each column of JSON objects by a column for each of their members, such as `address.city`.
+    """Replace each column of JSON objects with one column for each of their members, such as `address.city`.
 
     The result selects from the original table, which is not changed.
     """
+    # No rows are needed to learn the names and types of the columns.
     relation = table.connection.sql(f"SELECT * FROM {table.expression} LIMIT 0")  # noqa: S608
 
     members: list[_Member] = []

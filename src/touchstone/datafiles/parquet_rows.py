@@ -31,7 +31,10 @@ class RowsRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnreadableRows(Exception):
-    """A file is not a Parquet file, is damaged, has too many rows, or needs too much memory or time."""
+    """A file is not a Parquet file, is damaged, has too many rows, or needs too much memory or time.
+
+    The service cannot tell which: whatever goes wrong, the child only ends early.
+    """
 
 
 class ParquetRows:
@@ -70,7 +73,7 @@ class ParquetRows:
         return rows
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the lines, one for each row, in chunks that may end in the middle of a line.
+        """Yield the rows as lines of JSON, in chunks that may end in the middle of a line.
 
         Raises:
             UnreadableRows: the file is damaged, or the child has exceeded its limits.
@@ -91,7 +94,7 @@ class ParquetRows:
         """Wait until the child reports that it has read the first rows.
 
         Raises:
-            UnreadableRows: the child ended without this report, or its time is over.
+            UnreadableRows: the child ended without this report, or the deadline has passed.
         """
         first_line = b""
         while len(first_line) < len(READY_LINE):
@@ -104,7 +107,7 @@ class ParquetRows:
         """Return the next output of the child, at most `max_bytes`, or empty bytes at its end.
 
         Raises:
-            UnreadableRows: its time is over.
+            UnreadableRows: the deadline has passed.
         """
         assert self._child.stdout is not None
         try:
@@ -117,7 +120,7 @@ class ParquetRows:
         """Wait until the child has ended, and return its exit status.
 
         Raises:
-            UnreadableRows: its time is over.
+            UnreadableRows: the deadline has passed.
         """
         try:
             async with asyncio.timeout_at(self._deadline):

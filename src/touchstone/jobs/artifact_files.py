@@ -113,7 +113,7 @@ class ArtifactStore:
         final_folder = self._final_folder(attempt_id)
         recorded_folder = final_folder.relative_to(self.folder)
 
-        artifacts = [_sync_output_file(scratch_folder, file, recorded_folder) for file in output_files]
+        artifacts = [_record_output_file(scratch_folder, file, recorded_folder) for file in output_files]
         _remove_all_except(scratch_folder, kept_names={file.name for file in output_files})
         _sync_folder(scratch_folder)
 
@@ -123,7 +123,7 @@ class ArtifactStore:
         return artifacts
 
 
-def _sync_output_file(scratch_folder: Path, output_file: OutputFile, recorded_folder: Path) -> ArtifactRecord:
+def _record_output_file(scratch_folder: Path, output_file: OutputFile, recorded_folder: Path) -> ArtifactRecord:
     """Sync an output file to disk, and return its record.
 
     Args:

@@ -1,7 +1,7 @@
 """The exact values of a record inside an exported document, which make a later import lossless.
 
 No metadata standard has fields for everything in a record. Exported documents therefore contain an additional member
-`touchstone:dataset`, which readers prefer to the fields of the standard.
+`touchstone:dataset`, which our readers prefer to the fields of the standard. `docs/reference/exports.md` describes it.
 """
 
 import json
@@ -70,19 +70,27 @@ class ExactValues(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     def added_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return the fields that were added to the document after its export, by their paths."""
-        pointers = {f"/{escape_pointer(name)}" for name in (*self.kept, *self.written, MEMBER)}
-        members = {pointer: value for pointer, value in fields.items() if pointer.startswith("/")}
-        return {pointer: value for pointer, value in members.items() if pointer not in pointers}
+        exported_pointers = {f"/{escape_pointer(name)}" for name in (*self.kept, *self.written, MEMBER)}
+        # Other paths, such as `#body` for the Markdown of a card, are not members of the document.
+        return {
+            pointer: value
+            for pointer, value in fields.items()
+            if pointer.startswith("/") and pointer not in exported_pointers
+        }
 
 
 def stated_key(members: Mapping[str, Any]) -> str | None:
-    """Return the key of the dataset from the exact values of an exported document, or None."""
+    """Return the key of the dataset in the exact values of an exported document, or None for any other document.
+
+    Args:
+        members: the members of the document by their names.
+    """
     values = members.get(MEMBER)
     key = values.get("key") if isinstance(values, Mapping) else None
     return key if isinstance(key, str) else None
 
 
-def exact_values(
+def build_exact_values(
     dataset: ExportedDataset, original: ImportedDocument | None, kept: Sequence[str], written: Sequence[str]
 ) -> dict[str, Any]:
     """Build the member `touchstone:dataset`, which lets a later import restore the dataset exactly.
@@ -95,25 +103,28 @@ def exact_values(
     """
     documents = [document for document in dataset.documents if document is not original]
     if original is not None:
-        documents.append(_without(original, kept))
+        documents.append(_without_fields(original, kept))
 
     values = ExactValues(
         key=dataset.key,
-        record=_without_keywords(dataset.record),
+        record=_with_serialized_keywords(dataset.record),
         claims=dataset.claims,
-        measured=dict(dataset.measured) if dataset.measured else None,
+        measured=dict(dataset.measured_profile) if dataset.measured_profile else None,
         kept=tuple(kept),
         written=tuple(written),
         imported=msgspec.json.encode(documents).decode() if documents else None,
     )
-    content: dict[str, Any] = msgspec.to_builtins(values)
-    return {"format": FORMAT_VERSION, **content}
+    member: dict[str, Any] = msgspec.to_builtins(values)
+    # Default values are left out of the member, but the version must always be there.
+    return {"format": FORMAT_VERSION, **member}
 
 
-def _without_keywords(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record with its `metadata` serialized if it contains JSON-LD keywords."""
+def _with_serialized_keywords(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record in which `metadata` is a string if it contains names with a meaning in JSON-LD, such as `@id`."""
     metadata = record.get("metadata")
-    return {**record, "metadata": json.dumps(metadata)} if _has_keywords(metadata) else dict(record)
+    if not _has_keywords(metadata):
+        return dict(record)
+    return {**record, "metadata": json.dumps(metadata)}
 
 
 def _has_keywords(value: Any) -> bool:
@@ -123,7 +134,7 @@ def _has_keywords(value: Any) -> bool:
     return isinstance(value, list) and any(_has_keywords(member) for member in value)
 
 
-def _without(document: ImportedDocument, names: Sequence[str]) -> ImportedDocument:
+def _without_fields(document: ImportedDocument, names: Sequence[str]) -> ImportedDocument:
     """Return an imported document without the named fields."""
     pointers = {f"/{escape_pointer(name)}" for name in names}
     unmapped = {pointer: value for pointer, value in document.unmapped.items() if pointer not in pointers}

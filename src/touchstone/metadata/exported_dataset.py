@@ -11,10 +11,11 @@ from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.evidence import ClaimValue, EvidenceLevel
 from touchstone.metadata.documents import DocumentSource, ImportedDocument, Scope
 
-# The members of `metadata` that the service writes itself. They are exported under separate names.
-IMPORTED: Final = "imported"
-MEASURED: Final = "measured"
-SERVICE_KEYS: Final = (IMPORTED, MEASURED, "unmeasured")
+# The members of `metadata` that only the service writes: the imported documents, the profile of the data file, and the
+# reason why a file has none. Users cannot change them, so an export does not treat them as parts of the record.
+IMPORTED_DOCUMENTS_KEY: Final = "imported"
+FILE_PROFILE_KEY: Final = "measured"
+SERVICE_KEYS: Final = (IMPORTED_DOCUMENTS_KEY, FILE_PROFILE_KEY, "unmeasured")
 # The profile measured by another catalog is stored with the imported fields, separate from our own measurements.
 FOREIGN_MEASUREMENT: Final = "/touchstone:measured"
 RECORD_FIELDS: Final = (*(attribute.name for attribute in ATTRIBUTES), "description", "file_path", "file_type")
@@ -69,31 +70,36 @@ class ExportedDataset:
         identifier: the globally unique identifier of the record, a URN.
         record: the known values of the record by their names. Its `metadata` lacks the members that the service writes.
         claims: the claims that are in force.
-        documents: the documents that the record was imported from.
-        measured: the profile of the data file, or None if the service could not read it.
+        documents: the documents that the record was imported from, the latest one last.
+        measured_profile: the profile of the data file that this catalog measured, or None if it could not read a file.
     """
 
     identifier: str
     record: Mapping[str, Any]
     claims: tuple[ExportedClaim, ...] = ()
     documents: tuple[ImportedDocument, ...] = ()
-    measured: Mapping[str, Any] | None = None
+    measured_profile: Mapping[str, Any] | None = None
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], claims: Iterable[ExportedClaim]) -> "ExportedDataset":
-        """Create a dataset from the JSON of its record, without identifiers, scores and unknown values."""
-        values = {name: record[name] for name in RECORD_FIELDS if record.get(name) not in (None, "")}
+        """Create a dataset from its claims and from the JSON of its record in the API.
+
+        The record keeps only what its authors and sources state. Values that the catalog computes, such as scores, and
+        unknown values are left out. The members of `metadata` that the service writes become `documents` and
+        `measured_profile`.
+        """
+        stated_values = {name: record[name] for name in RECORD_FIELDS if record.get(name) not in (None, "")}
         metadata = record.get("metadata") or {}
         stated_metadata = {name: value for name, value in metadata.items() if name not in SERVICE_KEYS}
         if stated_metadata:
-            values["metadata"] = stated_metadata
+            stated_values["metadata"] = stated_metadata
 
         return cls(
             identifier=f"urn:uuid:{record['dataset_id']}",
-            record=values,
+            record=stated_values,
             claims=tuple(claims),
             documents=_imported_documents(metadata),
-            measured=metadata.get(MEASURED),
+            measured_profile=metadata.get(FILE_PROFILE_KEY),
         )
 
     @property
@@ -129,9 +135,12 @@ class ExportedDataset:
 
     @property
     def file_profile(self) -> Mapping[str, Any]:
-        """The profile of the data file: the measurement of this catalog or, without one, of the exporting catalog."""
-        if self.measured:
-            return self.measured
+        """The profile of the data file, or an empty mapping if there is none.
+
+        It was measured by this catalog or, failing that, by the catalog whose export the record was imported from.
+        """
+        if self.measured_profile:
+            return self.measured_profile
         for document in self.documents:
             if FOREIGN_MEASUREMENT in document.unmapped:
                 profile = document.unmapped[FOREIGN_MEASUREMENT]
@@ -140,16 +149,19 @@ class ExportedDataset:
 
     def columns(self) -> list[tuple[str, str]]:
         """Return the names and types of the columns in the data file."""
-        profiles = self.file_profile.get("column_profiles")
-        if not isinstance(profiles, list):
+        column_profiles = self.file_profile.get("column_profiles")
+        if not isinstance(column_profiles, list):
             return []
-        described = [profile for profile in profiles if isinstance(profile, Mapping)]
-        return [(str(profile.get("name")), str(profile.get("type"))) for profile in described]
+        return [
+            (str(profile.get("name")), str(profile.get("type")))
+            for profile in column_profiles
+            if isinstance(profile, Mapping)
+        ]
 
-    def document_of(self, standard: str) -> ImportedDocument | None:
-        """Return the latest imported document in a standard that has fields to repeat in an export, or None.
+    def document_to_update(self, standard: str) -> ImportedDocument | None:
+        """Return the latest imported document in a standard, which an export in this standard updates, or None.
 
-        A document that was completely generated from a record has no such fields.
+        A document without unmapped fields was completely generated from a record, so that it has nothing to keep.
         """
         documents = [document for document in self.documents if document.standard == standard and document.unmapped]
         return documents[-1] if documents else None
@@ -161,7 +173,7 @@ def _imported_documents(metadata: Mapping[str, Any]) -> tuple[ImportedDocument, 
     The result is empty if a client stored other data under this key before it was reserved.
     """
     try:
-        return msgspec.convert(metadata.get(IMPORTED) or [], tuple[ImportedDocument, ...])
+        return msgspec.convert(metadata.get(IMPORTED_DOCUMENTS_KEY) or [], tuple[ImportedDocument, ...])
     except msgspec.ValidationError:
         return ()
 

@@ -1,4 +1,10 @@
-"""Licences of datasets: the wording of the source, and the SPDX expression if it is unambiguous."""
+"""Licences of datasets, as sources word them and as SPDX expressions.
+
+SPDX (ISO/IEC 5962) lists identifiers for licences, such as `CC-BY-4.0`, and combines them into expressions with AND, OR
+and WITH. Sources rarely use them: they write "Creative Commons Attribution 4.0 International" or give an address. This
+module takes such a wording and returns it together with its expression, or without one if several licences or versions
+could be meant.
+"""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +24,7 @@ _UNKNOWN: Final = frozenset(
      "various", "null"}
 )  # fmt: skip
 
-# Unambiguous spellings of a licence and its version, in the form that `_simplify` returns.
+# Unambiguous spellings of a licence and its version, in the form that `_lookup_key` returns.
 _SPELLINGS: Final = {
     "apache license 2.0": "Apache-2.0",
     "apache license version 2.0": "Apache-2.0",
@@ -86,34 +92,73 @@ _SPELLINGS: Final = {
     "http://www.usa.gov/publicdomain/label/1.0": "LicenseRef-US-PublicDomain",
 }
 
-_CC_CODE: Final = re.compile(r"cc[- ]?(by(?:[- ]nc)?(?:[- ](?:sa|nd))?)[- ]?v?([1-4](?:\.[05])?)(?:[- ]international)?")
+# All patterns for licences match the form that `_lookup_key` returns, which is in lower case.
+
+# Matches "cc-by-sa-4.0", "cc by 4" and "ccby-nc4.0-international". It does not match "cc-by-sa", which lacks a version.
+_CC_CODE: Final = re.compile(
+    r"""
+    cc[- ]?
+    (?P<conditions>by(?:[- ]nc)?(?:[- ](?:sa|nd))?)
+    [- ]?v?(?P<version>[1-4](?:\.[05])?)
+    (?:[- ]international)?
+    """,
+    re.VERBOSE,
+)
+# Matches "https://creativecommons.org/licenses/by-sa/3.0/us" and ".../publicdomain/zero/1.0". It does not match
+# "https://creativecommons.org/licenses/by-sa", which lacks a version.
 _CC_ADDRESS: Final = re.compile(
-    r"https?://(?:www\.)?creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/(\d\.\d)(?:/[a-z.]{2,8})?"
+    r"""
+    https?://(?:www\.)?creativecommons\.org/(?:licenses|publicdomain)
+    /(?P<conditions>[a-z-]+)
+    /(?P<version>\d\.\d)
+    (?:/[a-z.]{2,8})?  # a country, or the page for a language such as "deed.fr"
+    """,
+    re.VERBOSE,
 )
-_CC_WORDS: Final = re.compile(
-    r"(?:creative commons )?attribution((?:[- ](?:noncommercial|non-commercial|sharealike|share-alike|noderivatives"
-    r"|noderivs|no derivatives))*)(?:[- ]version)?[- ]v?([1-4]\.[05])"
-    r"(?: (?:international|unported|generic))?(?: license)?"
+# Matches "creative commons attribution-noncommercial 4.0 international". It does not match "creative commons
+# attribution", which lacks a version.
+_CC_NAME: Final = re.compile(
+    r"""
+    (?:creative[ ]commons[ ])?attribution
+    (?P<conditions>(?:[- ](?:
+        noncommercial|non-commercial|sharealike|share-alike|noderivatives|noderivs|no[ ]derivatives
+    ))*)
+    (?:[- ]version)?[- ]v?(?P<version>[1-4]\.[05])
+    (?:[ ](?:international|unported|generic))?
+    (?:[ ]license)?
+    """,
+    re.VERBOSE,
 )
-_CC_WORD_CODES: Final = (
+# The codes of the conditions in the name of a Creative Commons licence, in the order in which SPDX writes them.
+_CC_CONDITION_CODES: Final = (
     (re.compile("non-?commercial"), "NC"),
     (re.compile("share-?alike"), "SA"),
     (re.compile("no[- ]?deriv"), "ND"),
 )
+# Matches "https://opensource.org/licenses/mit", "https://spdx.org/licenses/cc-by-4.0.html" and
+# "https://opendatacommons.org/licenses/odbl/1-0". It does not match pages of other sites, which may be about anything.
 _LICENCE_ADDRESS: Final = re.compile(
-    r"https?://(?:www\.)?(?:choosealicense\.com/licenses|spdx\.org/licenses|opensource\.org/licen[cs]es?"
-    r"|opendatacommons\.org/licenses)/([a-z0-9.+-]+?)(?:\.html)?(?:/1[-.]0)?"
+    r"""
+    https?://(?:www\.)?
+    (?:choosealicense\.com/licenses|spdx\.org/licenses|opensource\.org/licen[cs]es?|opendatacommons\.org/licenses)
+    /(?P<name>[a-z0-9.+-]+?)
+    (?:\.html)?
+    (?:/1[-.]0)?  # the version, which is the only one of the licences of Open Data Commons
+    """,
+    re.VERBOSE,
 )
 
-# A string with one of these operators is intended as an SPDX expression.
+# A string with one of these operators is intended as an SPDX expression. In lower case, they are ordinary words:
+# "terms and conditions".
 _OPERATOR: Final = re.compile(r"\b(?:AND|OR|WITH)\b")
+# A longer text is an agreement, which only takes long to parse.
+_MAX_EXPRESSION_LENGTH: Final = 200
 
 # Licences that let anyone obtain the data. `NC` and `ND` restrict its use, but not who may obtain it.
 _OPEN_ACCESS: Final = re.compile(
     r"^(?:CC0|CC-BY|MIT|Apache|BSD|GPL|AGPL|LGPL|GFDL|ODbL|ODC-By|PDDL|CDLA|OGL|C-UDA|Unlicense|ISC|AFL|MPL|EPL|Artistic"
     r"|MS-PL|LicenseRef-.*PublicDomain)"
 )
-
 
 _licensing_lock: Final = Lock()
 
@@ -141,9 +186,8 @@ def normalize_licence(text: str) -> Licence:
 
     There is no expression for `cc-by-sa` without a version, `other`, `Public` or the names of agreements.
     """
-    original = " ".join(text.split())
-    simple = _simplify(original)
-    return Licence(_find_expression(simple, original), original)
+    wording = _on_one_line(text)
+    return Licence(_find_expression(wording), wording)
 
 
 def combine_licences(texts: Iterable[str]) -> Licence | None:
@@ -165,7 +209,7 @@ def combine_licences(texts: Iterable[str]) -> Licence | None:
     if len(distinct_expressions) == 1:
         return Licence(distinct_expressions[0], combined_text)
 
-    # AND binds more strongly than OR.
+    # AND binds more strongly than OR, so a choice such as "MIT OR Apache-2.0" needs parentheses.
     operands = [f"({expression})" if " OR " in expression else expression for expression in distinct_expressions]
     return Licence(" AND ".join(operands), combined_text)
 
@@ -183,7 +227,7 @@ def licence_addresses(expression: str) -> list[str]:
 
 def is_unknown_licence(text: str) -> bool:
     """Return whether the wording only means that the licence is unknown."""
-    return _simplify(text) in _UNKNOWN
+    return _lookup_key(text) in _UNKNOWN
 
 
 def licence_alternatives(expression: str) -> tuple[str, ...]:
@@ -196,105 +240,124 @@ def licence_alternatives(expression: str) -> tuple[str, ...]:
     return tuple(str(alternative.render("{symbol.key}")) for alternative in alternatives)
 
 
-def licence_filter_words(text: str) -> tuple[str, ...] | None:
-    """Return the licences that a filter value selects, or None if the value is malformed.
+def requested_licences(filter_value: str) -> tuple[str, ...] | None:
+    """Return the licences that a value of the filter `license` asks for, or None if the value is malformed.
 
-    The value is an SPDX expression, a family such as `CC-BY-*`, or `unknown`. Any other value selects the licence with
+    The value is `unknown`, a family such as `CC-BY-*`, or a licence in any spelling. An SPDX expression asks for each
+    of its alternatives: `MIT OR Apache-2.0` for two licences. A value without an expression asks for the licence with
     exactly this wording, because sources also name licences that SPDX does not list, such as "TERMS AND CONDITIONS".
-    A family has no spaces, so that a `*` in a sentence is part of the wording.
     """
-    simple = _simplify(text)
-    if not simple:
+    wording = _on_one_line(filter_value)
+    if not _lookup_key(wording):
         return None
-    if simple in _UNKNOWN:
+    if is_unknown_licence(wording):
         return (UNKNOWN_LICENCE,)
 
-    trimmed_text = " ".join(text.split())
-    if "*" in trimmed_text and " " not in trimmed_text:
-        return _licence_family(trimmed_text)
+    # A family has no spaces. In a sentence, a `*` is part of the wording.
+    if "*" in wording and " " not in wording:
+        return _licence_family(wording)
 
-    expression = _find_expression(simple, trimmed_text)
-    if expression is not None:
-        return licence_alternatives(expression) if _has_paired_parentheses(text) else None
+    expression = _find_expression(wording)
+    if expression is None:
+        return None if _is_incomplete_expression(wording) else (wording,)
 
-    return None if _is_incomplete_expression(text) else (trimmed_text,)
+    # Parentheses at the ends are ignored when a wording is looked up, so an expression is found even for "(MIT".
+    if not _has_paired_parentheses(wording):
+        return None
+    return licence_alternatives(expression)
 
 
 def _is_incomplete_expression(text: str) -> bool:
-    """Return whether an SPDX expression lacks an operand or a parenthesis."""
+    """Return whether a string is an SPDX expression that lacks an operand or a parenthesis, such as "MIT OR"."""
     operands = _OPERATOR.split(text)
-    if len(operands) == 1:
+    has_operator = len(operands) > 1
+    if not has_operator:
         return False
-    return not all(operand.strip(" ()") for operand in operands) or not _has_paired_parentheses(text)
+
+    lacks_operand = any(not operand.strip(" ()") for operand in operands)
+    return lacks_operand or not _has_paired_parentheses(text)
 
 
 def _has_paired_parentheses(text: str) -> bool:
     """Return whether the parentheses in a string are balanced."""
     depth = 0
     for character in text:
-        depth += (character == "(") - (character == ")")
+        if character == "(":
+            depth += 1
+        elif character == ")":
+            depth -= 1
         if depth < 0:
             return False
     return depth == 0
 
 
 def _licence_family(pattern: str) -> tuple[str, ...] | None:
-    """Return the SPDX licences that match a pattern with a trailing `*`, or None if there are none.
+    """Return the SPDX licences that match a pattern such as `CC-BY-*`, or None if there are none.
 
     The pattern itself is one of them, because sources also name a family when they leave the version open.
     """
-    prefix = pattern.casefold()
-    if prefix.count("*") != 1 or not prefix.endswith("*"):
+    if pattern.count("*") != 1 or not pattern.endswith("*"):
         return None
 
+    prefix = pattern.removesuffix("*").casefold()
     identifiers = {*_licensing().known_symbols, *_SPELLINGS.values()}
-    members = sorted(name for name in identifiers if name.casefold().startswith(prefix[:-1]))
+    members = sorted(identifier for identifier in identifiers if identifier.casefold().startswith(prefix))
     return (*members, pattern) if members else None
 
 
-def _simplify(text: str) -> str:
-    """Convert a spelling to lower case, without quotes, punctuation and suffixes such as `/legalcode` at its ends."""
-    simple = " ".join(text.split()).casefold().strip(" '\"/.,;()[]")
-    return simple.removesuffix("/legalcode").removesuffix("/deed.en").rstrip("/")
+def _on_one_line(text: str) -> str:
+    """Return the wording of a licence with single spaces between its words."""
+    return " ".join(text.split())
 
 
-def _find_expression(simple: str, original: str) -> str | None:
-    """Return the SPDX expression of a simplified spelling, or None if it is ambiguous."""
-    if simple in _UNKNOWN:
+def _lookup_key(wording: str) -> str:
+    """Return the form of a wording that the tables and patterns of this module use.
+
+    It is in lower case, without punctuation at its ends, and without the parts of an address that name a page about the
+    same licence, such as `/legalcode`.
+    """
+    key = _on_one_line(wording).casefold().strip(" '\"/.,;()[]")
+    return key.removesuffix("/legalcode").removesuffix("/deed.en").rstrip("/")
+
+
+def _find_expression(wording: str) -> str | None:
+    """Return the SPDX expression for a wording, or None if it is ambiguous or no licence."""
+    key = _lookup_key(wording)
+    if key in _UNKNOWN:
         return None
-    known_expression = _SPELLINGS.get(simple) or _creative_commons(simple)
+    known_expression = _SPELLINGS.get(key) or _creative_commons(key)
     if known_expression is not None:
         return known_expression
 
-    address = _LICENCE_ADDRESS.fullmatch(simple)
+    # The last step of an address is a name of the licence: https://opensource.org/licenses/mit
+    address = _LICENCE_ADDRESS.fullmatch(key)
     if address is not None:
-        return _find_expression(address.group(1), address.group(1))
-    return _spdx_expression(original)
+        return _find_expression(address["name"])
+    return _canonical_expression(wording)
 
 
-def _creative_commons(simple: str) -> str | None:
+def _creative_commons(key: str) -> str | None:
     """Return the SPDX identifier of a Creative Commons licence, or None for any other licence.
 
-    The spelling may be an address, a code such as `cc by-sa 4.0`, or the full name.
+    Args:
+        key: the lookup key of an address, of a code such as `cc by-sa 4.0`, or of the full name.
     """
-    address = _CC_ADDRESS.fullmatch(simple)
+    address = _CC_ADDRESS.fullmatch(key)
+    if address is not None and address["conditions"] == "zero":
+        return f"CC0-{address['version']}"
     if address is not None:
-        kind, version = address.groups()
-        if kind == "zero":
-            return f"CC0-{version}"
-        return _known_identifier(f"CC-{kind.upper()}-{version}")
+        return _known_identifier(f"CC-{address['conditions'].upper()}-{address['version']}")
 
-    code = _CC_CODE.fullmatch(simple)
+    code = _CC_CODE.fullmatch(key)
     if code is not None:
-        kind, version = code.groups()
-        conditions_code = kind.upper().replace(" ", "-")
-        full_version = version if "." in version else f"{version}.0"
-        return _known_identifier(f"CC-{conditions_code}-{full_version}")
+        conditions = code["conditions"].upper().replace(" ", "-")
+        version = code["version"] if "." in code["version"] else f"{code['version']}.0"
+        return _known_identifier(f"CC-{conditions}-{version}")
 
-    words = _CC_WORDS.fullmatch(simple)
-    if words is not None:
-        conditions = [letters for pattern, letters in _CC_WORD_CODES if pattern.search(words.group(1))]
-        return _known_identifier("-".join(["CC-BY", *conditions, words.group(2)]))
+    name = _CC_NAME.fullmatch(key)
+    if name is not None:
+        condition_codes = [code for pattern, code in _CC_CONDITION_CODES if pattern.search(name["conditions"])]
+        return _known_identifier("-".join(["CC-BY", *condition_codes, name["version"]]))
     return None
 
 
@@ -303,13 +366,14 @@ def _known_identifier(identifier: str) -> str | None:
     return identifier if identifier in _licensing().known_symbols else None
 
 
-def _spdx_expression(text: str) -> str | None:
-    """Return a valid SPDX expression in its canonical spelling, or None if it is not valid."""
-    if len(text) > 200 or "://" in text:
+def _canonical_expression(text: str) -> str | None:
+    """Return a valid SPDX expression with the capitals of SPDX, or None if the string is not a valid expression."""
+    if len(text) > _MAX_EXPRESSION_LENGTH or "://" in text:
         return None
     try:
         parsed = _licensing().parse(text, validate=True, strict=True)
     except (ExpressionError, AttributeError, TypeError):
+        # The parser raises the last two for some invalid expressions.
         return None
     return None if parsed is None else str(parsed.render("{symbol.key}"))
 

@@ -1,4 +1,4 @@
-"""Markdown documents as sections: front matter, headings with the prose below them, and comments."""
+"""Reading of Markdown (CommonMark): its YAML front matter, and its sections, which are the prose below each heading."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from touchstone.metadata.documents import RejectedPart, Section
 from touchstone.metadata.parsing import MAX_MARKDOWN_LENGTH, check_length
 from touchstone.metadata.placeholders import is_placeholder
 
-_FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 # The line ends that the Markdown parser counts, unlike `str.splitlines`, which knows further ones.
 _LINE_ENDS: Final = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 # Only blocks matter here. The markup of bold text and links is left unchanged.
@@ -22,7 +22,15 @@ _PARSER: Final = MarkdownIt("commonmark").disable("inline", ignoreInvalid=False)
 
 @dataclass(frozen=True, slots=True)
 class MarkdownDocument:
-    """A Markdown document: its front matter, its sections, and the comments and placeholders that were left out."""
+    """A Markdown document.
+
+    Attributes:
+        front_matter: the YAML between two lines of dashes at its beginning, or None.
+        body: everything else, exactly as in the document.
+        title: its first heading, or None if it has no headings.
+        sections: the prose below each heading.
+        rejected: the comments and placeholders that were left out of the sections.
+    """
 
     front_matter: str | None
     body: str
@@ -31,12 +39,29 @@ class MarkdownDocument:
     rejected: tuple[RejectedPart, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a Markdown document.
+
+    Attributes:
+        level: 1 for the outermost headings to 6 for the innermost ones.
+        title: its text.
+        first_line: the index of its first line. A heading that is underlined has two.
+        next_line: the index of the line after it.
+    """
+
+    level: int
+    title: str
+    first_line: int
+    next_line: int
+
+
 def split_front_matter(text: str) -> tuple[str | None, str]:
     """Split a document into the YAML between two lines of dashes at its start, or None, and the rest."""
     match = _FRONT_MATTER.match(text)
     if match is None:
         return None, text
-    return match.group(1), text[match.end() :]
+    return match["yaml"], text[match.end() :]
 
 
 def read_markdown(text: str) -> MarkdownDocument:
@@ -56,7 +81,7 @@ def read_markdown(text: str) -> MarkdownDocument:
 
         is_table_of_contents = bool(path) and path[-1].casefold() == "table of contents"
         if is_table_of_contents:
-            continue
+            continue  # its lines are headings, not prose
 
         location = " > ".join(path)
         visible_text = remove_comments(raw_text).strip()
@@ -82,23 +107,30 @@ def split_headings(body: str) -> Iterator[tuple[tuple[str, ...], str]]:
     in a comment is not mistaken for one.
     """
     lines = _LINE_ENDS.split(body)
-    path: list[tuple[int, str]] = []
-    start = 0
-    for level, title, first_line, next_line in find_headings(body):
-        yield tuple(name for _level, name in path), "".join(lines[start:first_line])
+    open_headings: list[Heading] = []
+    text_start = 0
+    for heading in find_headings(body):
+        yield _path(open_headings), "".join(lines[text_start : heading.first_line])
 
         # A heading ends all sections of its own level and of deeper levels.
-        path = [(other_level, name) for other_level, name in path if other_level < level]
-        path.append((level, title))
-        start = next_line
+        open_headings = [open_heading for open_heading in open_headings if open_heading.level < heading.level]
+        open_headings.append(heading)
+        text_start = heading.next_line
 
-    yield tuple(name for _level, name in path), "".join(lines[start:])
+    yield _path(open_headings), "".join(lines[text_start:])
 
 
-def find_headings(body: str) -> Iterator[tuple[int, str, int, int]]:
-    """Yield the level, title, first line and next line of each heading outside lists and quotations."""
+def _path(headings: list[Heading]) -> tuple[str, ...]:
+    """Return the titles of headings from the outermost to the innermost one."""
+    return tuple(heading.title for heading in headings)
+
+
+def find_headings(body: str) -> Iterator[Heading]:
+    """Yield the headings outside lists and quotations."""
     tokens: list[Token] = _PARSER.parse(body)
     for index, token in enumerate(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map is not None:
+            level = int(token.tag.removeprefix("h"))
             title = tokens[index + 1].content.strip()
-            yield int(token.tag[1:]), title, token.map[0], token.map[1]
+            first_line, next_line = token.map
+            yield Heading(level, title, first_line, next_line)

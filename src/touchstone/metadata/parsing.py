@@ -1,4 +1,4 @@
-"""Safe parsing of documents from unknown sources: JSON, YAML and CSV within limits, without any network access.
+"""Safe parsing of documents from unknown sources: JSON (RFC 8259), YAML 1.2 and CSV (RFC 4180) within limits.
 
 A document that cannot be used as a whole raises `DocumentError` with a stable code. Smaller faults are listed in
 `ParsedData.rejected`, and the rest of the document is kept.
@@ -30,9 +30,11 @@ MAX_MARKDOWN_LENGTH: Final = 1_000_000
 MAX_ROWS: Final = 100_000
 MAX_CSV_CELL: Final = 1_000_000
 
+# NUL characters, and surrogates outside a pair.
 _UNSTORABLE: Final = re.compile(r"[\0\ud800-\udfff]")
 # A complete string, or one structural character of JSON.
 _JSON_STRUCTURE: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
+# The mark of little-endian UTF-32 begins with that of UTF-16, so it comes first.
 _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -43,7 +45,12 @@ _BYTE_ORDER_MARKS: Final = (
 
 
 class DocumentError(Exception):
-    """A document cannot be used. The error has a stable code and details."""
+    """A document cannot be used.
+
+    Attributes:
+        code: the stable code of the reason.
+        facts: its details, such as the number of a line.
+    """
 
     def __init__(self, code: str, **facts: Any) -> None:
         super().__init__(code)
@@ -100,10 +107,11 @@ def parse_json(text: str) -> ParsedData:
             parse_float=limits.convert_float,
         )
     except json.JSONDecodeError as error:
+        # An interrupted download ends inside an object, a list or a string.
         is_truncated = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
         code = "truncated_document" if is_truncated else "invalid_json"
         raise DocumentError(code, line=error.lineno, column=error.colno) from error
-    return _storable(text, data, limits.rejected)
+    return _without_unstorable(text, data, limits.rejected)
 
 
 def check_json_size(text: str) -> None:
@@ -176,10 +184,14 @@ def check_digits(digits: str) -> None:
         raise DocumentError("number_too_long", digits=len(digits), limit=MAX_NUMBER_LENGTH)
 
 
-def _storable(text: str, data: Any, rejected: list[RejectedPart]) -> ParsedData:
+def _without_unstorable(text: str, data: Any, rejected: list[RejectedPart]) -> ParsedData:
     """Replace NUL characters and lone surrogates in parsed data, because databases cannot store them.
 
-    Only escape sequences can produce them, so a document without a backslash is not searched.
+    Args:
+        text: the document. Only an escape sequence can produce these characters, so the data of a document without a
+            backslash are not searched.
+        data: the data of the document.
+        rejected: the parts of the document that the parser skipped.
     """
     if "\\" not in text:
         return ParsedData(data, tuple(rejected))
@@ -213,12 +225,13 @@ def parse_yaml(text: str) -> ParsedData:
         data = loader.get_single_data()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        raise DocumentError("invalid_yaml", line=mark.line + 1 if mark else None) from error
+        line = mark.line + 1 if mark else None
+        raise DocumentError("invalid_yaml", line=line) from error
     except (RecursionError, ValueError) as error:
         raise DocumentError("invalid_yaml", line=None) from error
     finally:
         loader.dispose()
-    return _storable(text, data, loader.rejected)
+    return _without_unstorable(text, data, loader.rejected)
 
 
 class _PlainLoader(yaml.SafeLoader):
@@ -286,7 +299,7 @@ class _PlainLoader(yaml.SafeLoader):
 
 
 def _add_core_schema(loader: type[_PlainLoader]) -> None:
-    """Register the scalar types of the YAML 1.2 core schema in decimal notation."""
+    """Register the scalar types of the YAML 1.2 core schema, except for octal and hexadecimal numbers."""
     resolvers: tuple[tuple[str, str, str], ...] = (
         ("tag:yaml.org,2002:null", r"^(?:~|null|Null|NULL|)$", "~nN\0"),
         ("tag:yaml.org,2002:bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
@@ -299,9 +312,11 @@ def _add_core_schema(loader: type[_PlainLoader]) -> None:
         ),
     )
     for tag, pattern, first_characters in resolvers:
-        matches_empty_text = re.fullmatch(pattern, "") is not None
-        first = ["", *first_characters] if matches_empty_text else list(first_characters)
-        loader.add_implicit_resolver(tag, re.compile(pattern), first)
+        # PyYAML looks up the patterns by the first character of a scalar, which is "" for an empty one.
+        keys = list(first_characters)
+        if re.fullmatch(pattern, ""):
+            keys.append("")
+        loader.add_implicit_resolver(tag, re.compile(pattern), keys)
 
     loader.add_constructor("tag:yaml.org,2002:float", loader.construct_finite_float)
     loader.add_constructor("tag:yaml.org,2002:int", loader.construct_short_integer)

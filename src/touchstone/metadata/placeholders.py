@@ -1,4 +1,4 @@
-"""Recognition of unfilled placeholders from templates, for readers and the extractor."""
+"""Recognition of text that states nothing, such as "[More Information Needed]" in the templates of dataset cards."""
 
 import re
 from typing import Final
@@ -23,9 +23,11 @@ _BRACKETED_REQUESTS: Final = (
     r"your [^\[\]]{0,60}",
     r"dataset name|name|email",
 )
+# A variable of a template: "{{ dataset_summary }}".
 _VARIABLE: Final = r"\{\{[^{}]{0,200}\}\}"
 
-# A placeholder next to a real answer, recognizable by its brackets or braces.
+# A placeholder that is recognizable by its brackets or braces even next to a real answer. Matches "[Optional]" and
+# "[TBA]", but not "optional".
 BRACKETED_PLACEHOLDER: Final = re.compile(
     rf"\[\s?(?:{'|'.join(_EMPTY_ANSWERS + _BRACKETED_REQUESTS)})\s?\]|{_VARIABLE}", re.IGNORECASE
 )

@@ -13,23 +13,26 @@ MIN_SUMMARY_LENGTH: Final = 15
 # Summaries, years and conditions for access are only looked for in this many characters of a description.
 MAX_SEARCHED_LENGTH: Final = 20_000
 
+# Markup and its replacements, in the order in which they are applied. Tags include addresses in angle brackets.
 _MARKUP: Final = (
-    (re.compile(r"```.*?(?:```|\Z)", re.DOTALL), " "),
-    (re.compile(r"<[^<>]{1,300}>"), " "),
-    (re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,1000}\)"), " "),
-    (re.compile(r"\[([^\]]{1,500})\]\([^)]{0,1000}\)"), r"\1"),
+    (re.compile(r"```.*?(?:```|\Z)", re.DOTALL), " "),  # code
+    (re.compile(r"<[^<>]{1,300}>"), " "),  # tags
+    (re.compile(r"!\[[^\]]{0,300}\]\([^)]{0,1000}\)"), " "),  # images
+    (re.compile(r"\[(?P<label>[^\]]{1,500})\]\([^)]{0,1000}\)"), r"\g<label>"),  # links, whose label is kept
     # OpenML descriptions begin with lines that name the author, the source and a citation.
     (re.compile(r"^[ \t]*\*\*(?:Author|Source|Please cite)\*\*.*$", re.MULTILINE | re.IGNORECASE), " "),
-    (re.compile(r"^[ \t]*(?:#{1,6} .*|[-=*_]{3,}[ \t]*)$", re.MULTILINE), " "),
-    (re.compile(r"^[ \t]*[>|*+-][ \t]+", re.MULTILINE), " "),
-    (re.compile(r"\*\*|__|`+"), ""),
+    (re.compile(r"^[ \t]*(?:#{1,6} .*|[-=*_]{3,}[ \t]*)$", re.MULTILINE), " "),  # headings and lines
+    (re.compile(r"^[ \t]*[>|*+-][ \t]+", re.MULTILINE), " "),  # quotations, tables and lists
+    (re.compile(r"\*\*|__|`+"), ""),  # emphasis
 )
+# The space after the full stop of "It is old. The data", but not that after "e.g." or "et al.".
 _SENTENCE_END: Final = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bet al\.)(?<=[.!?])\s+")
-_BIBTEX_YEAR: Final = re.compile(r"\byear\s*=\s*[{\"]?\s*((?:19|20)\d{2})\b", re.IGNORECASE)
+# Matches `year = {2021}`, `year="2021"` and `year=2021`.
+_BIBTEX_YEAR: Final = re.compile(r"\byear\s*=\s*[{\"]?\s*(?P<year>(?:19|20)\d{2})\b", re.IGNORECASE)
 
 
 def tidy_name(name: str) -> str:
-    """Return a name on one line, cut to at most 200 characters."""
+    """Return a name on one line, without HTML entities, and cut to at most 200 characters."""
     return " ".join(html.unescape(name).split())[:MAX_NAME_LENGTH].rstrip()
 
 
@@ -45,8 +48,13 @@ def shorten(text: str, length: int) -> str:
     """Shorten a string that exceeds `length` characters to its first words without markup, and add an ellipsis."""
     if len(text) <= length:
         return text
-    first_words = plain_text(text)[:length].rsplit(" ", 1)[0]
-    return f"{first_words}…"
+    return _first_words(plain_text(text), length)
+
+
+def _first_words(text: str, length: int) -> str:
+    """Return the complete words in the first `length` characters, with an ellipsis."""
+    words = text[:length].rsplit(" ", 1)[0]
+    return f"{words}…"
 
 
 def summarize(text: str) -> str | None:
@@ -55,6 +63,7 @@ def summarize(text: str) -> str | None:
     if plain.startswith("Dataset Card for"):
         # The hub copies whole cards into Croissant descriptions, with headings that have lost their markup.
         plain = plain.rpartition("Dataset Summary")[2].strip()
+
     sentences = [sentence for sentence in _SENTENCE_END.split(plain) if not is_placeholder(sentence)]
     summary = ""
     for sentence in sentences:
@@ -63,13 +72,15 @@ def summarize(text: str) -> str | None:
             break
         summary = longer_summary
 
-    if not summary and sentences:
-        first_words = sentences[0][:MAX_SUMMARY_LENGTH].rsplit(" ", 1)[0]
-        summary = f"{first_words}…"
+    is_first_sentence_too_long = not summary and bool(sentences)
+    if is_first_sentence_too_long:
+        summary = _first_words(sentences[0], MAX_SUMMARY_LENGTH)
     return summary if len(summary) >= MIN_SUMMARY_LENGTH else None
 
 
 def find_citation_year(bibtex: str) -> tuple[int, str] | None:
-    """Return the year of the first BibTeX entry and its quote, or None if no year is found."""
+    """Return the first year in BibTeX entries and the words that state it, such as `year = {2021`, or None."""
     match = _BIBTEX_YEAR.search(bibtex[:MAX_SEARCHED_LENGTH])
-    return None if match is None else (int(match.group(1)), match.group(0))
+    if match is None:
+        return None
+    return int(match["year"]), match.group(0)

@@ -1,4 +1,8 @@
-"""The confined process that reads documents for `reading_process` and extracts proposals from their prose."""
+"""The program of the confined process that reads documents for `reading_process`.
+
+It gets documents of unknown origin on its standard input, and writes the datasets in them to its standard output, with
+the claims that the extractor proposes from their prose. `reading_protocol` describes both.
+"""
 
 import json
 import sys
@@ -29,7 +33,7 @@ from touchstone.metadata.reading_protocol import (
 MAX_DATASETS: Final = 5_000
 MAX_CLAIMS: Final = 200
 MAX_QUOTE_LENGTH: Final = 4_000
-# The place, field and note of a claim are cut to this length.
+# The place, field, note and original source of a claim are cut to this length.
 MAX_DETAIL_LENGTH: Final = 1_000
 # The size limit, as JSON, for the unmapped fields of a dataset and its documents from other catalogs.
 MAX_UNMAPPED_BYTES: Final = 1024 * 1024
@@ -54,9 +58,9 @@ def receive_documents(stream: BinaryIO) -> tuple[ReadingRequest, list[UploadedDo
 
 
 def read_all(documents: Sequence[UploadedDocument], standard_key: str | None) -> Iterator[ReadingLine]:
-    """Read all documents, and yield the datasets, the rejections and a final end marker.
+    """Read all documents, and yield the lines of the reply: datasets, rejections and the end marker.
 
-    Documents in the same folder are companions: a card may need the list of tags next to it.
+    Documents in the same folder are companions: the reader of a README may need the list of tags next to it.
     """
     sources = [with_companions(document, documents) for document in documents]
     folders_with_datasets: set[PurePosixPath] = set()
@@ -65,7 +69,8 @@ def read_all(documents: Sequence[UploadedDocument], standard_key: str | None) ->
 
     for index, source in enumerate(sources):
         reading = read_document(source, standard_key)
-        if reading.code == _COMPANION:
+        if reading.rejection_code == _COMPANION:
+            # Whether a dataset uses it is known only after all documents of the folder have been read.
             companions.append((index, reading))
             continue
         if reading.documents:
@@ -74,7 +79,7 @@ def read_all(documents: Sequence[UploadedDocument], standard_key: str | None) ->
         # The limit applies to the total number of datasets.
         accepted = reading.documents[: MAX_DATASETS - dataset_count]
         dataset_count += len(accepted)
-        yield from reply_lines(index, replace(reading, documents=accepted))
+        yield from lines_about_file(index, replace(reading, documents=accepted))
         if len(accepted) < len(reading.documents):
             facts = {"limit": MAX_DATASETS, "left_out": len(reading.documents) - len(accepted)}
             yield _rejection(index, reading, RejectedPart("", "too_many_datasets", facts))
@@ -84,7 +89,7 @@ def read_all(documents: Sequence[UploadedDocument], standard_key: str | None) ->
         if sources[index].path.parent in folders_with_datasets:
             yield CompanionRead(file=index)
         else:
-            yield from reply_lines(index, reading)
+            yield from lines_about_file(index, reading)
 
     yield ReadingEnd()
 
@@ -100,32 +105,33 @@ def with_companions(document: UploadedDocument, documents: Sequence[UploadedDocu
     return SourceDocument(document.content, document.name, companions)
 
 
-def reply_lines(file_index: int, reading: Reading) -> Iterator[ReadingLine]:
-    """Yield the result of reading one file: its rejected parts, then its datasets with claims proposed from prose."""
-    if reading.code is not None:
-        whole_file = RejectedPart("", reading.code, reading.facts)
+def lines_about_file(file_index: int, reading: Reading) -> Iterator[ReadingLine]:
+    """Yield the lines of the reply about one file: first its rejected parts, then its datasets."""
+    if reading.rejection_code is not None:
+        whole_file = RejectedPart("", reading.rejection_code, reading.rejection_facts)
         yield _rejection(file_index, reading, whole_file)
 
     for part in reading.rejected:
         yield _rejection(file_index, reading, part)
 
     for document in reading.documents:
-        # A proposal with an overlong quote is not reported, because the document does not contain it as a claim.
-        proposals, _ = _claims_within_limits(propose_claims(document.sections))
+        # Rejected proposals are dropped without a word: they are ideas of the extractor, not parts of the document.
+        proposals, _rejected = _claims_within_limits(propose_claims(document.sections))
         # Only the search for proposals needs the sections, so they are not sent.
         dataset = within_limits(replace(document, sections=()))
         yield ReadDataset(file=file_index, dataset=dataset, proposals=tuple(proposals))
 
 
 def within_limits(document: DatasetDocument) -> DatasetDocument:
-    """Drop claims, quotes, fields and documents of a dataset that exceed the limits, and list them as rejected."""
+    """Reject the claims, unmapped fields and earlier documents of a dataset that exceed the limits."""
     claims, rejected = _claims_within_limits(document.claims)
     if len(claims) > MAX_CLAIMS:
         facts = {"limit": MAX_CLAIMS, "left_out": len(claims) - MAX_CLAIMS}
         rejected.append(RejectedPart("", "too_many_claims", facts))
 
-    unmapped: dict[str, Any] = {}
+    # Fields and earlier documents share one limit.
     remaining_bytes = MAX_UNMAPPED_BYTES
+    unmapped: dict[str, Any] = {}
     for path, value in document.unmapped.items():
         size = len(json.dumps({path: value}, default=str))
         if size > remaining_bytes:
@@ -153,7 +159,11 @@ def within_limits(document: DatasetDocument) -> DatasetDocument:
 
 
 def _claims_within_limits(claims: Iterable[Claim]) -> tuple[list[Claim], list[RejectedPart]]:
-    """Separate claims with overlong quotes, as rejected parts, from the others, whose details are shortened."""
+    """Return the claims with quotes of acceptable length, and the rejections of all others.
+
+    The details of accepted claims, such as their notes, are shortened if necessary. A shortened quote would no longer
+    be the complete statement, so a claim with an overlong one is rejected.
+    """
     accepted_claims: list[Claim] = []
     rejected_parts: list[RejectedPart] = []
     for claim in claims:
@@ -175,17 +185,20 @@ def _claims_within_limits(claims: Iterable[Claim]) -> tuple[list[Claim], list[Re
 
 
 def _shorten(text: str | None) -> str | None:
-    """Return the beginning of a detail of a claim."""
+    """Return a detail of a claim, cut to the permitted length."""
     return None if text is None else text[:MAX_DETAIL_LENGTH]
 
 
 def _shorten_source(source: DocumentSource | UnsetType) -> DocumentSource | UnsetType:
-    """Return a source with the beginning of each of its details."""
+    """Return a source with each of its details cut to the permitted length."""
     if isinstance(source, UnsetType):
         return source
-    details = (source.kind, source.name, source.url, source.sha256)
-    kind, name, url, sha256 = map(_shorten, details)
-    return DocumentSource(kind=kind, name=name, url=url, sha256=sha256)
+    return DocumentSource(
+        kind=_shorten(source.kind),
+        name=_shorten(source.name),
+        url=_shorten(source.url),
+        sha256=_shorten(source.sha256),
+    )
 
 
 def _too_large(place: str, size: int) -> RejectedPart:
@@ -194,7 +207,7 @@ def _too_large(place: str, size: int) -> RejectedPart:
 
 
 def _rejection(file_index: int, reading: Reading, part: RejectedPart) -> RejectedDataset:
-    """Return the line for a part of a document that was rejected."""
+    """Return the line of the reply about a rejected part of a file."""
     return RejectedDataset(
         file=file_index, standard=reading.standard, place=part.place, code=part.code, facts=dict(part.facts)
     )

@@ -67,7 +67,7 @@ async def _send(child: asyncio.subprocess.Process, documents: Sequence[UploadedD
 
 
 async def _receive(child: asyncio.subprocess.Process, reply: bytearray) -> None:
-    """Collect the standard output of the child until it ends or exceeds the limit."""
+    """Append the standard output of the child to `reply` until it ends. A child whose output is too long is killed."""
     assert child.stdout is not None
     while chunk := await child.stdout.read(_READ_BYTES):
         reply += chunk

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from touchstone.metadata.parsing import DocumentError
@@ -9,19 +10,17 @@ from touchstone.metadata.readers.source_document import TABLE_DELIMITERS, Source
 
 
 def document_texts(source: SourceDocument) -> tuple[str, ...]:
-    """Return the raw text of a document and the strings decoded from it.
+    """Return the raw text of a document and the strings decoded from it, in which a quote may appear.
 
-    Escape sequences in JSON, YAML and RDF or doubled quotation marks in CSV can hide a quote in the raw text. The
-    result is empty if the document cannot be decoded.
+    The raw text is not enough, because a quote can be escaped in it, for example by doubled quotation marks in CSV. If
+    a document cannot be parsed, only its raw text is returned, and nothing if it cannot be decoded.
     """
     texts: list[str] = []
-    try:
+    with suppress(DocumentError):
         texts.append(source.text)
         texts += texts_in(source.data)
         if source.suffix in TABLE_DELIMITERS:
             texts += [value for row in source.rows() for value in row.values()]
-    except DocumentError:
-        return tuple(texts)
     return tuple(texts)
 
 

@@ -138,19 +138,16 @@ def dataset_id_of_job(job: Job) -> int | str | None:
 async def find_dataset_names(ctx: PageContext, jobs: Collection[Job]) -> dict[UUID, str]:
     """Return the name of the dataset of each job, by job id, without datasets that no longer exist."""
     dataset_id_by_job = {job.id: dataset_id_of_job(job) for job in jobs}
-    dataset_ids = {dataset_id for dataset_id in dataset_id_by_job.values() if dataset_id is not None}
+    dataset_ids = list({dataset_id for dataset_id in dataset_id_by_job.values() if dataset_id is not None})
     datasets = await asyncio.gather(*(find_dataset(ctx, dataset_id) for dataset_id in dataset_ids))
+    dataset_by_id = dict(zip(dataset_ids, datasets, strict=True))
 
-    name_by_id = {
-        dataset_id: dataset.dataset_name
-        for dataset_id, dataset in zip(dataset_ids, datasets, strict=True)
-        if dataset is not None
-    }
-    return {
-        job_id: name_by_id[dataset_id]
-        for job_id, dataset_id in dataset_id_by_job.items()
-        if dataset_id is not None and dataset_id in name_by_id
-    }
+    names: dict[UUID, str] = {}
+    for job_id, dataset_id in dataset_id_by_job.items():
+        dataset = None if dataset_id is None else dataset_by_id[dataset_id]
+        if dataset is not None:
+            names[job_id] = dataset.dataset_name
+    return names
 
 
 async def list_comparisons(ctx: PageContext, project_id: str) -> list[TrainingComparison]:

@@ -6,7 +6,7 @@ from typing import Final
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from touchstone.web.static_files import PREFIX
+from touchstone.web.static_files import STATIC_PREFIX
 
 # Everything is loaded from this origin. Inline scripts and styles are blocked, even if an attacker injects one.
 CONTENT_SECURITY_POLICY: Final = "; ".join(
@@ -43,11 +43,12 @@ class SecurityHeadersMiddleware:
 
         An ASGI application sends its headers with the first message of the response, before the body.
         """
-        is_static = scope["type"] == "http" and scope["path"].startswith(PREFIX)
+        is_static = scope["type"] == "http" and scope["path"].startswith(STATIC_PREFIX)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                # A page may have stricter headers of its own. The caching of static files is decided only here.
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
                 if is_static:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(__file__).parent / "static"
-PREFIX: Final = "/app/static/"
+STATIC_PREFIX: Final = "/app/static/"
 
 
 @cache
@@ -17,4 +17,4 @@ def content_digest(name: str) -> str:
 
 def static_address(name: str) -> str:
     """Return the address of a static file with a digest, so that cached copies are never outdated."""
-    return f"{PREFIX}{name}?v={content_digest(name)}"
+    return f"{STATIC_PREFIX}{name}?v={content_digest(name)}"

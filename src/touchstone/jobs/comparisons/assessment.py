@@ -120,6 +120,7 @@ def _assign_place(item: AssessedDataset, scores: Sequence[Score], best_score: Sc
     if score is None:
         return item
 
+    # Better scores have smaller sort keys, whether a metric counts up or down.
     better_count = sum(1 for other in scores if _sort_key(other) < _sort_key(score))
     equal_count = sum(1 for other in scores if other.value == score.value)
     return AssessedDataset(

@@ -40,8 +40,8 @@ DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EFBIG)
 def run_worker(sock: socket.socket, tasks: TaskSet) -> None:
     """Receive a work item from the parent process, run its task, and send the outcome back.
 
-    Most worker processes end after one work item. If the work item keeps its process, more work items follow until the
-    parent closes the socket.
+    Most worker processes end after one work item. If a work item says that its process is kept, further ones follow
+    until the parent closes the socket.
 
     Args:
         sock: the connection to the parent.
@@ -56,10 +56,11 @@ def run_worker(sock: socket.socket, tasks: TaskSet) -> None:
 
     # If the parent has ended, the outcome is not needed, and there will be no further work items.
     with contextlib.suppress(OSError, ChannelClosed):
-        _run_work_item(sock, work_item, descriptors, tasks)
-        while work_item.keeps_process:
-            work_item, descriptors = message_channel.receive(sock, WorkItem)
+        while True:
             _run_work_item(sock, work_item, descriptors, tasks)
+            if not work_item.keeps_process:
+                break
+            work_item, descriptors = message_channel.receive(sock, WorkItem)
 
 
 def _run_work_item(sock: socket.socket, work_item: WorkItem, descriptors: list[int], tasks: TaskSet) -> None:

@@ -1,4 +1,8 @@
-"""The type of the extraction rules, and the sets of objections that void them."""
+"""The type of the extraction rules, and the sets of objections that void them.
+
+A rule is a pattern for sentences such as "all faces were blurred", and the value of a criterion that such a sentence
+shows. The tables of rules are in `people_rules`, `stewardship_rules` and `origin_rules`.
+"""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +10,7 @@ from typing import Final
 
 from touchstone.metadata.extraction.negations_and_plans import Objection
 
-# Most rules apply only to plain assertions about this dataset.
+# Most rules apply only to plain assertions about this dataset: "faces were blurred", not "faces will be blurred".
 ALL_OBJECTIONS: Final = frozenset(Objection)
 # For rules whose pattern contains the negation itself ("no consent was obtained").
 UNLESS_UNCERTAIN: Final = ALL_OBJECTIONS - {Objection.NEGATED}
@@ -35,15 +39,16 @@ def cue_pattern(pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class CueRule:
-    """A pattern that shows one value of one criterion.
+    """A pattern for sentences that show one value of one criterion.
 
     Attributes:
         criterion: the name of the ethical attribute.
         value: the value that a match shows.
         pattern: the pattern to search for in a sentence.
         note: the applied row of the codebook, shown beside the proposal.
+        example: a sentence that the rule applies to.
         voided_by: the objections that void a match.
-        unless: a pattern that rules out the sentence if it matches anywhere in it.
+        unless: a pattern that rules out a sentence if it matches anywhere in it.
         under: the headings that the rule is limited to, or None for all headings.
         silent_under: the headings that the rule ignores.
         facet: the part of the criterion that a match shows, or None if a single match is enough.
@@ -53,6 +58,7 @@ class CueRule:
     value: bool
     pattern: re.Pattern[str]
     note: str
+    example: str
     voided_by: frozenset[Objection] = ALL_OBJECTIONS
     unless: re.Pattern[str] | None = None
     under: re.Pattern[str] | None = None

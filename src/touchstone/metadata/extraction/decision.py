@@ -1,4 +1,4 @@
-"""Decide one value for each criterion from the cues that a document asserts."""
+"""Decide one value for each criterion from the sentences of a document that match a rule."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,18 +12,19 @@ from touchstone.metadata.extraction.people_rules import ANONYMIZATION, EQUITY, I
 from touchstone.metadata.extraction.sentences import Sentence
 from touchstone.metadata.extraction.stewardship_rules import PURPOSE
 
-# The number of different facets that a criterion needs.
+# The number of different facets that a criterion needs. For transparency, a source alone is not enough: the document
+# must also state the procedure, the makers or the processing.
 REQUIRED_FACETS: Final[Mapping[str, int]] = {TRANSPARENCY: 2, PURPOSE: 2}
 # Criteria about the people in the data, so their claims state whether a sentence is about subjects or annotators. For
 # other criteria this makes no difference: agreement between annotators does document the quality of the data.
 CRITERIA_WITH_SCOPE: Final = frozenset({INFORMED_CONSENT, USER_CONTROL, ANONYMIZATION})
 # Criteria whose positive findings prevail: a skew counts against a dataset only if nothing was done about it.
-_TRUE_PREVAILS: Final = frozenset({EQUITY})
+_CRITERIA_WHERE_TRUE_PREVAILS: Final = frozenset({EQUITY})
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A rule, and a sentence that asserts its pattern."""
+    """A rule, and a sentence that asserts what the rule looks for."""
 
     rule: CueRule
     sentence: Sentence
@@ -37,16 +38,16 @@ def decide(criterion: str, findings: Iterable[Finding]) -> Claim | None:
     """
     findings = list(findings)
     negative_findings = [finding for finding in findings if finding.rule.value is False]
-    positive_findings = [finding for finding in findings if finding.rule.value is True and finding.rule.facet is None]
     partial_findings = [finding for finding in findings if finding.rule.facet is not None]
+    positive_findings = [finding for finding in findings if finding.rule.value is True and finding.rule.facet is None]
 
     # True needs one positive finding, or several findings with different facets.
-    affirmation = _first_claim(criterion, positive_findings) or _faceted_claim(criterion, partial_findings)
-    affirmation_prevails = affirmation is not None and criterion in _TRUE_PREVAILS
-
-    if negative_findings and not affirmation_prevails:
-        return _first_claim(criterion, negative_findings)
-    return affirmation
+    positive_claim = _first_claim(criterion, positive_findings) or _faceted_claim(criterion, partial_findings)
+    if not negative_findings:
+        return positive_claim
+    if positive_claim is not None and criterion in _CRITERIA_WHERE_TRUE_PREVAILS:
+        return positive_claim
+    return _first_claim(criterion, negative_findings)
 
 
 def _first_claim(criterion: str, findings: list[Finding]) -> Claim | None:
@@ -71,9 +72,9 @@ def _faceted_claim(criterion: str, findings: list[Finding]) -> Claim | None:
         facets_of_sentence = facets_by_sentence.setdefault(finding.sentence.position, set())
         facets_of_sentence.add(str(finding.rule.facet))
 
-    richest = max(findings, key=lambda finding: len(facets_by_sentence[finding.sentence.position]))
+    best_finding = max(findings, key=lambda finding: len(facets_by_sentence[finding.sentence.position]))
     note = f"shown: {', '.join(sorted(shown_facets))}"
-    return _claim(criterion, True, richest.sentence, note)
+    return _claim(criterion, True, best_finding.sentence, note)
 
 
 def _claim(criterion: str, value: bool, sentence: Sentence, note: str) -> Claim:

@@ -1,4 +1,8 @@
-"""Find objections to a cue: it may be negated, planned, hypothetical, or about another dataset."""
+"""Find objections to a cue: it may be negated, planned, hypothetical, or about another dataset.
+
+"Consent was obtained" is a cue for informed consent. It asserts nothing in "it is unclear whether consent was
+obtained".
+"""
 
 import re
 from enum import StrEnum
@@ -31,18 +35,22 @@ _FALSE_NEGATION: Final = re.compile(
     r"\bnot only\b|\bno longer than\b|\bnot (?:just|merely|limited)\b|\bno\. ?\d|\bnon-|\bwhether or not\b",
     re.IGNORECASE,
 )
+# "The data will be anonymised", "a future release".
 _PLAN: Final = re.compile(
     r"\b(?:will|shall|going to|plans? to|planned|planning to|intends? to|intention to|aims? to|aiming to|hopes? to"
     r"|hoping to|would like to|future (?:work|versions?|releases?|updates?)|in (?:the )?future|upcoming"
     r"|to be (?:released|added|published|determined|done|made))\b|['’]ll\b",
     re.IGNORECASE,
 )
+# "If consent was obtained", "errors may remain".
 _SUPPOSITION: Final = re.compile(
     r"\b(?:if|unless|in case|provided that|as long as|may|might|could|would|should|ought to|possibl[ey]|perhaps"
     r"|potential(?:ly)?|presumably|probably|likely|hypothetical(?:ly)?|whether|wherever possible|suppose)\b",
     re.IGNORECASE,
 )
+# Where a clause begins, which a negation or condition before it does not govern: "It is not large, but it was checked".
 _CLAUSE_BREAK: Final = re.compile(r"[;:]|, (?:but|although|though|while|whereas|however|so|and)\b|\bbut\b|\) ")
+# "Existing corpora were not checked", "the model was trained", "unlike ImageNet".
 _OTHER_DATASET: Final = re.compile(
     r"\b(?:other|previous|prior|existing|earlier|similar|related|preceding|competing|most|many|traditional|current)"
     r" (?:[\w-]+ ){0,3}(?:data ?sets?|data ?bases?|corpora|corpus|benchmarks?|resources|collections?|approaches|methods"
@@ -72,17 +80,18 @@ def objections_to(text: str, cue: re.Match[str]) -> set[Objection]:
         text: the sentence.
         cue: the match of a rule in it.
     """
-    clause = _clause_before(text, cue.start())
-    reach = clause[-_MAX_NEGATION_DISTANCE:] + cue.group()
+    clause_before = _clause_before(text, cue.start())
+    clause = clause_before + cue.group()
+    negatable_part = clause_before[-_MAX_NEGATION_DISTANCE:] + cue.group()
 
     objections = set()
     if text.rstrip("\"'”’)* ").endswith("?"):
         objections.add(Objection.QUESTION)
-    if _NEGATION.search(_FALSE_NEGATION.sub(" ", reach)):
+    if _NEGATION.search(_FALSE_NEGATION.sub(" ", negatable_part)):
         objections.add(Objection.NEGATED)
-    if _PLAN.search(clause + cue.group()):
+    if _PLAN.search(clause):
         objections.add(Objection.PLANNED)
-    if _SUPPOSITION.search(clause + cue.group()):
+    if _SUPPOSITION.search(clause):
         objections.add(Objection.SUPPOSED)
     if _OTHER_DATASET.search(text[: cue.end()]):
         objections.add(Objection.OTHER_DATASET)

@@ -1,4 +1,4 @@
-"""Rules for the origin of the data: source, procedure, makers and processing."""
+"""Rules for the transparency of the origin of the data: its source, procedure, makers and processing."""
 
 import re
 from typing import Final
@@ -27,6 +27,7 @@ _SILENT: Final = re.compile(rf"{SILENT_OR_LEGAL_HEADINGS.pattern}|\bdata fields\
 _LABELLED_FACT: Final = cue_pattern(
     r"(?:size of|total amount|homepage|repository|paper|point of contact|leaderboard)\b.{0,40}:"
 )
+# The words before a participle that reports what was done: "images were cropped", "we also cropped".
 _DONE: Final = r"(?:is|are|was|were|been|being|we|have|has|they|authors|and|then|by|first|also|it)"
 # A proper name, or a kind of source.
 _ORIGIN: Final = (
@@ -37,6 +38,7 @@ _ORIGIN: Final = (
     r"|encyclop\w+|sources|repositories|hospitals?|users|speakers|workers|participants|bbc|cnn|wikipedia|twitter|reddit"
     r"|youtube|\w+\.(?:com|org|net|gov|edu|za|uk))"
 )
+# Who does something: a proper name, or people in a role ("by two trained annotators").
 _AGENT: Final = (
     r"(?:the |a |an |our |its |two |three |four |five |several |many )?(?:(?-i:[A-Z])\S+"
     r"|(?:[\w-]+ ){0,4}?(?:annotators?"
@@ -50,8 +52,8 @@ _AGENT: Final = (
 ORIGIN_RULES: Final = (
     CueRule(
         TRANSPARENCY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:(?:collected|gathered|scraped|crawled|downloaded|extracted|retrieved|sourced|obtained|taken|derived"
             r"|sampled|drawn|compiled|mined|harvested|originat\w+|comes?|came|adapted|constructed|built|created"
             r"|generated|selected|acquired|assembled|curated|translated|recorded|digiti[sz]ed|pulled|produced"
@@ -66,16 +68,17 @@ ORIGIN_RULES: Final = (
             rf"|original (?:\w+ ){{0,2}}(?:can be found|are available|is available) (?:on|at|in|from) {_ORIGIN}"
             rf"|publicly available {_ORIGIN}|(?:crawled|scraped|queried|crawling|scraping|mining) (?:the )?{_ORIGIN})"
         ),
-        "where the data come from",
-        _STATED,
+        note="where the data come from",
+        example="The reviews were collected from Wikipedia.",
+        voided_by=_STATED,
         unless=_LABELLED_FACT,
         silent_under=_SILENT,
         facet=SOURCE,
     ),
     CueRule(
         TRANSPARENCY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             rf"(?:{_DONE} (?:\w+ ){{0,3}}?(?:scraped|crawled|queried|selected|sampled|filtered|chosen|choose|chose"
             rf"|select"
             r"|employ|interviewed|recorded|aligned|paired|matched|prompted|instructed|shown|presented|simulated"
@@ -92,16 +95,17 @@ ORIGIN_RULES: Final = (
             r"|using (?:a|an|the|our|their) (?:\S+ ){0,5}?(?:api|tools?|techniques?|scripts?|pipelines?|crawlers?"
             r"|interfaces?|methods?|procedures?|platforms?|algorithms?|models?|parsers?)\b|criteri\w+|steps?:)"
         ),
-        "the procedure or selection",
-        _STATED,
+        note="the procedure or selection",
+        example="The speakers were selected at random from a register.",
+        voided_by=_STATED,
         unless=_LABELLED_FACT,
         silent_under=_SILENT,
         facet=PROCEDURE,
     ),
     CueRule(
         TRANSPARENCY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:(?:annotated|labell?ed|created|developed|collected|compiled|written|produced|translated|curated|built"
             r"|made(?: available)?|constructed|recorded|gathered|prepared|transcribed|designed|provided|published"
             r"|assembled|contributed|tagged|performed|conducted|done|generated|judged|rated|put together|crowdsourced)"
@@ -116,16 +120,17 @@ ORIGIN_RULES: Final = (
             r"|(?:amazon )?mechanical turk\b|mturk\b|crowd ?workers\b|we (?:employ|hire|recruit)(?:ed)?\b"
             r"|published and managed by)"
         ),
-        "who made or annotated the data",
-        _STATED,
+        note="who made or annotated the data",
+        example="The images were labelled by two radiologists.",
+        voided_by=_STATED,
         unless=_LABELLED_FACT,
         silent_under=_SILENT,
         facet=MAKERS,
     ),
     CueRule(
         TRANSPARENCY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             rf"(?:{_DONE} (?:\w+ ){{0,4}}?(?:removed?|tokeni[sz]ed?|normali[sz]ed?|lower-?cased?|cleaned?"
             rf"|de-?duplicated?"
             r"|pre-?process(?:ed)?|masked?|merged?|converted?|filtered?|segmented?|replaced?|discarded?|excluded?"
@@ -134,16 +139,17 @@ ORIGIN_RULES: Final = (
             r"|(?:pre-?processing|tokeni[sz]ation|normali[sz]ation|cleaning|post-?processing|filtering|deduplication)"
             r" (?:was|were|is|steps?|consist\w*|includ\w*|involv\w*|script)|lower-?cases? the)"
         ),
-        "how the data were processed",
-        _STATED,
+        note="how the data were processed",
+        example="All texts were tokenized.",
+        voided_by=_STATED,
         unless=_LABELLED_FACT,
         silent_under=_SILENT,
         facet=PROCESSING,
     ),
     CueRule(
         TRANSPARENCY,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             r"(?:(?:origin|source|sources|provenance|collection (?:process|procedure|method\w*))(?: of (?:the|this"
             r"|these)"
             r" (?:\w+ ){0,2}(?:data|data ?set|corpus|collection|images|texts|records))? (?:is|are|was|were|has|have)"
@@ -153,7 +159,8 @@ ORIGIN_RULES: Final = (
             r"(?:data|data ?set|corpus|images|texts|records)\b.{0,30}\b(?:collected|comes?|came|gathered|obtained"
             r"|created))"
         ),
-        "the origin or procedure is not known or not disclosed",
-        ABOUT_DATA_NEGATIVE,
+        note="the origin or procedure is not known or not disclosed",
+        example="The source of the images is unknown.",
+        voided_by=ABOUT_DATA_NEGATIVE,
     ),
 )

@@ -1,4 +1,8 @@
-"""Split Markdown into passages of plain text with the source offset of each character."""
+"""Split Markdown (CommonMark with tables) into passages of plain text with the source offset of each character.
+
+The rules of the extractor need text without markup, but quotes must be verbatim. The offsets lead from one to the
+other.
+"""
 
 import re
 from array import array
@@ -28,8 +32,15 @@ _MARKUP: Final = re.compile(
     r"|\|"  # the border of a table cell
     r"|[ \t\f\v\u00a0]+"
 )
+# Spaces, and the border of a table cell.
+_WORD_SEPARATORS: Final = " \t\f\v\u00a0|"
+# The beginning of an abstract in a BibTeX entry: `abstract = {We collect …}` or `abstract="We collect …"`.
 _ABSTRACT: Final = re.compile(r"\babstract\s{0,20}=\s{0,20}(?P<open>[{\"])", re.IGNORECASE)
+_BRACE: Final = re.compile(r"[{}]")
+# The line below the head of a table: `|:---|---:|`.
 _TABLE_RULE: Final = re.compile(r"^[\s|:+=-]*$")
+# What precedes the words of a passage: "> ", "- " or "12. ".
+_PREFIX: Final = re.compile(r"[\s>]*(?:[-+*•]\s+|\d{1,3}[.)]\s+)?\s*")
 
 
 class PassageKind(StrEnum):
@@ -63,14 +74,23 @@ def read_passages(source: str) -> list[Passage]:
     where authors describe their own data.
     """
     visible_text = blank_comments(source[:MAX_SECTION_CHARACTERS])
-    line_starts = [0, *(line_break.end() for line_break in _LINE_BREAK.finditer(visible_text)), len(visible_text)]
+    line_starts = [0, *(line_break.end() for line_break in _LINE_BREAK.finditer(visible_text))]
+
+    def offset_of_line(line: int) -> int:
+        """Return the offset where a line starts. The line after the last one starts at the end of the text."""
+        return line_starts[line] if line < len(line_starts) else len(visible_text)
 
     passages = []
     for kind, first_line, end_line in _blocks(visible_text):
-        start, end = line_starts[first_line], line_starts[min(end_line, len(line_starts) - 1)]
-        span = _abstract_span(visible_text, start, end) if kind is PassageKind.ABSTRACT else (start, end)
-        if span is not None:
-            passages.append(_plain_passage(kind, visible_text, *span))
+        start = offset_of_line(first_line)
+        end = offset_of_line(end_line)
+        if kind is not PassageKind.ABSTRACT:
+            passages.append(_plain_passage(kind, visible_text, start, end))
+            continue
+
+        abstract_span = _abstract_span(visible_text, start, end)
+        if abstract_span is not None:
+            passages.append(_plain_passage(kind, visible_text, *abstract_span))
 
     return [passage for passage in passages if passage.text]
 
@@ -93,7 +113,7 @@ def _blocks(visible_text: str) -> Iterator[tuple[PassageKind, int, int]]:
 def _passage_kind(token: Token, *, in_list: bool) -> PassageKind | None:
     """Return the kind of the passage that starts with a token, or None if the token starts no passage."""
     if token.type in ("fence", "code_block"):
-        return PassageKind.ABSTRACT
+        return PassageKind.ABSTRACT  # if the code is a citation with an abstract
     if token.type == "tr_open":
         return PassageKind.TABLE_ROW
     if token.type in ("paragraph_open", "html_block"):
@@ -102,27 +122,36 @@ def _passage_kind(token: Token, *, in_list: bool) -> PassageKind | None:
 
 
 def _block_parser() -> MarkdownIt:
-    """Return a parser for block structure only, because the inline parser does not report offsets."""
+    """Return a parser for block structure only, because the inline parser does not report offsets.
+
+    Definitions of links (`[1]: https://…`) and underlined headings are read as paragraphs, so that no text is lost.
+    """
     parser = MarkdownIt("commonmark").enable("table").disable(["reference", "lheading"])
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 
 
 def _abstract_span(visible_text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return the start and end of the abstract in a BibTeX entry, or None if the block has no abstract."""
+    """Return the start and end of the abstract in a BibTeX entry, or None if the block has no abstract.
+
+    An abstract whose closing quotation mark or brace is missing ends with the block.
+    """
     opening = _ABSTRACT.search(visible_text, start, end)
     if opening is None:
         return None
-    if opening["open"] == '"':
-        closing = visible_text.find('"', opening.end(), end)
-        return opening.end(), closing if closing >= 0 else end
+    abstract_start = opening.end()
 
+    if opening["open"] == '"':
+        closing = visible_text.find('"', abstract_start, end)
+        return abstract_start, closing if closing >= 0 else end
+
+    # An abstract in braces may contain further pairs of braces: `{We collect {TURN} data}`.
     depth = 1
-    for brace in re.compile(r"[{}]").finditer(visible_text, opening.end(), end):
+    for brace in _BRACE.finditer(visible_text, abstract_start, end):
         depth += 1 if brace.group() == "{" else -1
         if depth == 0:
-            return opening.end(), brace.start()
-    return opening.end(), end
+            return abstract_start, brace.start()
+    return abstract_start, end
 
 
 def _plain_passage(kind: PassageKind, visible_text: str, start: int, end: int) -> Passage:
@@ -134,6 +163,7 @@ def _plain_passage(kind: PassageKind, visible_text: str, start: int, end: int) -
     offsets = array("I")
 
     def append_source(first: int, last: int) -> None:
+        """Append the characters between two offsets as they are."""
         characters.extend(visible_text[first:last])
         offsets.extend(range(first, last))
 
@@ -141,10 +171,11 @@ def _plain_passage(kind: PassageKind, visible_text: str, start: int, end: int) -
     for markup in _MARKUP.finditer(visible_text, start, end):
         append_source(position, markup.start())
         position = markup.end()
-        is_space = markup["break"] is not None or markup.group()[0] in " \t\f\v\u00a0|"
-        if is_space and characters and characters[-1] != " ":
+        separates_words = markup["break"] is not None or markup.group()[0] in _WORD_SEPARATORS
+        if separates_words and characters and characters[-1] != " ":
             characters.append(" ")
             offsets.append(markup.start())
+
         # The label of a link and an address in angle brackets are text inside markup.
         for group in ("label", "address"):
             if markup[group] is not None:
@@ -155,8 +186,8 @@ def _plain_passage(kind: PassageKind, visible_text: str, start: int, end: int) -
 
 
 def _trimmed(passage: Passage) -> Passage:
-    """Strip the bullet and the surrounding spaces from a passage."""
-    bullet = re.match(r"[\s>]*(?:[-+*•]\s+|\d{1,3}[.)]\s+)?\s*", passage.text)
-    start = bullet.end() if bullet else 0
+    """Strip the surrounding spaces from a passage, and the bullet, number or quotation marker at its beginning."""
+    prefix = _PREFIX.match(passage.text)
+    start = prefix.end() if prefix else 0
     end = len(passage.text.rstrip())
     return Passage(passage.kind, passage.text[start:end], passage.offsets[start:end])

@@ -12,12 +12,14 @@ from touchstone.metadata.extraction.cues import (
 )
 from touchstone.metadata.extraction.negations_and_plans import Objection
 
+# The people whom the data are about, or from whom they come.
 _PEOPLE: Final = (
     r"(?:speakers?|patients?|users?|authors?|writers?|participants?|subjects?|individuals?|people|persons?"
     r"|contributors?"
     r"|donors?|volunteers?|respondents?|students?|parents|guardians|customers?|consumers?|interviewees?|raters?"
     r"|players?|actors|recordists|informants|owners|everyone|all of them|they|we)"
 )
+# Groups of people that can be treated unequally.
 _GROUP: Final = (
     r"(?:gender|sex|sexes|males?|females?|men|women|rac(?:e|es|ial)|ethnic\w*|age groups?|ages?|demographic\w*"
     r"|nationalit\w+|religio(?:n|ns|us groups?)|disabilit\w+|minorit\w+(?! class)|indigenous|socio-?economic|accents?"
@@ -32,11 +34,13 @@ _BARE_NAMES: Final = (
     r"|(?<=\bof )|(?<=\bas )|(?<=\blike )|(?<=\bwith )|(?<=['’]s )|(?<=ed )|(?<=ing ))names"
     rf"(?! of (?!(?:\w+ ){{0,3}}(?:{_PEOPLE}|children|employees|reviewers|victims|judges|doctors|clients)\b))"
 )
+# A name of a person, unlike "variable name": "customer names", "family name".
 _PERSON_NAMES: Final = (
     r"(?:customer|client|employee|student|pupil|teacher|child|doctor|physician|nurse|reviewer|individual|family|given"
     r"|middle|maiden|member|player|witness|victim|sender|respondent|donor|contributor|people|human|real|legal|private)"
     r"[ _-]?names?"
 )
+# What identifies a person.
 _IDENTIFIER: Final = (
     r"(?:(?:personal and sensitive information|personal(?:ly)?(?: |-)?(?:identif\w+ |sensitive )?(?:information|data"
     r"|details|identifiers?)|pii|phi"
@@ -50,7 +54,9 @@ _IDENTIFIER: Final = (
 )
 # A word between a verb and the identifiers that it removes ("removed comments but kept identifiers" removes none).
 _OBJECT: Final = r"(?:(?!but\b|kept\b)\w+ )"
+# What was done to a sample to adjust the shares of groups.
 _RESAMPLED: Final = r"(?:(?:over|up|down|under|re)-?sampled|re-?weighted|recruited more|added more)"
+# What was done to identifiers.
 _REMOVED: Final = (
     r"(?:removed|replaced|masked|hashed|blurred|obfuscated|redacted|scrubbed|stripped|anonymi[sz]ed|pseudonymi[sz]ed"
     r"|de-?identified|aggregated|deleted|discarded|eliminated|encoded|encrypted|withheld|hidden|substituted|dropped"
@@ -94,6 +100,7 @@ _REFUSED: Final = (
     r"|disregarded))"
 )
 
+# The description of a column ("gender: string") is no table of groups.
 _DESCRIBED_FIELD: Final = cue_pattern(r"(?:string|integer|int|float|label|class|field|feature|tokens?|0 =|1 =)\b")
 
 INFORMED_CONSENT: Final = "informed_consent"
@@ -104,8 +111,8 @@ ANONYMIZATION: Final = "anonymization_applied"
 CONSENT_RULES: Final = (
     CueRule(
         INFORMED_CONSENT,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:(?:informed|written|verbal|oral|explicit|signed|parental|express) consent.{0,60}\b(?:was|were|is|been)"
             r" (?:\w+ ){0,2}(?:obtained|given|collected|sought|received|acquired|signed|granted|secured|provided)"
             r"|(?:obtained|collected|received|acquired|secured|gave|given|giving|provided|signed|with|granted|sought)"
@@ -113,35 +120,38 @@ CONSENT_RULES: Final = (
             r"|consent(?: forms?)? (?:was|were|has been|have been|had been) (?:\w+ )?"
             r"(?:obtained|given|collected|sought|received|acquired|signed|granted|secured))"
         ),
-        "the people in the data gave their consent",
+        note="the people in the data gave their consent",
+        example="Written consent was obtained from all speakers.",
         unless=_LIMITED_CONSENT,
     ),
     CueRule(
         INFORMED_CONSENT,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             rf"{_PEOPLE} (?:\w+ ){{0,8}}?(?:consented|opted[ -]in|agreed)(?: \w+){{0,2}} (?:to|in|for|that)\b"
             r".{0,80}\b(?:record\w*|collect\w*|publish\w*|publication|releas\w+|shar\w+|distribut\w+|stud(?:y|ies)"
             r"|used?|data|public|donat\w+|research)\b"
         ),
-        "the people in the data agreed to its collection or release",
+        note="the people in the data agreed to its collection or release",
+        example="All participants agreed to the publication of their recordings.",
         unless=_LIMITED_CONSENT,
     ),
     CueRule(
         INFORMED_CONSENT,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             rf"(?:{_PEOPLE} (?:\w+ ){{0,6}}?(?:donat\w+|contribut\w+|submitt?\w*)|(?:donated|contributed) by {_PEOPLE})"
             r".{0,80}\b(?:for (?:publication|release|public use)|to the public domain|to be (?:published|released"
             r"|shared))"
         ),
-        "contributors gave their data for publication",
+        note="contributors gave their data for publication",
+        example="Volunteers donated their recordings to the public domain.",
         unless=_LIMITED_CONSENT,
     ),
     CueRule(
         INFORMED_CONSENT,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             r"(?:without (?:[\w']+ ){0,6}consent\b|without their (?:\w+ ){0,3}(?:knowledge|permission)\b"
             rf"|without the (?:knowledge|permission) of (?:\w+ ){{0,3}}{_PEOPLE}\b"
             r"|(?:no|not) (?:[\w']+ ){0,5}(?:consent|permission)\b"
@@ -152,8 +162,9 @@ CONSENT_RULES: Final = (
             rf"|{_PEOPLE} (?:\w+ ){{0,3}}never (?:gave|agreed|consented|asked)\b"
             rf"|{_PEOPLE} (?:\w+ ){{0,4}}unaware)"
         ),
-        "the people in the data were not asked",
-        UNLESS_UNCERTAIN,
+        note="the people in the data were not asked",
+        example="The authors of the tweets were not asked.",
+        voided_by=UNLESS_UNCERTAIN,
         unless=cue_pattern(
             r"(?:may not be|must not|prohibited|not allowed|not required|redistribut\w+|waived?|not needed"
             rf"|{_EXCLUDED_WITHOUT_CONSENT})"
@@ -164,8 +175,8 @@ CONSENT_RULES: Final = (
 CONTROL_RULES: Final = (
     CueRule(
         USER_CONTROL,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:(?:request|requests|ask|apply|contact|e-?mail|write to|fill in|fill out|submit|reach out|opt-?out"
             r"|opt out"
             r"|(?:web|google|online|removal|request|opt-out|take-?down|a|this|the following) form)\b"
@@ -175,8 +186,9 @@ CONTROL_RULES: Final = (
             r"|account"
             r"|settings))"
         ),
-        "people can have what concerns them removed, and how is named",
-        STANDING_RULE,
+        note="people can have what concerns them removed, and how is named",
+        example="To have your photo removed, please fill in this form.",
+        voided_by=STANDING_RULE,
         unless=cue_pattern(
             r"(?:pull requests?|issue tracker|open an issue|errors|bugs|turkers?|we (?:removed|deleted)|were removed"
             rf"|requests?\b.{{0,60}}\b{_REFUSED})"
@@ -185,28 +197,30 @@ CONTROL_RULES: Final = (
     ),
     CueRule(
         USER_CONTROL,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             r"(?:(?:no|not any) (?:\w+ ){0,3}(?:way|mechanism|means|possibility|option|procedure|process)\b.{0,80}\b"
             r"(?:remov\w+|delet\w+|withdraw\w*|opt(?:ing)?[ -]out|revok\w+|contact\w*)"
             r"|(?:cannot|can not|can['’]t|unable to|impossible to|not possible to) (?:\w+ ){0,4}"
             r"(?:withdraw|opt[ -]out|revoke|(?:remove|delete|correct) their)\b)"
         ),
-        "people have no way to withdraw or correct what concerns them",
-        UNLESS_UNCERTAIN,
+        note="people have no way to withdraw or correct what concerns them",
+        example="There is no way to withdraw a recording.",
+        voided_by=UNLESS_UNCERTAIN,
     ),
     CueRule(
         USER_CONTROL,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             rf"(?:{_REMOVAL_REQUESTS} {_REFUSED}"
             r"|(?:(?:do|does|did|will|can|could)(?: not|n['’]t)|cannot|can['’]t|won['’]t|never) (?:\w+ )?(?:accept"
             r"|honou?r|process|consider|grant|support|answer|handle|fulfil|accommodate|permit|allow)\w*"
             rf" (?:\w+ ){{0,2}}{_REMOVAL_REQUESTS})"
         ),
-        "requests for removal are refused",
+        note="requests for removal are refused",
+        example="Requests for removal will be ignored.",
         # "Will be ignored" is a rule in force, and "not possible" is no supposition.
-        UNLESS_UNCERTAIN - {Objection.PLANNED, Objection.SUPPOSED},
+        voided_by=UNLESS_UNCERTAIN - {Objection.PLANNED, Objection.SUPPOSED},
         # If only some requests are refused, such as those without a reason, people still have a way.
         unless=cue_pattern(
             r"(?:unless|without|once|after|before|until|incomplete|if|whether|may|might|should|pull requests?|errors"
@@ -218,20 +232,21 @@ CONTROL_RULES: Final = (
 EQUITY_RULES: Final = (
     CueRule(
         EQUITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:balanced|balancing|gender-balanced|equal (?:number|numbers|share|proportions?|amount)|evenly (?:split"
             rf"|distributed)|stratified|equal representation)\b.{{0,80}}\b{_GROUP}\b"
             rf"|{_GROUP}\b.{{0,40}}\b(?:is|are|was|were) (?:\w+ )?(?:balanced|equally|evenly)"
             rf"|{_GROUP}[ -](?:balanced|parity)"
         ),
-        "groups of people were balanced",
-        ABOUT_DATA,
+        note="groups of people were balanced",
+        example="The sample is balanced with respect to gender.",
+        voided_by=ABOUT_DATA,
     ),
     CueRule(
         EQUITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:found|finds?|shows?|showed|revealed|report(?:ed|s)?|observed|indicates?|measured)\b.{0,60}"
             r"\b(?:data ?set|corpus|data|annotations|labels|collection)\b.{0,80}"
             rf"\b(?:{_GROUP}[ -](?:bias\w*|disparit\w+|fairness|imbalance)|bias\w* (?:against"
@@ -240,73 +255,79 @@ EQUITY_RULES: Final = (
             rf"\b{_GROUP}[ -](?:bias\w*|disparit\w+|fairness|imbalance)\b.{{0,40}}"
             r"\b(?:found|finds?|shows?|showed|reveals?|revealed|report(?:ed|s)?|observed)\b"
         ),
-        "an audit of fairness with its result",
-        ABOUT_DATA,
+        note="an audit of fairness with its result",
+        example="An audit found that the data have a bias against women.",
+        voided_by=ABOUT_DATA,
         unless=cue_pattern(r"(?:in (?:language )?models|word embeddings? (?:show|contain|reflect))"),
     ),
     CueRule(
         EQUITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:removed?|removing|filter(?:ed)?(?: out)?|exclud(?:e|ed|ing)|discarded|eliminated)\b (?:[\w-]+,? ){0,5}"
             r"(?<!non-)(?:hate(?:ful)?|slurs?|offensive|racist|sexist|discriminat\w+|stereotyp\w+|toxic|derogatory)\b"
             r"|(?<!non-)(?:hateful?|slurs?|offensive|racist|sexist|discriminatory|stereotypical|toxic"
             r"|derogatory)\b.{0,60}\b"
             r"(?:was|were|have been|has been|are) (?:\w+ )?(?:removed|filtered|excluded|discarded|eliminated)"
         ),
-        "discriminatory content was removed",
-        ABOUT_DATA,
+        note="discriminatory content was removed",
+        example="We removed all offensive and racist comments.",
+        voided_by=ABOUT_DATA,
     ),
     CueRule(
         EQUITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:\d{1,3}(?:\.\d+)? ?%|\d+)\)? (?:of (?:\w+ ){0,4}(?:are|were|is) )?(?:\w+ ){0,2}(?:female|women|males?"
             r"|men)\b"
             r".{0,80}\b\d+.{0,40}\b(?:females?|males?|women|men)\b"
         ),
-        "a count of the groups in the data",
-        ABOUT_DATA,
+        note="a count of the groups in the data",
+        example="The corpus has 120 female and 118 male speakers.",
+        voided_by=ABOUT_DATA,
     ),
     CueRule(
         EQUITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:\A(?:male|female|man|men|woman|women|non-?binary|masculine|feminine)\w*\b[^.]{0,60}\d"
             r"|\A(?:gender|sex|ethnicity|race|age)\b:? .{0,40}\d+(?:\.\d+)? ?%)"
         ),
-        "a table of the groups in the data",
-        ABOUT_DATA,
+        note="a table of the groups in the data",
+        example="Female: 52 %",
+        voided_by=ABOUT_DATA,
         unless=_DESCRIBED_FIELD,
     ),
     CueRule(
         EQUITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:ensur\w+|designed to|deliberately|purposely|made sure|efforts? to|strived to) (?:[\w-]+,? ){0,6}"
             r"(?:includ\w+|represent\w*|cover\w*|divers\w+|recruit\w*)\b.{0,60}"
             rf"\b(?:{_GROUP}|marginali[sz]ed|under-?represented (?:groups?|communit\w+|people|speakers))\b"
         ),
-        "groups of people are covered by design",
-        ABOUT_DATA,
+        note="groups of people are covered by design",
+        example="We made sure to include speakers of all age groups.",
+        voided_by=ABOUT_DATA,
         unless=cue_pattern(r"(?:languages?|models?|tasks?|stereotyp\w+)"),
     ),
     CueRule(
         EQUITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:(?:we|therefore|hence|thus|deliberately|purposely|to (?:compensate|correct|account|adjust|balance"
             rf"|offset)\b.{{0,40}}) (?:\w+ ){{0,3}}?{_RESAMPLED} (?:\w+ ){{0,4}}?{_GROUP}\b"
             rf"|{_GROUP}\b.{{0,40}}\b(?:was|were) (?:therefore|hence|thus|deliberately|purposely) {_RESAMPLED})"
         ),
-        "the sample was adjusted for groups of people",
-        ABOUT_DATA,
+        note="the sample was adjusted for groups of people",
+        example="We therefore oversampled women.",
+        voided_by=ABOUT_DATA,
         unless=cue_pattern(r"(?:models?|recommend\w*|classifiers?)\b"),
     ),
     CueRule(
         EQUITY,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             r"(?:(?:skewed|biased|bias|imbalanced?|unbalanced)\b(?: \w+){0,2} "
             rf"(?:towards?|in favou?r of|against|with respect to|in terms of|regarding)\b.{{0,80}}\b{_GROUP}\b"
             rf"|(?:over|under)-?represent\w*\b.{{0,80}}\b{_GROUP}\b"
@@ -315,8 +336,9 @@ EQUITY_RULES: Final = (
             rf"{_GROUP} (?:bias|imbalance)\w*"
             rf"|\d+(?:\.\d+)? ?% .{{0,60}}\b{_GROUP}\b.{{0,100}}\b(?:skewed|biased|imbalanced|unbalanced)\b)"
         ),
-        "the data are skewed with respect to groups of people",
-        ABOUT_DATA,
+        note="the data are skewed with respect to groups of people",
+        example="Older people are under-represented.",
+        voided_by=ABOUT_DATA,
         unless=cue_pattern(r"\A(?:\w+ ){0,3}models? (?:trained|are|is|have)\b"),
     ),
 )
@@ -324,8 +346,8 @@ EQUITY_RULES: Final = (
 ANONYMIZATION_RULES: Final = (
     CueRule(
         ANONYMIZATION,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             rf"{_IDENTIFIER}\b.{{0,100}}\b(?:was|were|is|are|been|being) (?:\w+ ){{0,3}}{_REMOVED}\b"
             rf"|{_REMOVED} {_OBJECT}{{0,4}}?{_IDENTIFIER}\b|{_IDENTIFIER} (?:removed|replaced|masked|hashed|blurred"
             rf"|redacted)\b"
@@ -334,15 +356,16 @@ ANONYMIZATION_RULES: Final = (
             rf"|(?:we|they|authors) (?:\w+ ){{0,2}}(?:remove|replace|mask|anonymi[sz]e|hash|blur)d? {_OBJECT}{{0,4}}?"
             rf"{_IDENTIFIER}\b"
         ),
-        "identifiers were removed or replaced",
+        note="identifiers were removed or replaced",
+        example="All e-mail addresses were replaced by placeholders.",
         unless=cue_pattern(
             r"(?:version \d.{0,20} not|non-anonymi[sz]ed|file ?names?|column names?|class names?|only in the case)"
         ),
     ),
     CueRule(
         ANONYMIZATION,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:(?:data|dataset|data ?set|corpus|records?|tweets?|posts?|reviews?|recordings?|images?|messages|texts?"
             rf"|comments|conversations|documents|reports|notes|users?|{_PEOPLE}|transcripts|entries|samples|information"
             r"|all|it|this|everything) (?:\w+ ){0,3}?(?:is|are|was|were|been|being) (?:\w+ ){0,3}?"
@@ -355,35 +378,38 @@ ANONYMIZATION_RULES: Final = (
             r"|(?:pseudonymous|pseudonymi[sz]ed|anonymous|anonymi[sz]ed) (?:identifiers?|ids?|codes?|numbers?)\b"
             r"|(?:steps?|pre-?processing|process\w*|pipeline)\b.{0,60}\b(?:de-?identification|anonymi[sz]ation)\b)"
         ),
-        "the data were anonymised",
+        note="the data were anonymised",
+        example="The records have been anonymised.",
         unless=cue_pattern(r"(?:non-anonymi[sz]ed|anonymous (?:review|submission)|double-blind)"),
     ),
     CueRule(
         ANONYMIZATION,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             r"(?:(?:is|are|was|were|been)(?: not|n['’]t) (?:\w+ )?(?:anonymi[sz]ed|de-?identified|pseudonymi[sz]ed)"
             r"|not (?:been )?(?:anonymi[sz]ed|de-?identified)|non-anonymi[sz]ed version"
             r"|no (?:\w+ )?(?:anonymi[sz]ation|de-?identification)\b"
             r"|(?:did|was|were|have|has)(?: not|n['’]t) (?:\w+ ){0,3}?(?:remove|anonymi[sz]e|mask|redact|blur)d?"
             rf" (?:\w+ ){{0,3}}?{_IDENTIFIER}\b)"
         ),
-        "the data are not anonymised",
-        UNLESS_UNCERTAIN,
+        note="the data are not anonymised",
+        example="The messages were not anonymised.",
+        voided_by=UNLESS_UNCERTAIN,
         unless=cue_pattern(r"(?:an updated version of the code|scripts?)"),
     ),
     CueRule(
         ANONYMIZATION,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             rf"(?:{_REMOVED} (?:\w+ ){{0,4}}?{_IDENTIFIER}|{_IDENTIFIER}\b.{{0,60}}\b{_REMOVED})\b.{{0,60}}\b"
             r"(?:but|though|although|while|whereas|however),? (?:\w+ ){0,3}?"
             rf"(?:(?:kept|keeps?|retain(?:ed|s)?|left|preserved?) (?:\w+ ){{0,3}}?{_IDENTIFIER}\b"
             rf"|{_IDENTIFIER} (?:was|were|is|are) (?:all |still )?(?:kept|retained|left|preserved"
             r"|not (?:removed|masked|replaced|blurred|hashed|anonymi[sz]ed)))"
         ),
-        "some identifiers were kept",
-        UNLESS_UNCERTAIN,
+        note="some identifiers were kept",
+        example="We removed phone numbers but kept user names.",
+        voided_by=UNLESS_UNCERTAIN,
         unless=cue_pattern(
             r"(?:confidential\w*|secret|private(?:ly)?|separate(?:ly)?|secure(?:ly)?|hash\w*|encrypt\w*|pseudonym\w*"
             r"|anonymous|random\w*|public figures|celebrit\w+|fictional)\b"
@@ -391,8 +417,8 @@ ANONYMIZATION_RULES: Final = (
     ),
     CueRule(
         ANONYMIZATION,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             r"(?:contains?|includes?|including|include|provides?|reveals?|retains?|disclos\w+|comes? with|have|has)\b"
             r"(?: [\w'’,/()-]+){0,8}? (?:(?:user|screen|real|full|personal|person|people's|individuals?['’]s?"
             r"|authors?['’]?s?"
@@ -406,7 +432,8 @@ ANONYMIZATION_RULES: Final = (
             r"|(?:names|faces|user ?names|identities) (?:\w+ ){0,4}(?:can be (?:found|seen|identified)|are (?:present"
             r"|visible|included|kept|mentioned|identifiable|not (?:removed|masked|blurred)))"
         ),
-        "identifiers of people are in the data",
+        note="identifiers of people are in the data",
+        example="The table contains the full names of all patients.",
         unless=cue_pattern(
             r"(?:public figures|celebrit\w+|politicians|fictional|annotators?|entity types?|categor\w+ of)"
         ),

@@ -31,16 +31,20 @@ def propose_claims(sections: Iterable[Section]) -> list[Claim]:
     claims = []
     for criterion in ETHICAL:
         if criterion == ACCOUNTABILITY:
-            answers = accountability_claims(sentences)
-            denials = [claim for claim in answers if claim.value is False]
-            claims += denials[:1] or answers[:1]
-            continue
-
-        findings_on_criterion = [finding for finding in findings if finding.rule.criterion == criterion]
-        claim = decide(criterion, findings_on_criterion)
+            claim = _accountability_claim(sentences)
+        else:
+            findings_on_criterion = [finding for finding in findings if finding.rule.criterion == criterion]
+            claim = decide(criterion, findings_on_criterion)
         if claim is not None:
             claims.append(claim)
     return claims
+
+
+def _accountability_claim(sentences: list[Sentence]) -> Claim | None:
+    """Return the first claim that nobody is responsible, or the first one that names a responsible party, or None."""
+    claims = accountability_claims(sentences)
+    denials = [claim for claim in claims if claim.value is False]
+    return next(iter([*denials, *claims]), None)
 
 
 def _findings(sentences: list[Sentence]) -> Iterator[Finding]:

@@ -22,12 +22,14 @@ PURPOSE: Final = "purpose_limitation_respected"
 INTENDED_USE: Final = "intended use"
 EXCLUDED_USE: Final = "excluded use"
 
+# The data as a whole, or its parts.
 _DATA: Final = (
     r"(?:data|data ?sets?|corpus|corpora|data ?base|collection|annotations?|labels?|examples?|instances?|samples?"
     r"|sentences?|pairs?|images?|recordings?|records?|items?|questions?|answers?|documents?|articles?|texts?|tweets?"
     r"|transcripts?|transcriptions?|translations?|readings|measurements|pages|files|clips"
     r"|entries|dialogues?|dialogs?|summaries|rows|reviews|stories)"
 )
+# Faults of data, and the parts that have them.
 _FAULTY: Final = (
     r"(?:nois[ey]\w*|duplicat\w*|near-duplicates?|invalid|low[ -]quality|incorrect\w*|wrong\w*|erroneous|corrupt\w*"
     r"|malformed|spam|incomplete|ungrammatical|ill-formed|bad|unreliable|ambiguous|inconsistent|mislabel\w*|boilerplate"
@@ -38,13 +40,14 @@ _FAULTY: Final = (
 _NOT_ABOUT_QUALITY: Final = re.compile(rf"{SILENT_OR_LEGAL_HEADINGS.pattern}|personal|sensitive", re.IGNORECASE)
 # The beginning of a clause that describes the removed items ("files without a label").
 _DEFECT: Final = r"(?:that|which|with|without|shorter|longer|containing|where|whose|having|not in|less than|fewer)\b"
+# Standing rules often mention other datasets: "earlier releases will remain available".
 _STANDING_AGREEMENT: Final = STANDING_RULE - {Objection.OTHER_DATASET}
 
 SECURITY_RULES: Final = (
     CueRule(
         SECURITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:access (?:to (?:\w+ ){0,6})?(?:is|are|was|has been) (?:\w+ )?(?:restricted|controlled|limited to"
             r"|granted"
             r" (?:only|after|upon|on)|gated|password)"
@@ -58,8 +61,9 @@ SECURITY_RULES: Final = (
             r"|(?:data (?:use|usage|user|access|sharing|transfer)|non-?disclosure|confidentiality"
             r"|end[ -]user) agreement)"
         ),
-        "access is under control or needs an agreement",
-        _STANDING_AGREEMENT,
+        note="access is under control or needs an agreement",
+        example="Users must sign a data use agreement.",
+        voided_by=_STANDING_AGREEMENT,
         unless=cue_pattern(
             r"(?:inter-annotator|counting|statistics only"
             r"|(?:unlike|in contrast (?:to|with)|as opposed to|compared (?:to|with)) [^,;]{0,80}"
@@ -70,35 +74,37 @@ SECURITY_RULES: Final = (
     ),
     CueRule(
         SECURITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:agree(?:s|d|ing)?|undertake|promise|commit|forbidden|prohibited|not allowed|must not|may not"
             r"|shall not)\b"
             r".{0,80}\b(?:re-?identify|re-?identification|determine the identity|identify (?:any |the )?(?:individuals?"
             r"|speakers?|persons?|people|patients?|participants?|users?|subjects?)|de-?anonymi[sz]e)"
         ),
-        "an agreement against re-identification",
-        _STANDING_AGREEMENT - {Objection.NEGATED},
+        note="an agreement against re-identification",
+        example="Users must not try to re-identify individuals.",
+        voided_by=_STANDING_AGREEMENT - {Objection.NEGATED},
         silent_under=SILENT_HEADINGS,
     ),
     CueRule(
         SECURITY,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             r"(?:(?:sensitive|personal|confidential|private) (?:data|information|records?)\b.{0,80}\b(?:without"
             r"|no|not under|unprotected)\b.{0,40}\b(?:protection|access control|encryption|restrictions?|safeguards?)"
             r"|no (?:\w+ ){0,2}(?:security|access|protection) (?:measures?|controls?|safeguards?)\b)"
         ),
-        "sensitive data stand open without protection",
-        ABOUT_DATA_NEGATIVE,
+        note="sensitive data stand open without protection",
+        example="Personal data are published without any protection.",
+        voided_by=ABOUT_DATA_NEGATIVE,
     ),
 )
 
 QUALITY_RULES: Final = (
     CueRule(
         QUALITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:(?:kappa|[κα]|k-?alpha|krippendorff['’]?s?|fleiss['’]?|cohen['’]?s?|inter-?(?:annotator|rater|coder"
             r"|labell?er)"
             r"|annotators?['’]? agreement|agreement (?:rate|score|of|between|among|was|is)|iaa)\b.{0,120}"
@@ -109,14 +115,15 @@ QUALITY_RULES: Final = (
             r"|coder)"
             r" (?:agreement|reliability)|kappa|krippendorff))"
         ),
-        "agreement between annotators was measured",
-        ABOUT_DATA,
+        note="agreement between annotators was measured",
+        example="The agreement between annotators is 0.83 (kappa).",
+        voided_by=ABOUT_DATA,
         unless=cue_pattern(r"(?:agreement (?:with the|to the) (?:licen|terms))"),
     ),
     CueRule(
         QUALITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:(?:were|was|are|is|been|being|we|and|then|also) (?:\w+ ){0,3}?"
             r"(?:verif(?:y|ied)|validated?|checked|double[- ]check(?:ed)?|proof-?read|cross-?checked|corrected|cleaned"
             r"|sanity[- ]checked|re-?annotated|re-?labell?ed|deduplicated|de-duplicated|manually"
@@ -128,8 +135,9 @@ QUALITY_RULES: Final = (
             r"|round|process))\b.{0,100}\b(?:was|were|is|are|has been|ensur\w+|conducted|performed|applied|done|removed"
             r"|by)\b)"
         ),
-        "the data were checked or corrected",
-        ABOUT_DATA,
+        note="the data were checked or corrected",
+        example="All labels were checked by a second annotator.",
+        voided_by=ABOUT_DATA,
         silent_under=_NOT_ABOUT_QUALITY,
         unless=cue_pattern(
             r"(?:personal|sensitive|offensive|licen[cs]\w+|cross-validation|(?-i:Cleaned)|train(?:ed)? and validat\w+"
@@ -140,8 +148,8 @@ QUALITY_RULES: Final = (
     ),
     CueRule(
         QUALITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             rf"(?:(?:remov(?:e|ed|ing)|filter(?:ed|ing)?(?: out)?|discard(?:ed|ing)?|exclud(?:e|ed|ing)|drop(?:ped)?"
             rf"|cleaned|cleaning|eliminat(?:e|ed|ing)|prun(?:e|ed)|fix(?:ed|ing)|correct(?:ed|ing)|strip(?:ped)?)\b"
             rf".{{0,80}}\b{_FAULTY}\b"
@@ -155,8 +163,9 @@ QUALITY_RULES: Final = (
             r"|steps?"
             r"|script|to))"
         ),
-        "cleaning changed the data",
-        ABOUT_DATA,
+        note="cleaning changed the data",
+        example="We removed duplicate images.",
+        voided_by=ABOUT_DATA,
         unless=cue_pattern(
             r"(?:grammatical error correction|error correction (?:task|system|model)|participants|required to"
             r"|next (?:release|version)|(?:errors|issues|mistakes) (?:\w+ ){0,4}reported"
@@ -165,8 +174,8 @@ QUALITY_RULES: Final = (
     ),
     CueRule(
         QUALITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             rf"(?:{_DATA} (?:\w+ ){{0,4}}?(?:contains?|includes?|has|have|suffers? from)\b.{{0,60}}\b(?:noise|noisy"
             rf"|errors?"
             r"|mistakes|mislabel\w+|typos|inaccura\w+|duplicates?|inconsisten\w+|missing (?:values?|data|labels?)"
@@ -187,8 +196,9 @@ QUALITY_RULES: Final = (
             r"|\d+(?:\.\d+)? ?% of (?:the |all )?[\w-]+(?: [\w-]+){0,4} (?:is|are|was|were) (?:\w+ )?(?:wrong|erroneous"
             r"|mislabell?ed|missing|noisy|ambiguous|duplicate[sd]?|invalid|off)\b)"
         ),
-        "errors or gaps of the data are named",
-        ABOUT_DATA,
+        note="errors or gaps of the data are named",
+        example="The labels contain some errors.",
+        voided_by=ABOUT_DATA,
         unless=cue_pattern(
             r"(?:error correction|errors? (?:detection|analysis|types?)|grammatical errors?|spelling errors?"
             r"|less noisy|participants (?:are|were|have) (?:asked|required))"
@@ -196,33 +206,35 @@ QUALITY_RULES: Final = (
     ),
     CueRule(
         QUALITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             rf"{_DATA} (?:\w+ ){{0,3}}(?:do|does|are|is|was|were)(?: not|n['’]t) (?:\w+ )?(?:encode|cover|include"
             rf"|capture"
             r"|contain|exhaustive|complete|always (?:correct|accurate)|fully)\b"
         ),
-        "gaps of the data are named",
-        ABOUT_DATA_NEGATIVE,
+        note="gaps of the data are named",
+        example="The data do not cover rural areas.",
+        voided_by=ABOUT_DATA_NEGATIVE,
         unless=cue_pattern(r"(?:personal|sensitive|offensive|annotations?|private|confidential|patient|identif\w+)"),
         under=cue_pattern(r"(?:.{0,200}(?:limitation|quality|known (?:errors|issues|gaps)))"),
     ),
     CueRule(
         QUALITY,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:devoid of|free (?:of|from)|reduces?|without) (?:\w+ ){0,3}(?:statistical irregularities|spurious"
             r"|annotation artifacts|artifacts|duplicates|errors|noise)\b"
         ),
-        "a check with its result",
-        frozenset({Objection.PLANNED, Objection.SUPPOSED, Objection.QUESTION, Objection.OTHER_DATASET}),
+        note="a check with its result",
+        example="The images are free of duplicates.",
+        voided_by=frozenset({Objection.PLANNED, Objection.SUPPOSED, Objection.QUESTION, Objection.OTHER_DATASET}),
         under=cue_pattern(r"(?:.{0,200}(?:citation|quality|annotation|source|collection|creation|limitation))"),
         silent_under=SILENT_HEADINGS,
     ),
     CueRule(
         QUALITY,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             r"(?:quality|accuracy|correctness) (?:\w+ ){0,6}(?:was|were|is|has|have)(?: not|n['’]t)(?: been)? (?:\w+ )?"
             r"(?:checked|verified|assessed|validated|evaluated|controlled|guaranteed)\b"
             r"|(?:were|was|are|is|been)(?: not|n['’]t)(?: been)? (?:manually |further |systematically )?"
@@ -231,8 +243,9 @@ QUALITY_RULES: Final = (
             r" (?:\w+ ){0,2}(?:humans?|hand|people|experts?|anyone|annotators)\b"
             r"|no quality (?:control|checks?|assurance)\b"
         ),
-        "the quality was not checked",
-        ABOUT_DATA_NEGATIVE,
+        note="the quality was not checked",
+        example="The quality of the labels was not checked.",
+        voided_by=ABOUT_DATA_NEGATIVE,
         unless=cue_pattern(r"(?:remaining|rest of|some|other|that were|which were|those)\b"),
     ),
 )
@@ -240,8 +253,8 @@ QUALITY_RULES: Final = (
 RECORD_RULES: Final = (
     CueRule(
         RECORD_KEEPING,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:(?:data ?set|data ?base|data|corpus|dump|list|version|releases?|updates?|snapshots?)\b.{0,60}\b(?:is"
             r"|are"
             r"|gets?|will be|was|were) (?:\w+ )?(?:updated|released|published|refreshed|issued|versioned"
@@ -263,14 +276,15 @@ RECORD_RULES: Final = (
             r"|(?:errors|corrections|changes|updates|issues)\b.{0,60}\bwill be (?:\w+ )?(?:corrected|fixed|incorporated"
             r"|released|issued|published|announced|posted|communicated))"
         ),
-        "a rule for versions, maintenance, retention or deletion",
-        _STANDING_AGREEMENT,
+        note="a rule for versions, maintenance, retention or deletion",
+        example="Older versions will be archived.",
+        voided_by=_STANDING_AGREEMENT,
         unless=cue_pattern(r"(?:models?|leaderboards?|websites?|wikipedia is|may be|if)"),
     ),
     CueRule(
         RECORD_KEEPING,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             r"(?:(?:no longer|not|never|isn['’]t|n['’]t)(?: be| being| actively| currently| been| regularly)*"
             r" (?:maintained|supported|updated)\b"
             r"|no (?:further|more|future|new) (?:releases?|updates?|versions?) (?:is|are|will|planned)\b"
@@ -280,8 +294,9 @@ RECORD_RULES: Final = (
             r"|(?:old(?:er)?|previous) versions? (?:\w+ ){0,3}(?:are|will)(?: not|n['’]t) (?:be )?(?:kept|maintained"
             r"|supported|available|retained|hosted))"
         ),
-        "the data are not maintained, or old versions not kept",
-        ABOUT_DATA_NEGATIVE - {Objection.PLANNED},
+        note="the data are not maintained, or old versions not kept",
+        example="The dataset is no longer maintained.",
+        voided_by=ABOUT_DATA_NEGATIVE - {Objection.PLANNED},
         unless=cue_pattern(r"(?:technical support|websites?|code|repository|paper|leaderboard)"),
     ),
 )
@@ -289,8 +304,8 @@ RECORD_RULES: Final = (
 PURPOSE_RULES: Final = (
     CueRule(
         PURPOSE,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:(?:is|are|was|were) (?:\w+ )?(?:intended|meant|designed|suitable) (?:only |solely |primarily "
             r"|to be used )?"
             r"(?:for|to)\b|intended (?:use|purpose|usage|uses)\b|(?:should|must|may|can|is to"
@@ -300,14 +315,15 @@ PURPOSE_RULES: Final = (
             r"|recommended (?:for|uses?)\b"
             r"|to be used (?:only|solely|exclusively) (?:for|in)\b)"
         ),
-        "what the data are meant for",
-        ABOUT_DATA - {Objection.SUPPOSED},
+        note="what the data are meant for",
+        example="The corpus is intended for research on speech.",
+        voided_by=ABOUT_DATA - {Objection.SUPPOSED},
         facet=INTENDED_USE,
     ),
     CueRule(
         PURPOSE,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:(?:should|must|may|shall|can|do|are|is|be)(?: not|not|n['’]t) (?:\w+ ){0,3}?(?:be )?"
             r"(?:used?|employed|deployed|applied|relied) (?:as|for|to|in|by|on|on as)\b"
             r"|cannot be used (?:for|to|in|as)\b|not (?:intended|meant|suitable|appropriate) (?:for|to)\b"
@@ -316,34 +332,37 @@ PURPOSE_RULES: Final = (
             r"|discouraged"
             r"|not (?:allowed|permitted))|(?:prohibited|discouraged|forbidden) (?:use|uses|for|to use)\b)"
         ),
-        "what the data must not be used for",
-        ABOUT_DATA_NEGATIVE - {Objection.SUPPOSED},
+        note="what the data must not be used for",
+        example="The images must not be used for face recognition.",
+        voided_by=ABOUT_DATA_NEGATIVE - {Objection.SUPPOSED},
         unless=cue_pattern(r"(?:training set|for training|test set|as evidence|considered)"),
         facet=EXCLUDED_USE,
     ),
     CueRule(
         PURPOSE,
-        True,
-        cue_pattern(
+        value=True,
+        pattern=cue_pattern(
             r"(?:agree(?:s|d|ing)?|agreement|undertakes?|sign(?:s|ed|ing)?|accept(?:s|ing)?)\b.{0,80}\b"
             r"(?:only|solely|exclusively|restricted to|limited to)\b.{0,60}\b(?:purposes?|research|use|uses)\b"
             r"|(?:agree(?:s|d|ing)?|agreement)\b.{0,60}\b(?:use|used)\b.{0,40}\b(?:only|solely|exclusively) (?:for"
             r"|in)\b"
         ),
-        "an agreement ties the use to purposes",
-        _STANDING_AGREEMENT,
+        note="an agreement ties the use to purposes",
+        example="Users agree to use the data only for research purposes.",
+        voided_by=_STANDING_AGREEMENT,
         unless=cue_pattern(r"(?:licen[cs]e|creative commons|cc[ -]by)"),
     ),
     CueRule(
         PURPOSE,
-        False,
-        cue_pattern(
+        value=False,
+        pattern=cue_pattern(
             r"(?:(?:(?:can|may) be used|use(?:d)?|free to use) (?:\w+ ){0,4}for (?:any(?: \w+)? purposes?|whatever)\b"
             r"|(?:originally|initially) (?:collected|gathered|created|produced) for (?:another|a different"
             r"|other) purposes?)"
         ),
-        "any purpose is allowed, or data of another purpose are reused",
-        ABOUT_DATA - {Objection.SUPPOSED},
+        note="any purpose is allowed, or data of another purpose are reused",
+        example="The data may be used for any purpose.",
+        voided_by=ABOUT_DATA - {Objection.SUPPOSED},
         unless=cue_pattern(r"(?:licen[cs]\w*|public domain|copyright|cc0|compatib\w+|consent|waive\w*)"),
     ),
 )

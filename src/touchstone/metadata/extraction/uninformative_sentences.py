@@ -19,6 +19,7 @@ _INSTRUCTION: Final = re.compile(
     r")",
     re.IGNORECASE,
 )
+# "For more information, see the paper", "Please refer to the website".
 _REFERENCE_ELSEWHERE: Final = re.compile(
     r"^\W*(?:for (?:more|further|additional|detailed|any|full) (?:information|details?|explanations?)\b|"
     r"(?:please|pls|kindly)?,? ?(?:refer|see|check|read|visit|consult|look|cf\.?)\b"

@@ -1,4 +1,8 @@
-"""The builder of a `DatasetDocument`, and further helpers that all readers share."""
+"""The builder of a `DatasetDocument`, and further helpers that all readers share.
+
+A reader passes the values of a document to the setters of the builder as it finds them. The builder checks their types
+and bounds, and lists what it does not accept as rejected, so that a single bad value never spoils a whole dataset.
+"""
 
 import math
 from collections.abc import Callable, Container, Iterable, Mapping
@@ -15,7 +19,7 @@ from touchstone.metadata.parsing import DocumentError, escape_pointer
 from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.prose import shorten, summarize, tidy_name
 
-# File loaders of the Hugging Face hub, such as `csv`. They have cards but are not datasets.
+# File loaders of the Hugging Face hub. They have cards and Croissant descriptions, but are not datasets.
 LOADER_NAMES: Final = frozenset(
     {"arrow", "audiofolder", "csv", "generator", "imagefolder", "json", "pandas", "parquet", "sql", "text",
      "videofolder", "webdataset", "xml"}
@@ -35,7 +39,8 @@ MAX_LICENCE_LENGTH: Final = 200
 class DocumentBuilder:
     """A `DatasetDocument` under construction.
 
-    Every number and flag in the record is supported by a claim with a quote from the document.
+    Every number and flag in the record is supported by a claim with a quote from the document. The attributes are those
+    of `DatasetDocument`, except for `metadata`, which becomes a member of the record.
     """
 
     standard: str
@@ -50,9 +55,9 @@ class DocumentBuilder:
 
     @property
     def names(self) -> list[str]:
-        """The names under which texts may mention the dataset: its name, and the end of its key."""
-        key_end = self.key.rstrip("/").rsplit("/", 1)[-1]
-        return [name for name in (self.record.get("dataset_name"), key_end) if name]
+        """The names under which texts may mention the dataset: its name, and the last step of its key."""
+        last_step = self.key.rstrip("/").rsplit("/", 1)[-1]
+        return [name for name in (self.record.get("dataset_name"), last_step) if name]
 
     def set_name(self, *candidates: Any) -> None:
         """Set the name of the dataset to the first candidate that is a string and not a placeholder."""
@@ -96,9 +101,9 @@ class DocumentBuilder:
         licence = combine_licences(text for text in texts if isinstance(text, str))
         if licence is not None:
             # Some catalogs put a whole agreement here. The complete text is still available in the unmapped fields.
-            words = shorten(licence.text, MAX_LICENCE_LENGTH)
-            self.metadata["licence"] = licence.spdx or words
-            self.metadata["licence_text"] = words
+            wording = shorten(licence.text, MAX_LICENCE_LENGTH)
+            self.metadata["licence"] = licence.spdx or wording
+            self.metadata["licence_text"] = wording
         return licence
 
     def set_metadata(self, name: str, value: Any) -> None:
@@ -126,12 +131,14 @@ class DocumentBuilder:
 
         Args:
             members: the members of the object.
-            represented: the names of members that are left out if the record has their exact values.
+            represented: the names of members that an export writes from the record. They are only stored if the record
+                has another value, for example because a long name was cut.
             location: the JSON pointer of the object.
         """
-        texts = (self.key, *self.record.values(), *self.metadata.values())
+        stored_values = (self.key, *self.record.values(), *self.metadata.values())
         for name, value in members.items():
-            if name not in represented or value not in texts:
+            is_in_record = name in represented and value in stored_values
+            if not is_in_record:
                 self.unmapped[f"{location}/{escape_pointer(str(name))}"] = value
 
     def keep_context(self, context: Any) -> None:
@@ -156,6 +163,7 @@ class DocumentBuilder:
             self.record["dataset_name"] = self.key
         if self.metadata:
             self.record["metadata"] = self.metadata
+
         return DatasetDocument(
             standard=self.standard,
             standard_version=self.standard_version,
@@ -200,11 +208,14 @@ def pointer(*steps: str | int) -> str:
 
 
 def list_of_strings(value: Any) -> list[str]:
-    """Return the non-blank strings in a value, which may be a string, a list or a mapping of lists."""
+    """Return the non-blank strings in a value, which may be a string, a list, or an object of strings and lists.
+
+    The result is empty for any other value. Hugging Face cards have objects: `license: {default: [mit, cc-by-4.0]}`.
+    """
     if isinstance(value, str):
         return [value] if value.strip() else []
     if isinstance(value, Mapping):
-        value = list(chain.from_iterable(list_of_strings(members) for members in value.values()))
+        return list(chain.from_iterable(list_of_strings(member) for member in value.values()))
     if not isinstance(value, list):
         return []
     return [member for member in value if isinstance(member, str) and member.strip()]
@@ -218,7 +229,10 @@ def objects_of(value: Any) -> list[Mapping[str, Any]]:
 
 
 def parse_number(value: Any) -> int | float | None:
-    """Convert a value such as `"32561.0"` to a number, an integer if possible, or return None."""
+    """Convert a number, or a string such as `"32561.0"`, to an integer if possible, or else to a float.
+
+    The result is None for flags, infinities, and everything that is no number.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -234,8 +248,9 @@ def parse_number(value: Any) -> int | float | None:
 
 def parse_year(value: Any) -> int | None:
     """Return the year at the start or end of a date (`2014-04-06`, `6/30/1988`), or None."""
-    text = str(value).strip()
-    for digits in (text[:4], text[-4:]):
-        if digits.isdigit() and len(digits) == 4 and FIRST_YEAR <= int(digits) <= LAST_YEAR:
-            return int(digits)
+    date = str(value).strip()
+    for candidate in (date[:4], date[-4:]):
+        has_four_digits = candidate.isdigit() and len(candidate) == 4
+        if has_four_digits and FIRST_YEAR <= int(candidate) <= LAST_YEAR:
+            return int(candidate)
     return None

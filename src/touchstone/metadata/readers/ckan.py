@@ -1,4 +1,8 @@
-"""CKAN: replies of `package_show` for one dataset, and of `package_search` and lists of packages for several."""
+"""Replies of the Action API (version 3) of CKAN, the software of many open data portals.
+
+CKAN calls a dataset a package. A reply of `package_show` describes one, and a reply of `package_search` or a list of
+packages describes several.
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -14,9 +18,12 @@ from touchstone.metadata.readers.builder import DocumentBuilder, objects_of, par
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "ckan"
-REPRESENTED: Final = ("title", "notes")
+# The record contains these fields as they are, so they are not stored a second time.
+REPRESENTED_FIELDS: Final = ("title", "notes")
+# Every package has these two members, but Data Packages have them as well. A package also has a member that only CKAN
+# uses.
 PACKAGE_FIELDS: Final = frozenset({"name", "resources"})
-OWN_FIELDS: Final = frozenset(
+CKAN_FIELDS: Final = frozenset(
     {"notes", "owner_org", "license_id", "num_resources", "metadata_created", "metadata_modified"}
 )
 
@@ -34,7 +41,8 @@ def is_error(source: SourceDocument) -> bool:
 def find_packages(data: Any) -> list[tuple[Mapping[str, Any], str]]:
     """Return the packages in a CKAN reply with their JSON pointers.
 
-    CKAN calls a dataset a package. A reply contains a single package, a list of packages, or search results.
+    A reply contains a single package, a list of packages, or search results. Saved replies may lack the outermost
+    object.
     """
     location = ""
     if isinstance(data, Mapping) and "result" in data:
@@ -51,7 +59,7 @@ def find_packages(data: Any) -> list[tuple[Mapping[str, Any], str]]:
 
 def is_package(entry: Any) -> bool:
     """Return whether an object is a CKAN package: it has resources and fields specific to CKAN."""
-    return isinstance(entry, Mapping) and set(entry) >= PACKAGE_FIELDS and bool(OWN_FIELDS & set(entry))
+    return isinstance(entry, Mapping) and set(entry) >= PACKAGE_FIELDS and not CKAN_FIELDS.isdisjoint(entry)
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
@@ -90,41 +98,56 @@ def read_package(source: SourceDocument, package: Mapping[str, Any], location: s
         builder.add_warning(f"CKAN state: {package['state']}")
 
     # Keep everything else as it is, so that an export can repeat it.
-    builder.keep_unmapped(package, REPRESENTED)
+    builder.keep_unmapped(package, REPRESENTED_FIELDS)
     return builder.build()
 
 
 def names_of(entries: Any) -> list[str]:
-    """Return the display names of tags or groups."""
-    names = []
-    for entry in entries if isinstance(entries, list) else []:
-        candidates = (
-            [entry.get(name) for name in ("display_name", "title", "name")] if isinstance(entry, Mapping) else [entry]
-        )
-        names.extend([name for name in candidates if isinstance(name, str) and name.strip()][:1])
-    return names
+    """Return the display names of tags or groups, which are strings or objects."""
+    if not isinstance(entries, list):
+        return []
+    names = [_name_of(entry) for entry in entries]
+    return [name for name in names if name is not None]
+
+
+def _name_of(entry: Any) -> str | None:
+    """Return the display name of a tag or group, or None if it has none."""
+    candidates = [entry]
+    if isinstance(entry, Mapping):
+        candidates = [entry.get(name) for name in ("display_name", "title", "name")]
+    return next((name for name in candidates if isinstance(name, str) and name.strip()), None)
 
 
 def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], location: str) -> None:
     """Add the licence, and whether the data are public."""
-    licence = builder.set_licence(licence_words(package))
+    licence_name = find_licence_name(package)
+    licence = builder.set_licence([licence_name])
     restriction = find_access_restriction(str(package.get("notes") or ""), builder.names)
     if package.get("private") is True:
         builder.add_claim(Claim("is_public", False, "true", f"{location}/private", field="private"))
     elif restriction is not None:
         builder.add_claim(Claim("is_public", False, restriction, f"{location}/notes", field="notes"))
-    elif licence is not None and licence.is_open:
-        quote = licence_words(package)[0]
-        builder.add_claim(Claim("is_public", True, quote, location, field="license", note="an open licence"))
+    elif licence_name is not None and licence is not None and licence.is_open:
+        builder.add_claim(Claim("is_public", True, licence_name, location, field="license", note="an open licence"))
 
 
-def licence_words(package: Mapping[str, Any]) -> list[str]:
-    """Return the best name of the licence, or an empty list: one with an SPDX expression, or otherwise its title."""
+def find_licence_name(package: Mapping[str, Any]) -> str | None:
+    """Return the name of the licence that says most about it, or None if the package has none.
+
+    The identifier and the address often mean nothing outside the portal, like "notspecified" or "fr-lo", unless an SPDX
+    expression is known for them. Otherwise the title is preferred.
+    """
     values = [package.get(name) for name in ("license_id", "license_title", "license_url")]
-    licence_names = [value for value in values if isinstance(value, str) and not is_placeholder(value)]
-    recognized_names = [name for name in licence_names if normalize_licence(name).spdx is not None]
-    # The title comes second among the fields.
-    return recognized_names[:1] or licence_names[1:2] or licence_names[:1]
+    names = [value for value in values if isinstance(value, str) and not is_placeholder(value)]
+    for name in names:
+        if normalize_licence(name).spdx is not None:
+            return name
+
+    # The title is the second name, unless the identifier or the title is missing.
+    has_several_names = len(names) > 1
+    if has_several_names:
+        return names[1]
+    return names[0] if names else None
 
 
 def add_year(builder: DocumentBuilder, package: Mapping[str, Any], location: str) -> None:
@@ -145,16 +168,16 @@ def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], loc
     if isinstance(organization, Mapping):
         publisher = organization.get("title") or organization.get("name")
 
-    responsible_by_field = {
+    party_by_field = {
         "maintainer": package.get("maintainer"),
         "maintainer_email": package.get("maintainer_email"),
         "organization": publisher,
     }
-    for field, responsible in responsible_by_field.items():
-        if isinstance(responsible, str) and responsible.strip() and not is_placeholder(responsible):
+    for field, party in party_by_field.items():
+        if isinstance(party, str) and party.strip() and not is_placeholder(party):
+            place = f"{location}/{field}"
             note = f"a named {field}"
-            claim = Claim("accountability_defined", True, responsible, f"{location}/{field}", field=field, note=note)
-            builder.add_claim(claim)
+            builder.add_claim(Claim("accountability_defined", True, party, place, field=field, note=note))
             return
 
 
@@ -169,12 +192,15 @@ def add_prose_fields(builder: DocumentBuilder, package: Mapping[str, Any]) -> No
     """Add the portal's additional fields and the descriptions of files as prose for the extractor."""
     for extra in objects_of(package.get("extras")):
         text = extra.get("value")
+        # A single word is a code or a date, but no prose.
         has_several_words = isinstance(text, str) and " " in text.strip()
         if has_several_words:
             builder.add_prose(("extras", str(extra.get("key"))), text)
 
     resources = package.get("resources")
-    for index, resource in enumerate(resources if isinstance(resources, list) else []):
+    if not isinstance(resources, list):
+        return
+    for index, resource in enumerate(resources):
         if isinstance(resource, Mapping):
             name = str(resource.get("name") or index)
             builder.add_prose(("resources", name), resource.get("description"))

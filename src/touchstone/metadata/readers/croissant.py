@@ -1,4 +1,8 @@
-"""Croissant 0.8 to 1.1, including all spellings of the vocabulary for responsible AI."""
+"""Croissant, a format of MLCommons that extends schema.org with the tables and files of a dataset.
+
+This module reads versions 0.8 to 1.1 and the vocabulary for responsible AI (RAI 1.0), in all spellings that its drafts
+and editors have used. The fields of that vocabulary contain prose, which is returned as sections for the extractor.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,7 +27,7 @@ RAI_FIELDS: Final = (
     "dataManipulationProtocol", "dataPreprocessingProtocol", "dataReleaseMaintenancePlan", "dataSocialImpact",
     "dataUseCases", "machineAnnotationTools", "personalSensitiveInformation",
 )  # fmt: skip
-# Spellings of drafts, editors and authors for the same fields.
+# Spellings of the same fields in drafts, editors and documents: in lower case, and without anything but letters.
 RAI_SPELLINGS: Final = {
     "annotationperitem": "annotationsPerItem",
     "annotationplatform": "dataAnnotationPlatform",
@@ -63,11 +67,12 @@ RAI_SPELLINGS: Final = {
 # Lookup of a field by its name in lower case.
 _CANONICAL: Final = {name.lower(): name for name in RAI_FIELDS}
 _TEMPORAL_TYPES: Final = ("Date", "DateTime", "Time")
+# The types of record sets that are no tables of the dataset: the list of its splits, or of the values of a column.
 _AUXILIARY_TYPES: Final = ("Split", "Enumeration")
 
 
 def detect(source: SourceDocument) -> bool:
-    """Return whether a document is a Croissant description, a format of MLCommons that extends schema.org."""
+    """Return whether a document is a Croissant description."""
     if not source.members:
         return False
 
@@ -117,7 +122,7 @@ def find_version(members: Mapping[str, Any]) -> str:
 def add_record_sets(
     builder: DocumentBuilder, resolver: NameResolver, members: Mapping[str, Any], location: str
 ) -> None:
-    """Add the number of fields, the split and temporal fields from the record sets.
+    """Add the number of columns, temporal columns, and whether the data are split, from the record sets.
 
     A record set is a table of the dataset, a list of its splits, or another auxiliary list.
     """
@@ -133,12 +138,14 @@ def add_record_sets(
         record_set_members = resolver.members(record_set)
         types = types_of(resolver, record_set_members)
         if "Split" in types:
-            type_names = list_of_strings(record_set_members["dataType"])
-            quote = next(text for text in type_names if text.endswith("Split"))
+            stated_types = list_of_strings(record_set_members["dataType"])
+            quote = next(text for text in stated_types if text.endswith("Split"))
             builder.add_claim(Claim("is_split", True, quote, f"{location}/recordSet", field="recordSet.dataType"))
 
-        is_auxiliary = not set(types).isdisjoint(_AUXILIARY_TYPES)
-        if not is_auxiliary and not record_set_members.get("isEnumeration"):
+        has_auxiliary_type = not set(types).isdisjoint(_AUXILIARY_TYPES)
+        # Versions before 1.0 mark the values of a column with this flag instead of a type.
+        is_enumeration = bool(record_set_members.get("isEnumeration"))
+        if not has_auxiliary_type and not is_enumeration:
             tables.append(fields_of(resolver, record_set_members))
 
     largest_table = max(tables, key=len, default=[])
@@ -146,19 +153,17 @@ def add_record_sets(
         add_fields(builder, resolver, largest_table, f"{location}/recordSet")
 
 
-def types_of(resolver: NameResolver, parts: Mapping[str, Any]) -> list[str]:
+def types_of(resolver: NameResolver, members: Mapping[str, Any]) -> list[str]:
     """Return the data types of a record set or field without prefixes."""
-    return [resolver.normalize(text).rsplit("/", 1)[-1] for text in list_of_strings(parts.get("dataType"))]
+    return [resolver.normalize(text).rsplit("/", 1)[-1] for text in list_of_strings(members.get("dataType"))]
 
 
-def fields_of(resolver: NameResolver, parts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the fields of a record set."""
-    fields = parts.get("field")
-    return [
-        resolver.members(field)
-        for field in (fields if isinstance(fields, list) else [fields])
-        if isinstance(field, Mapping)
-    ]
+def fields_of(resolver: NameResolver, record_set: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the members of each field of a record set."""
+    fields = record_set.get("field")
+    if not isinstance(fields, list):
+        fields = [fields]
+    return [resolver.members(field) for field in fields if isinstance(field, Mapping)]
 
 
 def add_fields(builder: DocumentBuilder, resolver: NameResolver, fields: list[dict[str, Any]], location: str) -> None:
@@ -190,13 +195,19 @@ def add_responsible_ai_sections(builder: DocumentBuilder, node: Mapping[str, Any
 
 
 def responsible_ai_field(name: str) -> str | None:
-    """Return the canonical name of a field for responsible AI, or None if the name is not in the vocabulary."""
+    """Return the name in version 1.0 of a field for responsible AI, or None if a name does not mean such a field.
+
+    Args:
+        name: the name of a member as `NameResolver` returns it, such as `rai:data_biases` or `dataBiases`.
+    """
     local_name = name.removeprefix("rai:")
     key = re.sub(r"[^a-z]", "", local_name.lower())
     if key in _CANONICAL:
         return _CANONICAL[key]
-    # Spellings such as "bias" are ordinary words, so they count only with a prefix.
-    if key in RAI_SPELLINGS and (name.startswith("rai:") or key.startswith("data")):
+
+    # Other spellings, such as "bias" or "collection", are ordinary words, so they count only with a prefix.
+    has_prefix = name.startswith("rai:")
+    if key in RAI_SPELLINGS and (has_prefix or key.startswith("data")):
         return RAI_SPELLINGS[key]
     # A later version may add fields, which keep their own names.
-    return local_name if name.startswith("rai:") else None
+    return local_name if has_prefix else None

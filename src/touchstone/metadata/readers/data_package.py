@@ -1,5 +1,6 @@
-"""Data Packages: `datapackage.json` with resources, their schemas, licences, sources and contributors.
+"""Data Packages, versions 1 and 2 of the standard (datapackage.org), and their earlier drafts.
 
+A `datapackage.json` lists resources, usually CSV files, with their schemas, licences, sources and contributors.
 A package with one table is one dataset. A package with several resources that have titles or descriptions of their own
 is a collection, and each of its resources is a dataset.
 """
@@ -26,23 +27,30 @@ from touchstone.metadata.readers.builder import (
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "data_package"
-REPRESENTED: Final = ("title", "description")
+# The record contains these fields as they are, so they are not stored a second time.
+REPRESENTED_FIELDS: Final = ("title", "description")
 TEMPORAL_TYPES: Final = ("date", "datetime", "time", "year", "yearmonth")
 ACCOUNTABLE_ROLES: Final = ("maintainer", "publisher", "curator", "contact", "wrangler")
 FILE_NAME: Final = "datapackage.json"
 README: Final = "README.md"
 README_FIELD: Final = f"#{README}"
-_RESOURCE_POINTER: Final = re.compile(r"/resources/\d+/([^/]+)")
+# The path of a member of a resource, such as "/resources/3/description". The resource itself, "/resources/3", does not
+# match.
+_RESOURCE_POINTER: Final = re.compile(r"/resources/\d+/(?P<name>[^/]+)")
 
 
 def detect(source: SourceDocument) -> bool:
     """Return whether a document is a Data Package: it lists resources with paths or data."""
     resources = source.members.get("resources")
-    if not isinstance(resources, list) or "license_id" in source.members:
+    if not isinstance(resources, list):
         return False
-    is_named = source.path.name == FILE_NAME or "data-package" in str(source.members.get("profile"))
-    has_data = any(isinstance(part, Mapping) and {"path", "data", "url"} & set(part) for part in resources)
-    return is_named or has_data
+    # Packages of CKAN also have resources with addresses, but only they have the identifier of a licence.
+    if "license_id" in source.members:
+        return False
+
+    is_called_package = source.path.name == FILE_NAME or "data-package" in str(source.members.get("profile"))
+    has_data = any(not {"path", "data", "url"}.isdisjoint(resource) for resource in objects_of(resources))
+    return is_called_package or has_data
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
@@ -84,20 +92,21 @@ def read_package(source: SourceDocument, resources: list[Mapping[str, Any]]) -> 
     add_accountability(builder, package)
 
     # Keep everything else as it is, so that an export can repeat it.
-    builder.keep_unmapped(package, REPRESENTED)
+    builder.keep_unmapped(package, REPRESENTED_FIELDS)
     return builder.build()
 
 
 def add_readme(builder: DocumentBuilder, source: SourceDocument) -> None:
     """Add the prose of the README in the same folder."""
     readme = source.companion(README)
-    if readme is not None:
-        try:
-            builder.sections.extend(readme.markdown.sections)
-            builder.rejected.extend(readme.markdown.rejected)
-            builder.unmapped[README_FIELD] = readme.text
-        except DocumentError as error:
-            builder.reject(README, error.code, **error.facts)
+    if readme is None:
+        return
+    try:
+        builder.sections.extend(readme.markdown.sections)
+        builder.rejected.extend(readme.markdown.rejected)
+        builder.unmapped[README_FIELD] = readme.text
+    except DocumentError as error:
+        builder.reject(README, error.code, **error.facts)
 
 
 def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: int) -> DatasetDocument:
@@ -134,8 +143,12 @@ def resource_path(name: str) -> tuple[str, ...]:
 
 def imported_resource(unmapped: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members of the resource if the dataset was imported from a collection, or an empty dictionary."""
-    matches = [(_RESOURCE_POINTER.fullmatch(pointer), value) for pointer, value in unmapped.items()]
-    return {unescape_pointer(match.group(1)): value for match, value in matches if match is not None}
+    members: dict[str, Any] = {}
+    for location, value in unmapped.items():
+        match = _RESOURCE_POINTER.fullmatch(location)
+        if match is not None:
+            members[unescape_pointer(match["name"])] = value
+    return members
 
 
 def imported_sections(sections: tuple[Section, ...], unmapped: Mapping[str, Any]) -> tuple[Section, ...]:
@@ -150,13 +163,17 @@ def imported_sections(sections: tuple[Section, ...], unmapped: Mapping[str, Any]
     """
     resource = imported_resource(unmapped)
     if resource:
-        name = str(resource.get("name") or resource.get("path") or 0)
         description = resource.get("description")
-        return (Section(resource_path(name), description, is_structured=True),) if isinstance(description, str) else ()
+        if not isinstance(description, str):
+            return ()
+        name = str(resource.get("name") or resource.get("path") or 0)
+        return (Section(resource_path(name), description, is_structured=True),)
 
     readme = unmapped.get(README_FIELD)
+    if not isinstance(readme, str):
+        return sections
     try:
-        return (*sections, *read_markdown(readme).sections) if isinstance(readme, str) else sections
+        return (*sections, *read_markdown(readme).sections)
     except DocumentError:
         return sections
 
@@ -188,10 +205,10 @@ def add_shared_values(
     builder.set_metadata("tags", keywords)
     builder.set_terms("domain", known_domains(keywords))
     if licence is not None and licence.is_open:
+        # The wordings of several licences are joined by semicolons. The quote is the first of them.
         quote = licence.text.split("; ")[0]
-        builder.add_claim(
-            Claim("is_public", True, quote, f"{location}/licenses", field="licenses", note="an open licence")
-        )
+        note = "an open licence"
+        builder.add_claim(Claim("is_public", True, quote, f"{location}/licenses", field="licenses", note=note))
 
     date = members.get("created")
     year = parse_year(date[:4]) if isinstance(date, str) else None
@@ -221,23 +238,22 @@ def add_table(builder: DocumentBuilder, resource: Mapping[str, Any], location: s
         return
 
     quote = str(columns[0].get("name"))
-    fields_location = f"{location}/schema/fields"
+    place = f"{location}/schema/fields"
     note = "no target is named"
-    builder.add_claim(Claim("features_number", len(columns), quote, fields_location, field="schema.fields", note=note))
-    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, fields_location, field="schema.fields"))
+    builder.add_claim(Claim("features_number", len(columns), quote, place, field="schema.fields", note=note))
+    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, place, field="schema.fields"))
 
     for column in columns:
-        if column.get("type") in TEMPORAL_TYPES:
-            builder.add_claim(
-                Claim("has_temporal_factors", True, str(column["type"]), fields_location, field="schema.fields.type")
-            )
+        column_type = column.get("type")
+        if column_type in TEMPORAL_TYPES:
+            builder.add_claim(Claim("has_temporal_factors", True, column_type, place, field="schema.fields.type"))
             return
 
 
 def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
     """Claim accountability if a contributor has a role such as maintainer or publisher.
 
-    An author or a creator is not enough.
+    An author is not enough, because authors do not necessarily maintain their data.
     """
     for contributor in objects_of(package.get("contributors")):
         roles = [role.lower() for role in list_of_strings(contributor.get("role") or contributor.get("roles"))]

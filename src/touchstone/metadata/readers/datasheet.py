@@ -1,8 +1,7 @@
-"""Markdown datasheets: questions or topics as headings, answers as prose."""
+"""Datasheets for Datasets (Gebru et al., 2021) in Markdown: questions or topics as headings, answers as prose."""
 
 import re
 from collections.abc import Container, Iterator
-from pathlib import PurePosixPath
 from typing import Final
 
 from touchstone.core.vocabulary import vocabulary_key
@@ -22,14 +21,25 @@ TOPICS: Final = frozenset(
      "recommended-post-processing", "funding", "licence", "license", "datasheet-authors", "citation-guidelines"}
 )  # fmt: skip
 TITLE: Final = re.compile(r"\bdata ?sheet\b", re.IGNORECASE)
+# Matches the beginning of "Datasheet for the Street Signs" and of "Data sheet: Street Signs", but not of "Datasheets".
 TITLE_PREFIX: Final = re.compile(r"^data ?sheet(?:\s+(?:for|of)\b|\s*[:\u2013-])\s*(?:the\b\s*)?", re.IGNORECASE)
+# Matches "contains 12,500 recordings", but not "contains 12 speakers", which are no instances.
 INSTANCE_COUNT: Final = re.compile(
-    r"contains `?(\d[\d,]*)`? (?:clips|recordings|instances|records|rows|images|samples)\b"
+    r"contains `?(?P<count>\d[\d,]*)`? (?:clips|recordings|instances|records|rows|images|samples)\b"
 )
 _TRAIN: Final = re.compile(r"\btrain\b", re.IGNORECASE)
 _TEST: Final = re.compile(r"\btest\b", re.IGNORECASE)
 LICENCE_HEADINGS: Final = frozenset({"licence", "license", "licensing", "licensing-information"})
 SPLIT_HEADINGS: Final = frozenset({"data-splits-for-modelling", "data-splits", "splits"})
+# Keys for the parts of a datasheet outside its front matter. No JSON pointer starts with "#".
+BODY: Final = "#body"
+UNPARSED_FRONT_MATTER: Final = "#head"
+# A longer section is a whole agreement instead of the name of a licence.
+MAX_LICENCE_NAME_LENGTH: Final = 60
+_LINK_LABEL: Final = re.compile(r"\[([^\]]{1,80})\]\(")
+_LINK_ADDRESS: Final = re.compile(r"\]\((https?://[^)\s]{1,200})\)")
+# How the labels and addresses of links to licences begin, unlike "LICENSE.md" or "see below".
+_LICENCE_LINK: Final = re.compile(r"cc|creative|apache|mit\b|http", re.IGNORECASE)
 
 
 def detect(source: SourceDocument) -> bool:
@@ -40,9 +50,10 @@ def detect(source: SourceDocument) -> bool:
     if source.suffix not in (".md", ".markdown"):
         return False
     headings = {vocabulary_key(section.path[-1]) for section in source.markdown.sections if section.path}
-    has_title = TITLE.search(source.text[:1000]) is not None
     topics = headings & TOPICS
-    return len(topics) >= 2 or (has_title and bool(topics))
+    is_called_datasheet = TITLE.search(source.text[:1000]) is not None
+    required_topics = 1 if is_called_datasheet else 2
+    return len(topics) >= required_topics
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument]:
@@ -65,16 +76,16 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
         builder.set_description(sections[0].text)
     add_counts_and_splits(builder, sections)
     add_licence_and_access(builder, source)
-    builder.unmapped["#body"] = source.markdown.body
+    builder.unmapped[BODY] = source.markdown.body
     yield builder.build()
 
 
 def key_of(source: SourceDocument) -> str:
     """Return the identifier of a datasheet: its folder, and its file name unless it is a generic one."""
-    path = PurePosixPath(source.path)
-    if path.stem.lower() in ("readme", "datasheet", "index"):
-        return path.parent.name
-    return f"{path.parent.name}/{path.stem}" if path.parent.name else path.stem
+    file_name = source.path.stem
+    if file_name.lower() in ("readme", "datasheet", "index"):
+        return source.folder
+    return f"{source.folder}/{file_name}" if source.folder else file_name
 
 
 def keep_front_matter(builder: DocumentBuilder, source: SourceDocument) -> None:
@@ -90,7 +101,7 @@ def keep_front_matter(builder: DocumentBuilder, source: SourceDocument) -> None:
         head = parse_yaml(front_matter)
     except DocumentError as error:
         builder.reject("YAML head", error.code, **error.facts)
-        builder.unmapped["#head"] = front_matter
+        builder.unmapped[UNPARSED_FRONT_MATTER] = front_matter
     else:
         builder.rejected.extend(head.rejected)
         if isinstance(head.data, dict):
@@ -98,7 +109,7 @@ def keep_front_matter(builder: DocumentBuilder, source: SourceDocument) -> None:
 
 
 def add_counts_and_splits(builder: DocumentBuilder, sections: tuple[Section, ...]) -> None:
-    """Add the number of instances, and the claim that the data are split, each from the first section with it."""
+    """Add the number of instances and whether the data are split, each from the first section that states it."""
     for section in sections:
         _add_instance_count(builder, section)
         _add_split_claim(builder, section)
@@ -110,7 +121,7 @@ def _add_instance_count(builder: DocumentBuilder, section: Section) -> None:
     if match is None or "instances_number" in builder.record:
         return
 
-    count = parse_number(match.group(1).replace(",", ""))
+    count = parse_number(match["count"].replace(",", ""))
     if isinstance(count, int):
         builder.add_claim(Claim("instances_number", count, match.group(0), _location(section)))
 
@@ -122,7 +133,8 @@ def _add_split_claim(builder: DocumentBuilder, section: Section) -> None:
 
     test_match = _TEST.search(section.text)
     if _TRAIN.search(section.text) and test_match:
-        builder.add_claim(Claim("is_split", True, test_match.group(0), _location(section)))
+        quote = test_match.group(0)
+        builder.add_claim(Claim("is_split", True, quote, _location(section)))
 
 
 def _has_heading(section: Section, vocabulary_keys: Container[str]) -> bool:
@@ -140,29 +152,29 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument) -> 
 
     An access restriction anywhere in the datasheet takes precedence over an open licence.
     """
-    access: Claim | None = None
-    for section in source.markdown.sections:
-        is_about_licence = bool(section.path) and vocabulary_key(section.path[-1]) in LICENCE_HEADINGS
-        if not is_about_licence:
-            continue
-
-        quote = find_licence(section.text)
-        licence = builder.set_licence([quote or plain_text(section.text)])
-        if quote is not None and licence is not None and licence.is_open:
+    access_claim: Claim | None = None
+    licence_section = next(
+        (section for section in source.markdown.sections if _has_heading(section, LICENCE_HEADINGS)), None
+    )
+    if licence_section is not None:
+        licence_name = find_licence_name(licence_section.text)
+        licence = builder.set_licence([licence_name or plain_text(licence_section.text)])
+        if licence_name is not None and licence is not None and licence.is_open:
             note = "an open licence, and no condition for access"
-            access = Claim("is_public", True, quote, " > ".join(section.path), note=note)
-        break
+            access_claim = Claim("is_public", True, licence_name, _location(licence_section), note=note)
 
     restriction = find_access_restriction(source.markdown.body, builder.names)
     if restriction is not None:
-        access = Claim("is_public", False, restriction, note="a condition for access is stated")
-    if access is not None:
-        builder.add_claim(access)
+        access_claim = Claim("is_public", False, restriction, note="a condition for access is stated")
+    if access_claim is not None:
+        builder.add_claim(access_claim)
 
 
-def find_licence(text: str) -> str | None:
+def find_licence_name(text: str) -> str | None:
     """Return the name of a licence in a section: a link in it, or the section itself if it is short, or None."""
-    for candidate in re.findall(r"\[([^\]]{1,80})\]\(", text) + re.findall(r"\]\((https?://[^)\s]{1,200})\)", text):
-        if re.match(r"(?i)cc|creative|apache|mit\b|http", candidate):
+    for candidate in (*_LINK_LABEL.findall(text), *_LINK_ADDRESS.findall(text)):
+        if _LICENCE_LINK.match(candidate):
             return str(candidate)
-    return text.strip() if len(text.strip()) <= 60 else None
+
+    licence_name = text.strip()
+    return licence_name if len(licence_name) <= MAX_LICENCE_NAME_LENGTH else None

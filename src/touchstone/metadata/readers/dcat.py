@@ -1,4 +1,9 @@
-"""DCAT catalogs and datasets: DCAT-US 1.1 and 3.0 in JSON, and DCAT-AP in JSON-LD, Turtle or RDF/XML."""
+"""Catalogs and datasets of open data portals in DCAT, the Data Catalog Vocabulary of the W3C.
+
+This module reads two of its profiles: DCAT-US 1.1 and 3.0, which portals of the United States publish as `data.json`,
+and DCAT-AP, which European portals publish as JSON-LD, Turtle or RDF/XML. Each dataset of a catalog, of its series and
+of nested catalogs is returned separately.
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -15,7 +20,8 @@ from touchstone.metadata.readers.schema_org import responsible_party
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "dcat"
-REPRESENTED: Final = ("title", "description")
+# The record contains these fields as they are, so they are not stored a second time.
+REPRESENTED_FIELDS: Final = ("title", "description")
 PROSE_FIELDS: Final = (
     "description",
     "rights",
@@ -26,10 +32,12 @@ PROSE_FIELDS: Final = (
     "accrualPeriodicity",
 )
 DOCUMENTATION_FIELDS: Final = ("landingPage", "describedBy", "references", "page", "documentation")
-# The three levels of access of DCAT-US, and the last steps of the addresses of DCAT-AP's access rights.
+# DCAT-US states the level of access as a word such as "restricted public". DCAT-AP states it as an address that ends in
+# a code: http://publications.europa.eu/resource/authority/access-right/NON_PUBLIC. Both are listed in lower case.
 OPEN_LEVELS: Final = frozenset({"public", "open"})
 CLOSED_LEVELS: Final = frozenset({"restricted public", "non-public", "restricted", "confidential", "non_public"})
-# The European Union's data themes, by the last steps of their addresses.
+# The domains for the data themes of the European Union, by the codes at the end of their addresses, as in
+# http://publications.europa.eu/resource/authority/data-theme/AGRI.
 DATA_THEMES: Final[Mapping[str, str]] = {
     "AGRI": "agriculture",
     "ECON": "economics",
@@ -41,30 +49,42 @@ DATA_THEMES: Final[Mapping[str, str]] = {
     "SOCI": "social science",
     "TRAN": "transportation",
 }
+# The types of nodes that are never parts of a dataset, although datasets may refer to them.
 STANDALONE_TYPES: Final = frozenset({"Catalog", "CatalogRecord", "DataService", "Dataset", "DatasetSeries"})
 MAX_NESTED_CATALOGS: Final = 20
 
 
 def detect(source: SourceDocument) -> bool:
-    """Return whether a document is a catalog or a dataset in the vocabulary of DCAT."""
+    """Return whether a document is a DCAT catalog or a graph with DCAT datasets."""
+    # A JSON Schema of DCAT-US contains all its names, but no dataset. A Data Package may also refer to a schema.
     if "$schema" in source.members:
         return False
 
     resolver = NameResolver(context_of(source.data))
-    members = resolver.members(source.members)
-    is_called_catalog = "Catalog" in resolver.types(members)
-    has_datasets = isinstance(members.get("dataset"), list | dict)
-    if has_datasets and (is_called_catalog or "conformsTo" in members):
-        return True
-    if is_called_catalog and "datasetSeries" in members:
-        return True
+    return is_catalog(resolver, source) or any(
+        is_dcat_dataset(resolver, node) for node, _location in resolver.nodes_of_type(source.data, "Dataset")
+    )
 
-    nodes_with_locations = resolver.nodes_of_type(source.data, "Dataset")
-    return any(is_dcat_dataset(resolver, node) for node, _location in nodes_with_locations)
+
+def is_catalog(resolver: NameResolver, source: SourceDocument) -> bool:
+    """Return whether a document is a DCAT catalog.
+
+    A catalog contains datasets or series of datasets. A member `dataset` alone is not enough, because descriptions in
+    other formats have one, too.
+    """
+    members = resolver.members(source.members)
+    has_datasets = isinstance(members.get("dataset"), list | dict)
+    if "Catalog" in resolver.types(members):
+        return has_datasets or "datasetSeries" in members
+    # DCAT-US 1.1 requires `conformsTo`, the address of its schema, but `@type` is optional.
+    return has_datasets and "conformsTo" in members
 
 
 def is_dcat_dataset(resolver: NameResolver, node: Mapping[str, Any]) -> bool:
-    """Return whether an object is a DCAT dataset, which has a title instead of the name of schema.org."""
+    """Return whether an object of the type `Dataset` is a DCAT dataset.
+
+    schema.org has a type of the same name, but its datasets have a `name` instead of a `title`.
+    """
     return "title" in resolver.members(node)
 
 
@@ -126,7 +146,7 @@ def catalog_datasets(
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a list as it is, None as an empty list, and any other value as a list of one."""
+    """Return a value as a list, because JSON-LD allows a single value in place of a list of one."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
@@ -137,18 +157,22 @@ def read_dataset(
 ) -> DatasetDocument:
     """Read the dataset of a node. `location` is the JSON pointer of the node."""
     members = resolver.tree(node)
+    identifier = text_of(members.get("identifier"))
     title = text_of(members.get("title"))
     address = text_of(members.get("@id"))
     if address is not None and address.startswith("_:"):
         address = None  # the name of a blank node is only valid inside the document
-    key = text_of(members.get("identifier")) or address or title
+    key = identifier or address or title
     if not key:
         raise DocumentError("no_identifier", place=location)
 
     builder = DocumentBuilder(STANDARD, key=key, standard_version=find_version(resolver, source))
-    builder.rejected.extend([*source.rejected, *resolver.rejected] if location in ("", "/dataset/0") else [])
-    if text_of(members.get("identifier")) is None:
-        builder.rejected.append(RejectedPart(f"{location}/identifier", "missing_identifier", {"used_instead": key}))
+    is_first_dataset = location in ("", "/dataset/0")
+    if is_first_dataset:
+        # Errors of the whole document are listed once.
+        builder.rejected.extend([*source.rejected, *resolver.rejected])
+    if identifier is None:
+        builder.reject(f"{location}/identifier", "missing_identifier", used_instead=key)
     builder.set_name(title, key)
     builder.set_description(text_of(members.get("description")))
     builder.set_metadata("url", address_of(members.get("landingPage")) or address)
@@ -157,8 +181,9 @@ def read_dataset(
 
     keywords = texts_of(members.get("keyword"))
     builder.set_metadata("tags", keywords)
-    themes = theme_words(members.get("theme"))
+    themes = theme_labels(members.get("theme"))
     builder.set_terms("domain", fold_domains(themes) or known_domains(keywords))
+
     licence = builder.set_licence(licence_texts(members))
     add_access(builder, members, licence, location)
     add_year(builder, members, location)
@@ -166,9 +191,10 @@ def read_dataset(
     add_accountability(builder, members, location)
     for name in PROSE_FIELDS:
         builder.add_prose((name,), text_of(members.get(name)))
+
     # An export writes these members under the same names, unless the document has its own names for them.
     represented_names = [
-        name for name in REPRESENTED if isinstance(node.get(name), str) and resolver.normalize(name) == name
+        name for name in REPRESENTED_FIELDS if isinstance(node.get(name), str) and resolver.normalize(name) == name
     ]
     builder.keep_unmapped(node, represented_names)
     builder.keep_context(context_of(source.data))
@@ -184,19 +210,24 @@ def find_version(resolver: NameResolver, source: SourceDocument) -> str | None:
     return None
 
 
-def theme_words(value: Any) -> list[str]:
-    """Return the themes of a dataset as words, with the European Union's data themes translated."""
-    themes = [DATA_THEMES.get(last_step(text), text) for text in texts_of(value)]
-    return [theme for theme in themes if "://" not in theme]
+def theme_labels(value: Any) -> list[str]:
+    """Return the themes of a dataset in words. Addresses are left out, except for the data themes that we know."""
+    labels = [DATA_THEMES.get(last_step(text), text) for text in texts_of(value)]
+    return [label for label in labels if "://" not in label]
 
 
 def last_step(text: str) -> str:
-    """Return the last step of an address, usually the code of a concept, or any other string unchanged."""
-    return text.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1] if "://" in text else text
+    """Return the last step of an address, which usually is the code of a concept. Other strings stay unchanged.
+
+    `https://example.org/themes#energy` becomes `energy`.
+    """
+    if "://" not in text:
+        return text
+    return text.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1]
 
 
 def licence_texts(members: Mapping[str, Any]) -> list[str]:
-    """Return the licences of a dataset. If it has none, return those of its distributions, as in DCAT-AP."""
+    """Return the licences of a dataset, or those of its distributions if it has none of its own, as in DCAT-AP."""
     licences = texts_of(members.get("license"))
     if licences:
         return licences
@@ -213,9 +244,10 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
     """
     for name in ("accessLevel", "accessRights"):
         for level in texts_of(members.get(name)):
-            code = last_step(level).strip().lower()
-            if code in OPEN_LEVELS or code in CLOSED_LEVELS:
-                builder.add_claim(Claim("is_public", code in OPEN_LEVELS, level, f"{location}/{name}", field=name))
+            access_code = last_step(level).strip().lower()
+            if access_code in OPEN_LEVELS or access_code in CLOSED_LEVELS:
+                is_public = access_code in OPEN_LEVELS
+                builder.add_claim(Claim("is_public", is_public, level, f"{location}/{name}", field=name))
                 return
 
     for name in ("rights", "description"):
@@ -224,11 +256,11 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
             builder.add_claim(Claim("is_public", False, restriction, f"{location}/{name}", field=name))
             return
 
-    if licence is not None and licence.is_open and texts_of(members.get("license")):
-        quote = texts_of(members["license"])[0]
-        builder.add_claim(
-            Claim("is_public", True, quote, f"{location}/license", field="license", note="an open licence")
-        )
+    licence_names = texts_of(members.get("license"))
+    if licence is not None and licence.is_open and licence_names:
+        quote = licence_names[0]
+        note = "an open licence"
+        builder.add_claim(Claim("is_public", True, quote, f"{location}/license", field="license", note=note))
 
 
 def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
@@ -242,23 +274,24 @@ def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str
 
 
 def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
-    """Claim external documentation from the address of a page, and provided metadata from a data dictionary."""
+    """Claim external documentation from the first address of a page, and provided metadata from a data dictionary."""
     for name in DOCUMENTATION_FIELDS:
         address = address_of(members.get(name))
         if address is None:
             continue
+
+        place = f"{location}/{name}"
         if "external_documentation_available" not in builder.record:
-            builder.add_claim(
-                Claim("external_documentation_available", True, address, f"{location}/{name}", field=name)
-            )
+            builder.add_claim(Claim("external_documentation_available", True, address, place, field=name))
+        # The address of a document that explains the columns.
         if name == "describedBy":
-            builder.add_claim(Claim("metadata_provided_with_dataset", True, address, f"{location}/{name}", field=name))
+            builder.add_claim(Claim("metadata_provided_with_dataset", True, address, place, field=name))
 
 
 def address_of(value: Any) -> str | None:
     """Return the first web address in a value, which may be a string, an object or a list, or None."""
     for member in as_list(value):
-        candidates: list[Any] = [member] if isinstance(member, str) else []
+        candidates = [member]
         if isinstance(member, Mapping):
             candidates = [member.get(name) for name in ("accessURL", "downloadURL", "@id", "url", "@value")]
         for candidate in candidates:
@@ -268,10 +301,10 @@ def address_of(value: Any) -> str | None:
 
 
 def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
-    """Claim accountability from a named publisher or contact."""
+    """Claim accountability from a named publisher or contact. An address does not name anyone."""
     for name in ("publisher", "contactPoint"):
-        body = responsible_party(members.get(name))
-        if body is not None and not body.startswith(("http://", "https://")):
+        party = responsible_party(members.get(name))
+        if party is not None and not party.startswith(("http://", "https://")):
             note = f"a named {name}"
-            builder.add_claim(Claim("accountability_defined", True, body, f"{location}/{name}", field=name, note=note))
+            builder.add_claim(Claim("accountability_defined", True, party, f"{location}/{name}", field=name, note=note))
             return

@@ -1,4 +1,4 @@
-"""The Data Provenance Initiative: files with one or several summaries of datasets for text, speech and video.
+"""The Data Provenance Initiative (DPI): JSON files with summaries of datasets for text, speech and video.
 
 A summary is a third-party audit of citations, licences and creators. It shows neither accountability, which needs more
 than a named creator, nor transparency, which needs more than an audit of licences.
@@ -28,7 +28,10 @@ IDENTIFIER: Final = "Unique Dataset Identifier"
 SUMMARY_FIELDS: Final = frozenset({IDENTIFIER, "Dataset Name", "Collection", "Licenses"})
 ADDRESSES: Final = ("Dataset URL", "Hugging Face URL", "Website URL", "GitHub URL", "Collection URL")
 PAPERS: Final = ("Paper URL", "ArXiv URL", "Papers with Code URL", "Website URL", "Dataset URL", "GitHub URL")
-REPRESENTED: Final = ("Dataset Name",)
+# The record contains these fields as they are, so they are not stored a second time.
+REPRESENTED_FIELDS: Final = ("Dataset Name",)
+# The names of citation counts from Semantic Scholar begin with this, and end with the date: "S2 Citation Count (June
+# 2024)".
 CITATIONS: Final = "S2 Citation Count"
 DATES: Final = ("S2 Date", "PwC Date", "HF Date", "Github Date")
 # The initiative's terms for data available only on request or under an agreement.
@@ -43,12 +46,12 @@ def detect(source: SourceDocument) -> bool:
 
 
 def is_constants_file(source: SourceDocument) -> bool:
-    """Return whether a document is one of the initiative's lists of terms."""
+    """Return whether a document is one of the initiative's lists of terms, such as the names of all licences."""
     return source.folder == "constants" and source.data is not None
 
 
 def find_summaries(source: SourceDocument) -> dict[str, Mapping[str, Any]]:
-    """Return the summaries of a document by their names. A single unnamed summary gets the name of the file."""
+    """Return the summaries in a document by their names. A single unnamed summary gets the name of the file."""
     if set(source.members) >= SUMMARY_FIELDS:
         return {source.path.stem: source.members}
     return {
@@ -77,7 +80,7 @@ def read_summary(source: SourceDocument, summary: Mapping[str, Any], name: str) 
     add_licence_and_access(builder, summary)
     add_numbers(builder, summary)
     add_documentation(builder, summary)
-    builder.keep_unmapped(summary, REPRESENTED)
+    builder.keep_unmapped(summary, REPRESENTED_FIELDS)
     return builder.build()
 
 
@@ -111,8 +114,8 @@ def add_names(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
 
 def add_licence_and_access(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
     """Add the licence, and whether the data are public."""
-    values = [licence.get("License") for licence in objects_of(summary.get("Licenses"))]
-    licence_names = [value for value in values if isinstance(value, str)]
+    stated_names = [licence.get("License") for licence in objects_of(summary.get("Licenses"))]
+    licence_names = [name for name in stated_names if isinstance(name, str)]
     combined_licence = builder.set_licence(licence_names)
     builder.add_prose(("License Notes",), summary.get("License Notes"))
 
@@ -120,9 +123,8 @@ def add_licence_and_access(builder: DocumentBuilder, summary: Mapping[str, Any])
     location = pointer("Licenses")
     if summary.get("Taken Down") in ("True", True):
         builder.add_warning("Taken down by its publisher")
-        builder.add_claim(
-            Claim("is_public", False, str(summary["Taken Down"]), pointer("Taken Down"), field="Taken Down")
-        )
+        name = "Taken Down"
+        builder.add_claim(Claim("is_public", False, str(summary[name]), pointer(name), field=name))
     elif restricted_names:
         builder.add_claim(Claim("is_public", False, restricted_names[0], location, field="Licenses"))
     elif combined_licence is not None and combined_licence.is_open:
@@ -131,42 +133,48 @@ def add_licence_and_access(builder: DocumentBuilder, summary: Mapping[str, Any])
 
 
 def add_numbers(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
-    """Add the number of rows, the year and the number of citations.
-
-    The number of rows is the number of dialogs, which only text datasets have. If a summary contains several citation
-    counts, the last one is used.
-    """
-    metrics = summary.get("Text Metrics")
-    dialogs = parse_number(metrics.get("Num Dialogs")) if isinstance(metrics, Mapping) else None
-    if isinstance(dialogs, int) and dialogs > 0:
-        location = pointer("Text Metrics", "Num Dialogs")
-        if dialogs < MIN_DIALOGS:
-            builder.reject(location, "implausible_value", attribute="instances_number", value=dialogs)
-        else:
-            builder.add_claim(
-                Claim("instances_number", dialogs, str(dialogs), location, field="Text Metrics.Num Dialogs")
-            )
-
+    """Add the number of rows, the year and the number of citations."""
+    add_dialog_count(builder, summary)
     inferred = summary.get("Inferred Metadata")
     if not isinstance(inferred, Mapping):
         inferred = {}
     add_year(builder, summary, inferred)
+    add_citations(builder, inferred)
 
+
+def add_dialog_count(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
+    """Add the number of rows, which is the number of dialogs. Only text datasets have it."""
+    metrics = summary.get("Text Metrics")
+    dialogs = parse_number(metrics.get("Num Dialogs")) if isinstance(metrics, Mapping) else None
+    if not isinstance(dialogs, int) or dialogs <= 0:
+        return
+
+    location = pointer("Text Metrics", "Num Dialogs")
+    if dialogs < MIN_DIALOGS:
+        builder.reject(location, "implausible_value", attribute="instances_number", value=dialogs)
+        return
+    field = "Text Metrics.Num Dialogs"
+    builder.add_claim(Claim("instances_number", dialogs, str(dialogs), location, field=field))
+
+
+def add_citations(builder: DocumentBuilder, inferred: Mapping[str, Any]) -> None:
+    """Add the number of citations, from the last of several counts in a summary."""
     citation_counts = {name: count for name, count in inferred.items() if str(name).startswith(CITATIONS)}
     for name, count in reversed(citation_counts.items()):
         citations = parse_number(count)
         if isinstance(citations, int):
             location = pointer("Inferred Metadata", name)
-            quote = str(count)
-            builder.add_claim(Claim("citations", citations, quote, location, field=name, note="Semantic Scholar"))
+            note = "Semantic Scholar"
+            builder.add_claim(Claim("citations", citations, str(count), location, field=name, note=note))
             return
 
 
 def add_year(builder: DocumentBuilder, summary: Mapping[str, Any], inferred: Mapping[str, Any]) -> None:
-    """Add the year of the first of these that is known: release, first date, citation."""
-    released = parse_number(summary.get("Year Released"))
-    if isinstance(released, int):
-        builder.add_claim(Claim("year", released, str(released), pointer("Year Released"), field="Year Released"))
+    """Add the year of release or, if it is unknown, the year of the first known date or of the citation."""
+    name = "Year Released"
+    year_of_release = parse_number(summary.get(name))
+    if isinstance(year_of_release, int):
+        builder.add_claim(Claim("year", year_of_release, str(year_of_release), pointer(name), field=name))
         return
 
     for name in DATES:

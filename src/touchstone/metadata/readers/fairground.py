@@ -1,7 +1,8 @@
-"""FairGround: annotations of datasets for fairness research, as CSV or as JSON with measurements.
+"""FairGround, a corpus of datasets for fairness research: its annotations as CSV, or as JSON with measurements.
 
-Its share of missing values only counts cells that were parsed as NaN. A share of zero does not mean that the table is
-complete, because many tables mark missing values with `?`.
+The names of annotated fields begin with `ann_`, and those of measurements with `meta_`. FairGround's share of missing
+values only counts cells that were parsed as NaN. A share of zero does not mean that the table is complete, because many
+tables mark missing values with `?`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,9 @@ from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "fairground"
 IDENTIFIER: Final = "ann_new_dataset_id"
-REPRESENTED: Final = ("ann_dataset_name", "ann_description_public", "ann_main_url")
+# The record contains these fields as they are, so they are not stored a second time.
+REPRESENTED_FIELDS: Final = ("ann_dataset_name", "ann_description_public", "ann_main_url")
+# The answers to the question whether a dataset is accessible, in lower case.
 OPEN_ACCESS: Final = ("publicly", "public", "yes")
 CLOSED_ACCESS: Final = ("no", "restricted", "on request", "upon request", "not publicly")
 
@@ -72,40 +75,45 @@ def read_annotation(source: SourceDocument, annotation: Mapping[str, Any]) -> Da
     add_access(builder, annotation)
     add_year_and_documentation(builder, annotation)
     add_measurements(builder, annotation)
-    builder.keep_unmapped(annotation, REPRESENTED)
+    builder.keep_unmapped(annotation, REPRESENTED_FIELDS)
     return builder.build()
 
 
 def split_list(value: Any) -> list[str]:
     """Split a string at semicolons. The result is empty for anything but a string."""
-    return [part.strip() for part in value.split(";") if part.strip()] if isinstance(value, str) else []
+    if not isinstance(value, str):
+        return []
+    return [part.strip() for part in value.split(";") if part.strip()]
 
 
 def add_access(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
     """Add whether the data are public, if the annotation uses one of the known terms."""
-    answer = annotation.get("ann_is_accessible")
-    simple = answer.strip().lower() if isinstance(answer, str) else ""
-    if simple in OPEN_ACCESS or simple in CLOSED_ACCESS:
-        is_public = simple in OPEN_ACCESS
-        builder.add_claim(Claim("is_public", is_public, str(answer), "ann_is_accessible", field="ann_is_accessible"))
+    name = "ann_is_accessible"
+    answer = annotation.get(name)
+    if not isinstance(answer, str):
+        return
+
+    normalized_answer = answer.strip().lower()
+    if normalized_answer in OPEN_ACCESS:
+        builder.add_claim(Claim("is_public", True, answer, name, field=name))
+    elif normalized_answer in CLOSED_ACCESS:
+        builder.add_claim(Claim("is_public", False, answer, name, field=name))
 
 
 def add_year_and_documentation(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
     """Add the year of the last change, and claims about provided metadata and external documentation."""
-    year_field = "ann_year_last_updated"
-    stated_dates = str(annotation.get(year_field) or "")
+    name = "ann_year_last_updated"
+    stated_dates = str(annotation.get(name) or "")
     date = date_of_variant(stated_dates, str(annotation.get("ann_dataset_name")))
     year = parse_year(date[:4])
     if year is not None:
-        builder.add_claim(Claim("year", year, str(year), year_field, field=year_field))
+        builder.add_claim(Claim("year", year, str(year), name, field=name))
 
     # An annotation that names the usual target column describes the columns of the dataset.
-    target_field = "ann_typical_col_target"
-    target_column = annotation.get(target_field)
+    name = "ann_typical_col_target"
+    target_column = annotation.get(name)
     if isinstance(target_column, str) and target_column.strip():
-        builder.add_claim(
-            Claim("metadata_provided_with_dataset", True, target_column, target_field, field=target_field)
-        )
+        builder.add_claim(Claim("metadata_provided_with_dataset", True, target_column, name, field=name))
 
     for name in ("ann_related_urls", "ann_main_url"):
         addresses = split_list(annotation.get(name))
@@ -119,30 +127,31 @@ def date_of_variant(dates: str, dataset_name: str) -> str:
 
     In `1994 (German Credit); 2020 (South German Credit)`, South German Credit has the date 2020.
     """
-    parts = split_list(dates)
-    return next((part for part in parts if part.endswith(f"({dataset_name})")), dates)
+    for date_and_variant in split_list(dates):
+        if date_and_variant.endswith(f"({dataset_name})"):
+            return date_and_variant
+    return dates
 
 
 def add_measurements(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
     """Add FairGround's measurements: rows, features without the target, and missing values."""
-    rows = parse_number(annotation.get("meta_pretrans_n_rows"))
+    name = "meta_pretrans_n_rows"
+    rows = parse_number(annotation.get(name))
     if isinstance(rows, int):
-        name = "meta_pretrans_n_rows"
         builder.add_claim(Claim("instances_number", rows, str(rows), name, field=name))
 
-    columns = parse_number(annotation.get("meta_pretrans_n_cols"))
+    name = "meta_pretrans_n_cols"
+    columns = parse_number(annotation.get(name))
     if isinstance(columns, int) and columns > 1:
-        name = "meta_pretrans_n_cols"
-        builder.add_claim(
-            Claim("features_number", columns - 1, str(columns), name, field=name, note="without the target")
-        )
+        note = "without the target"
+        builder.add_claim(Claim("features_number", columns - 1, str(columns), name, field=name, note=note))
 
     name = "meta_pretrans_prop_NA_cells"
-    stated_share = annotation.get(name)
-    share = parse_number(stated_share)
-    if share is not None and 0 < share <= 1:
-        percentage = round(100 * share, 6)
-        builder.add_claim(Claim("missing_values_percentage", percentage, str(stated_share), name, field=name))
-        builder.add_claim(Claim("has_missing_values", True, str(stated_share), name, field=name))
-    elif share == 0:
+    share = parse_number(annotation.get(name))
+    if share == 0:
+        # The table may still have missing values that are not marked as NaN.
         builder.reject(name, "counts_only_nan", value=share)
+    elif share is not None and 0 < share <= 1:
+        quote = str(annotation[name])
+        builder.add_claim(Claim("missing_values_percentage", round(100 * share, 6), quote, name, field=name))
+        builder.add_claim(Claim("has_missing_values", True, quote, name, field=name))

@@ -20,27 +20,31 @@ from touchstone.metadata.readers.builder import (
     MIN_INSTANCES,
     DocumentBuilder,
     list_of_strings,
+    objects_of,
     parse_number,
     pointer,
 )
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "hf_card"
-REPRESENTED: Final = ("pretty_name",)
+# The record contains these fields as they are, so they are not stored a second time.
+REPRESENTED_FIELDS: Final = ("pretty_name",)
 INFOS_FILE: Final = "dataset_infos.json"
-# Keys for the parts of a card outside its head. No JSON pointer starts with "#".
+# Keys for the parts of a card outside the fields of its head. No JSON pointer starts with "#".
 BODY: Final = "#body"
+UNPARSED_HEAD: Final = "#head"
+INFOS: Final = f"#{INFOS_FILE}"
 # The heading of the claims in cards that this product has written.
 EVIDENCE_HEADING: Final = "Evidence"
-HEAD: Final = "#head"
-INFOS: Final = f"#{INFOS_FILE}"
 CARD_TITLE: Final = re.compile(r"^#\s+Dataset Card for\b", re.MULTILINE | re.IGNORECASE)
+# Fields that only heads of dataset cards have. Others, such as `license` and `tags`, occur in any Markdown.
 HEAD_FIELDS: Final = frozenset(
     {"annotations_creators", "dataset_info", "language_creators", "multilinguality", "pretty_name", "size_categories",
      "source_datasets", "task_categories", "task_ids", "paperswithcode_id"}
 )  # fmt: skip
 TITLE_PREFIX: Final = re.compile(r"^Dataset Card for\s*", re.IGNORECASE)
 HOME_LINKS: Final = ("Homepage", "Repository", "Paper")
+# Matches "the files have to be downloaded manually" and "this needs a manual download".
 MANUAL_DOWNLOAD: Final = re.compile(
     r"\bdownload(?:ed)? (?:\w+ ){0,3}manually\b|\bmanual(?:ly)? download", re.IGNORECASE
 )
@@ -48,7 +52,10 @@ MANUAL_DOWNLOAD: Final = re.compile(
 HELD_OUT_WORDS: Final = frozenset(
     {"dev", "development", "devtest", "eval", "evaluation", "test", "testing", "tests", "val", "valid", "validation"}
 )  # fmt: skip
+# The Arrow types of dates and times, without their parameters: `timestamp[s]`, `time64[us]`.
 TEMPORAL_TYPES: Final = ("timestamp", "date32", "date64", "time32", "time64")
+# An address in plain text, in parentheses or in angle brackets: "- **Homepage:** [Signs](https://signs.example/home)".
+_ADDRESS: Final = re.compile(r"https?://[^\s)\]>]+")
 
 
 def detect(source: SourceDocument) -> bool:
@@ -84,7 +91,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     add_year(builder, source)
 
     # An export repeats all other fields unchanged.
-    builder.keep_unmapped(head, REPRESENTED)
+    builder.keep_unmapped(head, REPRESENTED_FIELDS)
     builder.unmapped[BODY] = source.markdown.body
     yield builder.build()
 
@@ -104,7 +111,7 @@ def read_head(source: SourceDocument) -> tuple[dict[str, Any], DocumentBuilder]:
         parsed = parse_yaml(source.markdown.front_matter)
     except DocumentError as error:
         builder.reject("YAML head", error.code, **error.facts)
-        builder.unmapped[HEAD] = source.markdown.front_matter
+        builder.unmapped[UNPARSED_HEAD] = source.markdown.front_matter
         return {}, builder
 
     builder.rejected.extend(parsed.rejected)
@@ -114,6 +121,7 @@ def read_head(source: SourceDocument) -> tuple[dict[str, Any], DocumentBuilder]:
 def add_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
     """Add name, key, description, languages and tags."""
     title = TITLE_PREFIX.sub("", source.markdown.title or "")
+    # The template has the title "Dataset Card for [Dataset Name]". Some cards begin with another of its headings.
     is_template_title = title.startswith("[") or title in HOME_LINKS
     own_title = None if is_template_title else title
     builder.set_name(head.get("pretty_name"), own_title, source.folder)
@@ -145,11 +153,13 @@ def section_text(source: SourceDocument, heading: str) -> str | None:
 
 def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
     """Add the licence, and whether the data are public, from access conditions or an open licence."""
-    licence_texts = list_of_strings(head.get("license"))
+    licence_names = list_of_strings(head.get("license"))
     details = list_of_strings(head.get("license_details"))
-    named_licences = [text for text in licence_texts if not (details and text == "other")]
-    licence = builder.set_licence([*named_licences, *details])
-    named_licence = combine_licences(licence_texts)
+    if details:
+        # "other" only announces the details.
+        builder.set_licence([*(name for name in licence_names if name != "other"), *details])
+    else:
+        builder.set_licence(licence_names)
 
     consent_claim = claim_about_consent(head)
     if consent_claim is not None:
@@ -158,38 +168,47 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, hea
 
     restriction = find_access_restriction(source.text, builder.names)
     if restriction is not None:
-        builder.add_claim(Claim("is_public", False, quote=restriction, note="a condition for access is stated"))
+        builder.add_claim(Claim("is_public", False, restriction, note="a condition for access is stated"))
     elif MANUAL_DOWNLOAD.search(source.text):
         builder.reject("is_public", "access_unclear", reason="the files have to be downloaded by hand")
-    elif licence is not None and named_licence is not None and named_licence.is_open:
-        quote = licence_texts[0]
+    elif is_open_licence(licence_names):
         note = "an open licence, and no condition for access"
-        builder.add_claim(Claim("is_public", True, quote=quote, place="/license", field="license", note=note))
+        builder.add_claim(Claim("is_public", True, licence_names[0], place="/license", field="license", note=note))
     else:
-        address = download_address(source, head)
-        if address is not None:
-            note = "a public download address, and no condition for access"
-            location = INFOS_FILE
-            builder.add_claim(
-                Claim("is_public", True, quote=address, place=location, field="download_checksums", note=note)
-            )
+        add_download_address(builder, source, head)
+
+
+def is_open_licence(names: list[str]) -> bool:
+    """Return whether anyone may obtain data under all of these licences."""
+    licence = combine_licences(names)
+    return licence is not None and licence.is_open
+
+
+def add_download_address(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
+    """Claim that the data are public if a download address is known."""
+    address = download_address(source, head)
+    if address is not None:
+        note = "a public download address, and no condition for access"
+        builder.add_claim(Claim("is_public", True, address, INFOS_FILE, field="download_checksums", note=note))
 
 
 def claim_about_consent(head: Mapping[str, Any]) -> Claim | None:
-    """Return the claim that the data are not public if the hub asks users for consent, or None."""
+    """Return the claim that the data are not public if the hub asks for consent before the download, or None."""
     for name in ("extra_gated_prompt", "gated", "extra_gated_fields"):
         value = head.get(name)
         if value:
             quote = value.strip().splitlines()[0] if isinstance(value, str) else name
             note = "the hub asks for consent"
-            return Claim("is_public", False, quote=quote, place=pointer(name), field=name, note=note)
+            return Claim("is_public", False, quote, pointer(name), field=name, note=note)
     return None
 
 
 def download_address(source: SourceDocument, head: Mapping[str, Any]) -> str | None:
-    """Return the first download address of the files, or None."""
+    """Return the first download address of the files, or None. The addresses are the keys of their checksums."""
     for checksums in info_values(source, head, "download_checksums"):
-        for address in checksums if isinstance(checksums, Mapping) else ():
+        if not isinstance(checksums, Mapping):
+            continue
+        for address in checksums:
             if str(address).startswith(("http://", "https://", "ftp://")):
                 return str(address)
     return None
@@ -260,12 +279,10 @@ def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
     splits = info.get("splits")
     if isinstance(splits, Mapping):
         splits = [{**split, "name": name} for name, split in splits.items() if isinstance(split, Mapping)]
-    if not isinstance(splits, list):
-        return {}
 
     sizes = {}
-    for split in splits:
-        examples = parse_number(split.get("num_examples")) if isinstance(split, Mapping) else None
+    for split in objects_of(splits):
+        examples = parse_number(split.get("num_examples"))
         if isinstance(examples, int):
             sizes[str(split.get("name"))] = examples
     return sizes
@@ -273,6 +290,8 @@ def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
 
 def add_splits(builder: DocumentBuilder, sizes: Mapping[str, int], location: str, note: str) -> None:
     """Add the number of rows, and whether some of them are held out for tests.
+
+    Several splits do not show that rows are held out: they may be languages, or parts without an order.
 
     Args:
         builder: the builder of the document.
@@ -296,9 +315,8 @@ def add_splits(builder: DocumentBuilder, sizes: Mapping[str, int], location: str
     if len(names) > 1:
         notes.append(" + ".join(f"{size} ({name})" for name, size in sizes.items()))
     sum_note = "; ".join(notes)
-    builder.add_claim(
-        Claim("instances_number", total_rows, quote, splits_location, field="splits.num_examples", note=sum_note)
-    )
+    field = "splits.num_examples"
+    builder.add_claim(Claim("instances_number", total_rows, quote, splits_location, field=field, note=sum_note))
 
     names_with_rows = [name for name, size in sizes.items() if size > 0]
     held_out_names = [name for name in names_with_rows if is_held_out(name)]
@@ -309,8 +327,10 @@ def add_splits(builder: DocumentBuilder, sizes: Mapping[str, int], location: str
 
 
 def is_held_out(split_name: str) -> bool:
-    """Return whether one of the words in the name of a split shows that it is for testing or validation."""
-    # Names are divided at digits and separators, and before capitals (`validationMatched`).
+    """Return whether one of the words in the name of a split shows that it is for testing or validation.
+
+    Names are divided at digits and separators, and before capitals: `test2019`, `validation_matched`, `devClean`.
+    """
     name_words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", split_name)
     return not HELD_OUT_WORDS.isdisjoint(word.lower() for word in name_words)
 
@@ -321,36 +341,35 @@ def add_columns(builder: DocumentBuilder, info: Mapping[str, Any], location: str
     if not types:
         return
 
+    # A table needs at least one feature, so its only column cannot be the target.
     target = target_column(info) if len(types) > 1 else None
-    feature_count = sum(name != target for name in types)
+    feature_names = [name for name in types if name != target]
     target_note = f"without the target {target}" if target in types else "no target is named"
     column_note = f"{note}; {target_note}" if note else target_note
 
+    place = f"{location}/features"
     quote = next(iter(types))
-    features_location = f"{location}/features"
-    builder.add_claim(
-        Claim("features_number", feature_count, quote, features_location, field="features", note=column_note)
-    )
-    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, features_location, field="features"))
+    feature_count = len(feature_names)
+    builder.add_claim(Claim("features_number", feature_count, quote, place, field="features", note=column_note))
+    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, place, field="features"))
 
     for name, column_type in types.items():
         if column_type.startswith(TEMPORAL_TYPES):
             field = f"features.{name}"
-            builder.add_claim(Claim("has_temporal_factors", True, column_type, features_location, field=field))
+            builder.add_claim(Claim("has_temporal_factors", True, column_type, place, field=field))
             return
 
 
 def column_types(features: Any) -> dict[str, str]:
-    """Return the type of each column, or an empty string for nested types."""
+    """Return the type of each column, or an empty string for nested types. The columns may be an object or a list."""
     if isinstance(features, Mapping):
         features = [{**feature, "name": name} for name, feature in features.items() if isinstance(feature, Mapping)]
-    if not isinstance(features, list):
-        return {}
-    return {
-        str(feature.get("name")): feature["dtype"] if isinstance(feature.get("dtype"), str) else ""
-        for feature in features
-        if isinstance(feature, Mapping)
-    }
+
+    types: dict[str, str] = {}
+    for feature in objects_of(features):
+        data_type = feature.get("dtype")
+        types[str(feature.get("name"))] = data_type if isinstance(data_type, str) else ""
+    return types
 
 
 def target_column(info: Mapping[str, Any]) -> str | None:
@@ -358,10 +377,11 @@ def target_column(info: Mapping[str, Any]) -> str | None:
 
     A column that is also the input, as in language modelling, is not a target.
     """
-    keys = info.get("supervised_keys")
-    if not isinstance(keys, Mapping) or keys.get("output") == keys.get("input"):
+    columns_by_role = info.get("supervised_keys")
+    if not isinstance(columns_by_role, Mapping):
         return None
-    return keys.get("output") or None
+    target = columns_by_role.get("output")
+    return target if target and target != columns_by_role.get("input") else None
 
 
 # Documentation and year
@@ -372,25 +392,23 @@ def add_documentation(builder: DocumentBuilder, source: SourceDocument) -> None:
     fields_text = section_text(source, "Data Fields")
     if fields_text and "metadata_provided_with_dataset" not in builder.record:
         quote = fields_text.strip().splitlines()[0].strip()
-        builder.add_claim(
-            Claim("metadata_provided_with_dataset", True, quote, "Data Fields", note="fields are described")
-        )
+        note = "fields are described"
+        builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, "Data Fields", note=note))
 
     description = section_text(source, "Dataset Description") or ""
     for line in description.splitlines():
         label = plain_text(line).split(":")[0].strip()
-        address = re.search(r"https?://[^\s)\]>]+", line)
+        address = _ADDRESS.search(line)
         if label in HOME_LINKS and address is not None:
-            builder.add_claim(
-                Claim("external_documentation_available", True, address.group(0), "Dataset Description", note=label)
-            )
+            quote = address.group(0)
+            place = "Dataset Description"
+            builder.add_claim(Claim("external_documentation_available", True, quote, place, note=label))
             return
 
 
 def add_year(builder: DocumentBuilder, source: SourceDocument) -> None:
     """Add the year from the first citation in the card."""
-    citation = section_text(source, "Citation Information")
-    year_and_quote = find_citation_year(citation) if citation else None
+    year_and_quote = find_citation_year(section_text(source, "Citation Information") or "")
     if year_and_quote is not None:
         year, quote = year_and_quote
         builder.add_claim(Claim("year", year, quote, "Citation Information", note="the first citation"))

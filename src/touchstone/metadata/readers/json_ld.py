@@ -1,7 +1,9 @@
-"""Resolution of JSON-LD names without network access.
+"""Names and nodes of JSON-LD 1.1, for the readers of schema.org, Croissant and DCAT.
 
-The vocabularies of dataset descriptions are built in, so their contexts are not needed. Embedded contexts define
-prefixes and terms. Remote contexts are never fetched, and are listed as rejected.
+Documents spell the same name differently: `dct:title`, `http://purl.org/dc/terms/title`, or `title` with a context that
+defines it. `NameResolver` converts all of them to `title`. The vocabularies of dataset descriptions are built in, so
+their contexts are not needed. Embedded contexts define prefixes and terms. Remote contexts are never fetched, and are
+listed as rejected.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +11,8 @@ from typing import Any, Final
 
 from touchstone.metadata.documents import RejectedPart
 
-# The prefix that normalized names of each vocabulary get, which is empty for the common vocabularies.
+# The prefix that normalized names of each vocabulary get. It is empty for the common vocabularies, whose names do not
+# conflict. A longer address precedes its own beginning.
 _VOCABULARIES: Final = {
     "http://schema.org/": "",
     "https://schema.org/": "",
@@ -27,6 +30,7 @@ _VOCABULARIES: Final = {
     "http://www.w3.org/2000/01/rdf-schema#": "",
     "http://www.w3.org/ns/prov#": "prov:",
 }
+# The same for the prefixes that documents use for these vocabularies, often without defining them.
 _PREFIXES: Final = {
     "schema": "",
     "sc": "",
@@ -49,8 +53,8 @@ _PREFIXES: Final = {
     "prov": "prov:",
 }
 _KNOWN_CONTEXTS: Final = ("http://schema.org", "https://schema.org")
-# The maximum number and depth of nodes embedded in one dataset. Without limits, shared nodes could expand to
-# gigabytes.
+# The maximum number and depth of nodes embedded in one dataset. Without limits, nodes that refer to one another could
+# expand to gigabytes.
 MAX_EMBEDDED_NODES: Final = 500
 MAX_EMBEDDED_DEPTH: Final = 5
 
@@ -76,20 +80,28 @@ class NameResolver:
             self._read_terms(context)
 
     def _read_terms(self, context: Mapping[str, Any]) -> None:
-        """Register the prefixes and terms that a context defines."""
-        definitions = {
-            name: definition.get("@id") if isinstance(definition, Mapping) else definition
-            for name, definition in context.items()
-        }
-        for name, identifier in definitions.items():
-            if isinstance(identifier, str) and identifier in _VOCABULARIES:
+        """Register the prefixes and terms that a context defines.
+
+        The context `{"own": "http://purl.org/dc/terms/", "label": {"@id": "own:title"}}` defines the prefix `own` and
+        the term `label`.
+        """
+        identifiers: dict[str, str] = {}
+        for name, definition in context.items():
+            identifier = definition.get("@id") if isinstance(definition, Mapping) else definition
+            if isinstance(identifier, str):
+                identifiers[name] = identifier
+
+        for name, identifier in identifiers.items():
+            if identifier in _VOCABULARIES:
                 self._prefixes[name] = _VOCABULARIES[identifier]
-        for name, identifier in definitions.items():
-            if isinstance(identifier, str) and not name.startswith("@") and ":" in identifier:
+            if ":" in identifier and not name.startswith("@"):
                 self._terms[name] = identifier
 
     def normalize(self, name: str) -> str:
-        """Return a name without its prefix, or with `rai:` or `prov:` for these two vocabularies."""
+        """Return a name without its prefix, or with `rai:` or `prov:` for these two vocabularies.
+
+        Names of unknown vocabularies and keywords such as `@type` stay unchanged.
+        """
         if name.startswith("@"):
             return name
         identifier = self._terms.get(name, name)
@@ -118,13 +130,20 @@ class NameResolver:
         return value
 
     def types(self, node: Any) -> list[str]:
-        """Return the types of an object without prefixes."""
-        declared = node.get("@type", node.get("type")) if isinstance(node, Mapping) else None
-        types = declared if isinstance(declared, list) else [declared]
-        return [self.normalize(name).rsplit("/", 1)[-1] for name in types if isinstance(name, str)]
+        """Return the types of an object without prefixes, or an empty list for anything but an object."""
+        if not isinstance(node, Mapping):
+            return []
+        stated_types = node.get("@type", node.get("type"))
+        if not isinstance(stated_types, list):
+            stated_types = [stated_types]
+        return [self.normalize(name).rsplit("/", 1)[-1] for name in stated_types if isinstance(name, str)]
 
     def nodes_of_type(self, data: Any, type_name: str) -> Iterator[tuple[dict[str, Any], str]]:
-        """Yield the top-level, listed and graph objects of one type, with their JSON pointers."""
+        """Yield the objects of one type with their JSON pointers.
+
+        They are the whole document, members of its outermost list, or nodes of its `@graph`. Objects inside others are
+        not searched.
+        """
         if isinstance(data, list):
             for index, node in enumerate(data):
                 if type_name in self.types(node):
@@ -148,7 +167,8 @@ def context_of(data: Any) -> Any:
 class FlatGraph:
     """The nodes of a flat graph, which refer to one another by their identifiers.
 
-    Catalogs export RDF in this form: the publisher of a dataset, for example, is a separate node.
+    Catalogs export RDF in this form. The publisher of a dataset, for example, is a separate node:
+    `[{"@id": "#d", "publisher": {"@id": "#p"}}, {"@id": "#p", "name": "City of Lyon"}]`.
     """
 
     def __init__(self, data: Any) -> None:
@@ -162,10 +182,16 @@ class FlatGraph:
         """Return a dataset with the nodes of its parts embedded in place of references.
 
         A reference is kept if its node is not a part, would contain itself, or exceeds the limits.
+
+        Args:
+            dataset: the node of the dataset.
+            is_part: returns whether a node is a part of the dataset that refers to it, like a publisher, and not an
+                independent resource, like another dataset.
         """
         remaining_nodes = MAX_EMBEDDED_NODES
 
         def embed(value: Any, containers: tuple[str, ...]) -> Any:
+            """Return a value with embedded parts. `containers` are the identifiers of the objects around it."""
             nonlocal remaining_nodes
             if isinstance(value, list):
                 return [embed(member, containers) for member in value]
@@ -174,9 +200,9 @@ class FlatGraph:
 
             identifier = value.get("@id")
             if isinstance(identifier, str):
-                node = self._nodes.get(identifier) if set(value) == {"@id"} else None
-                exceeds_limits = remaining_nodes <= 0 or len(containers) >= MAX_EMBEDDED_DEPTH
-                if node is not None and identifier not in containers and not exceeds_limits and is_part(node):
+                node = self._referenced_node(value)
+                is_within_limits = remaining_nodes > 0 and len(containers) < MAX_EMBEDDED_DEPTH
+                if node is not None and identifier not in containers and is_within_limits and is_part(node):
                     remaining_nodes -= 1
                     value = node
                 containers = (*containers, identifier)
@@ -184,27 +210,50 @@ class FlatGraph:
 
         return dict(embed(dataset, ()))
 
+    def _referenced_node(self, value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return the node that an object refers to, or None if it is not a reference, which has only an identifier."""
+        is_reference = set(value) == {"@id"}
+        return self._nodes.get(value["@id"]) if is_reference else None
+
+
+# The members of an object that may contain its text: of a literal, in a language, and of a named thing or concept. The
+# first one counts.
+_TEXT_MEMBERS: Final = ("@value", "en", "fr", "name", "title", "prefLabel", "label", "notation", "@id", "id")
+# Names of this length can be codes of languages, such as `de` or `pt-BR`.
+_MAX_LANGUAGE_CODE_LENGTH: Final = 5
+
 
 def text_of(value: Any) -> str | None:
     """Return the first string in a value, preferring English, or None.
 
-    Objects are searched for labels and names.
+    The value is a string, a literal such as `{"@value": "Roads", "@language": "en"}`, texts by their languages such as
+    `{"en": "Roads"}`, a named thing such as `{"name": "City of Lyon"}`, or a list of these.
     """
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        for name in ("@value", "en", "fr", "name", "title", "prefLabel", "label", "notation", "@id", "id"):
-            if isinstance(value.get(name), str):
-                return str(value[name])
-        texts = [member for member in value.values() if isinstance(member, str)]
-        return texts[0] if texts and all(len(str(name)) <= 5 for name in value) else None
-    if isinstance(value, list):
-        english = [member for member in value if isinstance(member, Mapping) and member.get("@language") == "en"]
-        for member in (*english, *value):
-            text = text_of(member)
-            if text:
-                return text
+        return _text_of_object(value)
+    if not isinstance(value, list):
+        return None
+
+    english_members = [member for member in value if isinstance(member, Mapping) and member.get("@language") == "en"]
+    for member in (*english_members, *value):
+        text = text_of(member)
+        if text:
+            return text
     return None
+
+
+def _text_of_object(value: Mapping[str, Any]) -> str | None:
+    """Return the text of a literal or a named thing, or the first text of an object with texts by their languages."""
+    for name in _TEXT_MEMBERS:
+        if isinstance(value.get(name), str):
+            return str(value[name])
+
+    may_have_languages = all(len(str(name)) <= _MAX_LANGUAGE_CODE_LENGTH for name in value)
+    if not may_have_languages:
+        return None
+    return next((member for member in value.values() if isinstance(member, str)), None)
 
 
 def texts_of(value: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""The Penn Machine Learning Benchmarks: a YAML file for each table, and one table of counts for all of them.
+"""The Penn Machine Learning Benchmarks (PMLB): a `metadata.yaml` for each table, and one list of counts for all tables.
 
 The repository has a licence of its own, which is not that of the tables: only a licence in the file counts.
 """
@@ -24,10 +24,13 @@ from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "pmlb"
 COUNT_COLUMNS: Final = frozenset({"dataset", "n_instances", "n_features", "task"})
-REPRESENTED: Final = ("dataset", "description")
+# The record contains these fields as they are, so they are not stored a second time.
+REPRESENTED_FIELDS: Final = ("dataset", "description")
+# The names of tables that PMLB no longer recommends begin with this.
 DEPRECATED: Final = "_deprecated_"
 _ADDRESS: Final = re.compile(r"https?://[^\s,;)>\]]+")
-_YEAR: Final = re.compile(r"(?:[(\s,;]|^)((?:19|20)\d{2})(?=[).,;:\s]|$)")
+# Matches the year in "Fisher (1936)." but not the numbers in "pp. 1936-1940" or "doi:10.1936/x".
+_YEAR: Final = re.compile(r"(?:[(\s,;]|^)(?P<year>(?:19|20)\d{2})(?=[).,;:\s]|$)")
 _TEMPORAL_NAMES: Final = frozenset({"date", "datetime", "time", "timestamp", "year", "month", "day", "hour"})
 
 
@@ -35,7 +38,7 @@ def detect(source: SourceDocument) -> bool:
     """Return whether a document is the description of a PMLB table or their table of counts."""
     if set(source.columns) >= COUNT_COLUMNS:
         return True
-    return "dataset" in source.members and {"target", "features"} & set(source.members) != set()
+    return "dataset" in source.members and not {"target", "features"}.isdisjoint(source.members)
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
@@ -74,6 +77,7 @@ def read_description(source: SourceDocument) -> DatasetDocument:
     """Read the dataset of a YAML file."""
     members = source.members
     key = str(members.get("dataset") or "")
+    # Only the folder says that a table is deprecated. The file still has its former name.
     if source.folder.startswith(DEPRECATED):
         key = source.folder
     if not key:
@@ -90,12 +94,12 @@ def read_description(source: SourceDocument) -> DatasetDocument:
     builder.set_licence(list_of_strings(members.get("license")))
     add_features(builder, members)
     add_references(builder, members)
-    builder.keep_unmapped(members, REPRESENTED)
+    builder.keep_unmapped(members, REPRESENTED_FIELDS)
     return builder.build()
 
 
 def add_features(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Add the number of features, the first description and the first temporal feature.
+    """Add the number of features, provided metadata from the first description, and the first temporal feature.
 
     PMLB does not list the target among the features.
     """
@@ -103,32 +107,28 @@ def add_features(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     if not features:
         return
 
-    location = pointer("features")
-    quote = str(features[0].get("name"))
-    builder.add_claim(
-        Claim("features_number", len(features), quote, location, field="features", note="without the target")
-    )
+    place = pointer("features")
+    first_name = str(features[0].get("name"))
+    note = "without the target"
+    builder.add_claim(Claim("features_number", len(features), first_name, place, field="features", note=note))
+
+    field = "features.description"
     for feature in features:
         description = feature.get("description")
         if isinstance(description, str) and not is_placeholder(description):
             quote = description.strip().splitlines()[0]
-            builder.add_claim(
-                Claim("metadata_provided_with_dataset", True, quote, location, field="features.description")
-            )
+            builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, place, field=field))
             break
+
     for feature in features:
-        if str(feature.get("name")).lower() in _TEMPORAL_NAMES:
-            builder.add_claim(
-                Claim("has_temporal_factors", True, str(feature["name"]), location, field="features.name")
-            )
+        name = str(feature.get("name"))
+        if name.lower() in _TEMPORAL_NAMES:
+            builder.add_claim(Claim("has_temporal_factors", True, name, place, field="features.name"))
             break
 
 
 def add_references(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Add external documentation from the first web address, and the year from the publication.
-
-    The year of a publication about the UCI repository as a whole does not count.
-    """
+    """Add the prose about source and publication, the first web address in it, and the year of the publication."""
     for name in ("source", "publication"):
         for text in list_of_strings(members.get(name)):
             if is_placeholder(text):
@@ -136,15 +136,30 @@ def add_references(builder: DocumentBuilder, members: Mapping[str, Any]) -> None
                 continue
 
             builder.add_prose((name,), text)
-            address = _ADDRESS.search(text)
-            if address is not None and "external_documentation_available" not in builder.record:
-                quote = address.group(0)
-                builder.add_claim(Claim("external_documentation_available", True, quote, pointer(name), field=name))
+            add_address(builder, name, text)
+            if name == "publication":
+                add_year(builder, text)
 
-            names_repository = "UCI Machine Learning Repository" in " ".join(text.split())
-            year = _YEAR.search(text) if name == "publication" and not names_repository else None
-            if year is not None and "year" not in builder.record:
-                note = "year of the publication"
-                builder.add_claim(
-                    Claim("year", int(year.group(1)), year.group(1), pointer(name), field=name, note=note)
-                )
+
+def add_address(builder: DocumentBuilder, name: str, text: str) -> None:
+    """Claim external documentation from a web address in a field, unless an earlier one has been found."""
+    address = _ADDRESS.search(text)
+    if address is not None and "external_documentation_available" not in builder.record:
+        quote = address.group(0)
+        builder.add_claim(Claim("external_documentation_available", True, quote, pointer(name), field=name))
+
+
+def add_year(builder: DocumentBuilder, publication: str) -> None:
+    """Add the year of a publication, unless an earlier one has been found.
+
+    Many tables cite the UCI repository as a whole, whose year says nothing about the table.
+    """
+    is_about_repository = "UCI Machine Learning Repository" in " ".join(publication.split())
+    match = _YEAR.search(publication)
+    if match is None or is_about_repository or "year" in builder.record:
+        return
+
+    quote = match["year"]
+    location = pointer("publication")
+    note = "year of the publication"
+    builder.add_claim(Claim("year", int(quote), quote, location, field="publication", note=note))

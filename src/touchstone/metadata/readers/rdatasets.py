@@ -9,15 +9,18 @@ from touchstone.metadata.readers.builder import DocumentBuilder, parse_number, p
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "rdatasets"
-COLUMNS: Final = frozenset({"package", "item", "title"})
+# The index itself has capitalized names. An extended copy also has the counts that the files have shown.
 ORIGINAL_COLUMNS: Final = frozenset({"Package", "Item", "Title", "Rows", "Cols"})
-ROWS: Final = ("rows_counted", "rows_index", "Rows")
+EXTENDED_COLUMNS: Final = frozenset({"package", "item", "title"})
+# The columns with the number of rows and of columns, the most reliable one first.
+ROW_COUNTS: Final = ("rows_counted", "rows_index", "Rows")
 COLUMN_COUNTS: Final = ("cols_counted", "cols_index", "Cols")
 
 
 def detect(source: SourceDocument) -> bool:
     """Return whether a document is the Rdatasets index."""
-    return set(source.columns) >= COLUMNS or set(source.columns) >= ORIGINAL_COLUMNS
+    columns = set(source.columns)
+    return columns >= ORIGINAL_COLUMNS or columns >= EXTENDED_COLUMNS
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
@@ -36,13 +39,9 @@ def read_row(row: Mapping[str, str]) -> DatasetDocument:
     builder.set_description(title)
     builder.set_metadata("url", f"https://vincentarelbundock.github.io/Rdatasets/doc/{package}/{item}.html")
 
-    add_count(builder, "instances_number", row, ROWS)
+    add_count(builder, "instances_number", row, ROW_COUNTS)
     add_count(builder, "features_number", row, COLUMN_COUNTS)
-    share = parse_number(row.get("missing_pct"))
-    if share is not None:
-        quote = row["missing_pct"]
-        builder.add_claim(Claim("missing_values_percentage", float(share), quote, "missing_pct", field="missing_pct"))
-        builder.add_claim(Claim("has_missing_values", share > 0, quote, "missing_pct", field="missing_pct"))
+    add_missing_values(builder, row)
     builder.keep_unmapped(row)
     return builder.build()
 
@@ -54,3 +53,13 @@ def add_count(builder: DocumentBuilder, attribute: str, row: Mapping[str, str], 
         if isinstance(count, int) and count > 0:
             builder.add_claim(Claim(attribute, count, row[name], name, field=name))
             return
+
+
+def add_missing_values(builder: DocumentBuilder, row: Mapping[str, str]) -> None:
+    """Add the percentage of missing values, and whether there are any."""
+    name = "missing_pct"
+    percentage = parse_number(row.get(name))
+    if percentage is None:
+        return
+    builder.add_claim(Claim("missing_values_percentage", float(percentage), row[name], name, field=name))
+    builder.add_claim(Claim("has_missing_values", percentage > 0, row[name], name, field=name))

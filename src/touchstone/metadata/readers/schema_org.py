@@ -1,4 +1,7 @@
-"""schema.org descriptions of datasets in JSON-LD, and helpers shared with the Croissant reader."""
+"""Descriptions of datasets in the vocabulary of schema.org (type `Dataset`), as web pages embed them in JSON-LD.
+
+Croissant extends this vocabulary, so its reader shares most functions of this module.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -27,24 +30,27 @@ PROSE_FIELDS: Final = (
     "description", "abstract", "disambiguatingDescription", "measurementTechnique", "conditionsOfAccess", "usageInfo",
     "publishingPrinciples", "ethicsPolicy", "correctionsPolicy", "maintenance", "acquireLicensePage",
 )  # fmt: skip
-REPRESENTED: Final = ("name", "description", "url")
+# The record contains these fields as they are, so they are not stored a second time.
+REPRESENTED_FIELDS: Final = ("name", "description", "url")
 DOCUMENTATION_FIELDS: Final = ("url", "sameAs", "citeAs", "citation", "documentation", "mainEntityOfPage")
 # Hosting sites and placeholders, which are not responsible for a dataset.
-HUBS: Final = frozenset(
+NOT_RESPONSIBLE: Final = frozenset(
     {"hugging face", "huggingface", "kaggle", "openml", "zenodo", "figshare", "github",
      "uci machine learning repository", "tensorflow", "papers with code", "anonymous", "unknown", "community",
      "the community"}
 )  # fmt: skip
+# Matches "https://example.org/" but not "https://example.org/roads".
 _HOME_PAGE: Final = re.compile(r"https?://[^/?#]*/?")
 _ADDRESS: Final = re.compile(r"https?://[^\s\"'<>{}]+")
 
 
 def detect(source: SourceDocument) -> bool:
     """Return whether a document contains a dataset in the vocabulary of schema.org."""
-    resolver = NameResolver(context_of(source.data))
-    context = str(context_of(source.data))
-    nodes = list(resolver.nodes_of_type(source.data, "Dataset"))
-    return "schema.org" in context and bool(nodes)
+    context = context_of(source.data)
+    # The type alone is not enough, because DCAT has one of the same name.
+    if "schema.org" not in str(context):
+        return False
+    return any(NameResolver(context).nodes_of_type(source.data, "Dataset"))
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
@@ -57,7 +63,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
 def read_node(
     source: SourceDocument, resolver: NameResolver, node: Mapping[str, Any], location: str
 ) -> DatasetDocument:
-    """Read the dataset of a node. `location` is the JSON pointer of the node."""
+    """Read the dataset of a JSON-LD node. `location` is the JSON pointer of the node."""
     builder = start_document(source, resolver, node, STANDARD)
     add_common_values(builder, resolver, node, location)
     builder.keep_unmapped(node, represented_names(resolver, node))
@@ -80,8 +86,8 @@ def start_document(
     if last_step in LOADER_NAMES:
         raise DocumentError("loader_name", name=last_step)
 
-    candidates = (address, text_of(members.get("@id")), text_of(members.get("identifier")), name, source.folder)
-    key = next((text for text in candidates if text and identifies_dataset(text)), None)
+    key_candidates = (address, text_of(members.get("@id")), text_of(members.get("identifier")), name, source.folder)
+    key = next((text for text in key_candidates if text and identifies_dataset(text)), None)
     if key is None:
         raise DocumentError("no_identifier")
 
@@ -98,7 +104,7 @@ def identifies_dataset(text: str) -> bool:
 
 def represented_names(resolver: NameResolver, node: Mapping[str, Any]) -> list[str]:
     """Return the names of members that the record contains unchanged and an export writes under the same names."""
-    return [name for name in REPRESENTED if isinstance(node.get(name), str) and resolver.normalize(name) == name]
+    return [name for name in REPRESENTED_FIELDS if isinstance(node.get(name), str) and resolver.normalize(name) == name]
 
 
 def add_common_values(builder: DocumentBuilder, resolver: NameResolver, node: Mapping[str, Any], location: str) -> None:
@@ -144,9 +150,8 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
             return
 
     if members.get("isAccessibleForFree") is False:
-        builder.add_claim(
-            Claim("is_public", False, "false", f"{location}/isAccessibleForFree", field="isAccessibleForFree")
-        )
+        name = "isAccessibleForFree"
+        builder.add_claim(Claim("is_public", False, "false", f"{location}/{name}", field=name))
     elif licence is not None and licence.is_open:
         quote = texts_of(members.get("license"))[0]
         note = "an open licence, and no condition for access"
@@ -196,19 +201,18 @@ def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any], loca
             address = _ADDRESS.search(text)
             if address is not None:
                 quote = address.group(0)
-                builder.add_claim(
-                    Claim("external_documentation_available", True, quote, f"{location}/{name}", field=name)
-                )
+                place = f"{location}/{name}"
+                builder.add_claim(Claim("external_documentation_available", True, quote, place, field=name))
                 return
 
 
 def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
     """Claim accountability from a named maintainer, publisher or contact. A creator is not enough."""
     for name in ("maintainer", "publisher", "contactPoint"):
-        body = responsible_party(members.get(name))
-        if body is not None:
+        party = responsible_party(members.get(name))
+        if party is not None:
             note = f"a named {name}"
-            builder.add_claim(Claim("accountability_defined", True, body, f"{location}/{name}", field=name, note=note))
+            builder.add_claim(Claim("accountability_defined", True, party, f"{location}/{name}", field=name, note=note))
             return
 
 
@@ -218,12 +222,17 @@ def responsible_party(value: Any) -> str | None:
     Hosting sites such as Kaggle are skipped, because they are not responsible for the datasets of others.
     """
     for member in value if isinstance(value, list) else [value]:
-        if isinstance(member, Mapping):
-            stated_names = [member.get(name) for name in ("name", "foaf:name", "fn", "vcard:fn", "email", "hasEmail")]
-            text = next((text for text in map(text_of, stated_names) if text and text.strip()), None)
-        else:
-            text = member if isinstance(member, str) else None
-
-        if text and text.strip() and text.strip().casefold() not in HUBS:
-            return text
+        name = _name_of_party(member)
+        if name and name.strip() and name.strip().casefold() not in NOT_RESPONSIBLE:
+            return name
     return None
+
+
+def _name_of_party(party: Any) -> str | None:
+    """Return the name or, failing that, the e-mail address of a person or organization, or None."""
+    if isinstance(party, str):
+        return party
+    if not isinstance(party, Mapping):
+        return None
+    candidates = [text_of(party.get(name)) for name in ("name", "foaf:name", "fn", "vcard:fn", "email", "hasEmail")]
+    return next((text for text in candidates if text and text.strip()), None)

@@ -1,21 +1,26 @@
-"""A document to be read: its content, its parsed data, and its companion files."""
+"""A document to be read: bytes and a file name come in, and readers take text, parsed data, rows or sections from it.
+
+The suffix of the name decides how the content is parsed. Without a known suffix, the first characters decide.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Final
 
 from touchstone.metadata.documents import RejectedPart
 from touchstone.metadata.markdown import MarkdownDocument, read_markdown
 from touchstone.metadata.parsing import DocumentError, ParsedData, decode, parse_csv, parse_json, parse_yaml
 from touchstone.metadata.rdf import RDF_XML, TURTLE, parse_rdf
 
-JSON_SUFFIXES = (".json", ".jsonld", ".geojson")
-YAML_SUFFIXES = (".yaml", ".yml")
-RDF_SUFFIXES = {".ttl": TURTLE, ".rdf": RDF_XML, ".xml": RDF_XML}
-RDF_OPENINGS = {"@prefix": TURTLE, "@base": TURTLE, "PREFIX ": TURTLE, "<?xml": RDF_XML, "<rdf:RDF": RDF_XML}
-TABLE_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+JSON_SUFFIXES: Final = (".json", ".jsonld", ".geojson")
+YAML_SUFFIXES: Final = (".yaml", ".yml")
+RDF_SUFFIXES: Final = {".ttl": TURTLE, ".rdf": RDF_XML, ".xml": RDF_XML}
+# How RDF documents begin, and the syntax that this shows.
+RDF_OPENINGS: Final = {"@prefix": TURTLE, "@base": TURTLE, "PREFIX ": TURTLE, "<?xml": RDF_XML, "<rdf:RDF": RDF_XML}
+TABLE_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+TEXT_SUFFIXES: Final = (".md", ".txt", ".bib")
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class SourceDocument:
 
     @cached_property
     def rdf_syntax(self) -> str | None:
-        """The syntax of an RDF document, or None. Without a known suffix, the first characters decide."""
+        """The syntax of an RDF document, or None for other documents. Without a suffix, the first characters decide."""
         if self.suffix:
             return RDF_SUFFIXES.get(self.suffix)
         beginning = self.text.lstrip("\ufeff \t\r\n")
@@ -109,7 +114,10 @@ class SourceDocument:
         return None if content is None else SourceDocument(content, name)
 
     def readable_companion(self, name: str) -> tuple["SourceDocument | None", tuple[RejectedPart, ...]]:
-        """Return a companion file and no rejection, or None and the reason why it cannot be parsed."""
+        """Return a companion file and the parts of it that the parser skipped, or None if it is missing.
+
+        The result is None, too, for a file that cannot be parsed at all, with the reason as the only rejected part.
+        """
         companion = self.companion(name)
         if companion is None:
             return None, ()
@@ -120,6 +128,6 @@ class SourceDocument:
         return companion, rejected
 
     def _looks_like_json(self) -> bool:
-        """Return whether a document without a known suffix begins like a JSON object or array."""
-        has_other_suffix = self.suffix in (*YAML_SUFFIXES, *RDF_SUFFIXES, *TABLE_DELIMITERS, ".md", ".txt", ".bib")
-        return not has_other_suffix and self.text.lstrip()[:1] in ("{", "[")
+        """Return whether a document begins like a JSON object or array, and has no suffix of another format."""
+        has_other_suffix = self.suffix in (*YAML_SUFFIXES, *RDF_SUFFIXES, *TABLE_DELIMITERS, *TEXT_SUFFIXES)
+        return not has_other_suffix and self.text.lstrip().startswith(("{", "["))

@@ -1,4 +1,8 @@
-"""The table of supported metadata standards, and the detection of a document's standard."""
+"""The table of supported metadata standards, and `read_document`, which all documents are read with.
+
+Bytes and a file name come in. A `Reading` comes out: the datasets of the document, and error codes for what cannot be
+used.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -48,6 +52,7 @@ class Standard:
 
 
 def _standard(module: ModuleType, title: str, *companions: str) -> Standard:
+    """Return the standard that a module reads. Each of these modules has `STANDARD`, `detect` and `read`."""
     return Standard(module.STANDARD, title, module.detect, module.read, companions)
 
 
@@ -79,15 +84,15 @@ class Reading:
         standard: the key of the standard, or None if none was detected.
         documents: the datasets in the document.
         rejected: the datasets that cannot be used, with reasons.
-        code: the code of the error if the whole document was rejected, or None.
-        facts: the details of the error.
+        rejection_code: the code of the error if the whole document was rejected, or None.
+        rejection_facts: the details of this error.
     """
 
     standard: str | None
     documents: tuple[DatasetDocument, ...] = ()
     rejected: tuple[RejectedPart, ...] = ()
-    code: str | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    rejection_code: str | None = None
+    rejection_facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_document(source: SourceDocument, standard_key: str | None = None) -> Reading:
@@ -95,18 +100,26 @@ def read_document(source: SourceDocument, standard_key: str | None = None) -> Re
 
     The standard is detected unless the caller names it. Errors in the document never raise an exception.
     """
-    standard: Standard | None = None
+    standard: Standard | None = None  # for errors before a standard is detected
     try:
         standard = BY_KEY[standard_key] if standard_key is not None else detect_standard(source)
         return collect(standard, standard.read(source))
     except DocumentError as error:
-        return Reading(standard.key if standard else None, code=error.code, facts=error.facts)
+        return _reject_document(standard, error.code, error.facts)
     except RecursionError:
-        return Reading(standard.key if standard else None, code="too_deep")
+        return _reject_document(standard, "too_deep", {})
+
+
+def _reject_document(standard: Standard | None, code: str, facts: Mapping[str, Any]) -> Reading:
+    """Return the result for a document that cannot be used as a whole."""
+    return Reading(standard.key if standard else None, rejection_code=code, rejection_facts=facts)
 
 
 def collect(standard: Standard, results: Iterator[DatasetDocument | RejectedPart]) -> Reading:
-    """Collect the datasets and rejections of a document, and reject datasets with a repeated key."""
+    """Collect the datasets and rejections of a document.
+
+    Datasets with the key of an earlier one are rejected. If no dataset remains, the whole document is rejected.
+    """
     documents: dict[str, DatasetDocument] = {}
     rejected: list[RejectedPart] = []
     for result in results:
@@ -123,8 +136,9 @@ def collect(standard: Standard, results: Iterator[DatasetDocument | RejectedPart
     if documents:
         return Reading(standard.key, tuple(documents.values()), tuple(rejected))
     if len(rejected) == 1:
-        return Reading(standard.key, code=rejected[0].code, facts=rejected[0].facts)
-    return Reading(standard.key, rejected=tuple(rejected), code="no_dataset")
+        # The error of the only dataset says more than "no_dataset".
+        return _reject_document(standard, rejected[0].code, rejected[0].facts)
+    return Reading(standard.key, rejected=tuple(rejected), rejection_code="no_dataset")
 
 
 def detect_standard(source: SourceDocument) -> Standard:
@@ -144,6 +158,7 @@ def detect_standard(source: SourceDocument) -> Standard:
 
 def describe_other_document(source: SourceDocument) -> str:
     """Return an error code for a document without a known standard, such as "schema_document" or "data_file"."""
+    # A JSON Schema defines the structure of other documents. A dataset may also have `$schema`, as its own standard.
     has_definitions = "properties" in source.members or "definitions" in source.members
     if "$schema" in source.members and has_definitions:
         return "schema_document"
@@ -157,7 +172,10 @@ def describe_other_document(source: SourceDocument) -> str:
 
 
 def is_companion(source: SourceDocument) -> bool:
-    """Return whether a file is a companion of a main document. A README is one only next to a Data Package."""
+    """Return whether a file accompanies the main document of a dataset, such as `dataset_infos.json` a card.
+
+    A README is only a companion next to a Data Package. Elsewhere, it is a document of its own.
+    """
     if source.path.name == data_package.README:
         return data_package.FILE_NAME in source.companions
     return any(source.path.name in standard.companions for standard in STANDARDS)

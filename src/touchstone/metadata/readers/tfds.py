@@ -1,4 +1,8 @@
-"""TensorFlow Datasets: each dataset has a folder with a README, a list of tags and citations."""
+"""TensorFlow Datasets (TFDS): each dataset has a folder with a `README.md`, a `TAGS.txt` and a `CITATIONS.bib`.
+
+The README is the main document, and the other two files are its companions. The name of the folder is the only name of
+the dataset.
+"""
 
 import re
 from collections.abc import Iterator
@@ -15,15 +19,24 @@ from touchstone.metadata.readers.source_document import SourceDocument
 STANDARD: Final = "tfds"
 TAGS_FILE: Final = "TAGS.txt"
 CITATIONS_FILE: Final = "CITATIONS.bib"
-# Some files lack a line end between two tags (`ml.task.text-summarizationcontent.data-type.text`).
-_TAG: Final = re.compile(r"(?:content|ml)\.[a-z.-]+?\.[A-Za-z0-9_-]+?(?=(?:content|ml)\.[a-z]|\s|#|$)|content\.[a-z]+")
+# Matches the two tags in "ml.task.text-summarizationcontent.data-type.text", because some files lack the line end
+# between them. It does not match "license.mit", because only tags about the content and the tasks are of use.
+_TAG: Final = re.compile(
+    r"""
+    (?:content|ml)\.[a-z.-]+?\.[A-Za-z0-9_-]+?
+    (?=(?:content|ml)\.[a-z]|\s|\#|$)  # before the next tag, a space, a comment or the end of the line
+    |content\.[a-z]+
+    """,
+    re.VERBOSE,
+)
 MAX_TAG_LINE: Final = 500
 _ADDRESS: Final = re.compile(r"https?://[^\s)>\]]+")
 
 
 def detect(source: SourceDocument) -> bool:
     """Return whether a document is a README with companion files for tags or citations."""
-    return source.path.name.lower() == "readme.md" and {TAGS_FILE, CITATIONS_FILE} & set(source.companions) != set()
+    is_readme = source.path.name.lower() == "readme.md"
+    return is_readme and not {TAGS_FILE, CITATIONS_FILE}.isdisjoint(source.companions)
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument]:
@@ -42,15 +55,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     builder.set_metadata("url", f"https://www.tensorflow.org/datasets/catalog/{key}")
 
     add_tags(builder, companion_text(builder, source, TAGS_FILE))
-    citations = companion_text(builder, source, CITATIONS_FILE)
-    year_and_quote = find_citation_year(citations)
-    if year_and_quote is not None:
-        builder.add_claim(
-            Claim("year", year_and_quote[0], year_and_quote[1], CITATIONS_FILE, note="the first citation")
-        )
-    if citations:
-        builder.unmapped[f"/{CITATIONS_FILE}"] = citations
-
+    add_year(builder, companion_text(builder, source, CITATIONS_FILE))
     add_access_and_documentation(builder, source.text)
     yield builder.build()
 
@@ -68,8 +73,12 @@ def companion_text(builder: DocumentBuilder, source: SourceDocument, name: str) 
 
 
 def add_tags(builder: DocumentBuilder, text: str) -> None:
-    """Add tasks, subjects and languages from the tags."""
-    tags = [tag for line in text.splitlines() for tag in _TAG.findall(line.split("#")[0].strip()[:MAX_TAG_LINE])]
+    """Add tasks, subjects and languages from a list of tags, which may have comments after a `#`."""
+    tags: list[str] = []
+    for line in text.splitlines():
+        line_without_comment = line.split("#")[0].strip()
+        tags += _TAG.findall(line_without_comment[:MAX_TAG_LINE])
+
     builder.set_terms("task", fold_tasks(tags_with_prefix(tags, "ml.task.")))
     builder.set_terms("domain", fold_domains(tags_with_prefix(tags, "content.subject.")))
     builder.set_metadata("language", tags_with_prefix(tags, "content.language."))
@@ -80,6 +89,16 @@ def add_tags(builder: DocumentBuilder, text: str) -> None:
 def tags_with_prefix(tags: list[str], prefix: str) -> list[str]:
     """Return the distinct tags with a prefix, without the prefix."""
     return list(dict.fromkeys(tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)))
+
+
+def add_year(builder: DocumentBuilder, citations: str) -> None:
+    """Add the year of the first citation."""
+    year_and_quote = find_citation_year(citations)
+    if year_and_quote is not None:
+        year, quote = year_and_quote
+        builder.add_claim(Claim("year", year, quote, CITATIONS_FILE, note="the first citation"))
+    if citations:
+        builder.unmapped[f"/{CITATIONS_FILE}"] = citations
 
 
 def add_access_and_documentation(builder: DocumentBuilder, readme: str) -> None:

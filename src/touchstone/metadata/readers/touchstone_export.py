@@ -1,5 +1,6 @@
 """Documents that a catalog like this one has exported. The exact values in them replace the values of the standard."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -35,11 +36,10 @@ _TEXT_LIMITS: Final = {"dataset_name": 255, "file_path": 4096, "file_type": 255}
 
 
 def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
-    """Replace the content of a document, as read by its standard, by the exact values that an export also contains.
+    """Return a dataset with its exact values if its document is an export, and unchanged otherwise.
 
     A standard cannot express everything in a record, so an export also contains the record, its claims and the imported
-    fields as they are. A document without exact values is returned unchanged. If they are damaged, the document is
-    read by its standard alone.
+    fields as they are. If these exact values are damaged, the dataset remains as it was read by the standard.
     """
     if POINTER not in document.unmapped:
         return document
@@ -52,16 +52,18 @@ def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
         return replace(document, rejected=(*document.rejected, damaged_part))
 
     record, invalid_parts = _restore_record(values.record)
+    record.setdefault("dataset_name", document.record["dataset_name"])
     claims, contradictory_parts = _restore_claims(values.claims, record)
     original, earlier_documents = _split_documents(documents, document.standard)
     unmapped = {**values.added_fields(document.unmapped), **_imported_fields(values, original)}
+    sections = _sections_of_source(document, values.claims, original)
     return replace(
         document,
         standard_version=original.standard_version if original else document.standard_version,
         key=values.key or document.key,
-        record={**record, "dataset_name": record.get("dataset_name", document.record["dataset_name"])},
+        record=record,
         claims=claims,
-        sections=imported_sections(_sections_of_source(document, values.claims, original), unmapped),
+        sections=imported_sections(sections, unmapped),
         unmapped=unmapped,
         rejected=(*document.rejected, *invalid_parts, *contradictory_parts),
         earlier=earlier_documents,
@@ -75,27 +77,39 @@ def _sections_of_source(
 
     Claims that the extractor proposes from these passages would look as if the original source contained them.
     """
-    quotes = sorted((" ".join(claim.quote.split()) for claim in claims if claim.quote), key=len, reverse=True)
-    has_evidence_heading = document.standard == hf_card.STANDARD and (
-        original is None or hf_card.BODY not in original.unmapped
-    )
+    # Longer quotes come first, because a quote can contain another one.
+    quotes = sorted((_on_one_line(claim.quote) for claim in claims if claim.quote), key=len, reverse=True)
+    has_own_card = original is not None and hf_card.BODY in original.unmapped
+    has_evidence_heading = document.standard == hf_card.STANDARD and not has_own_card
 
     sections: list[Section] = []
     for section in document.sections:
-        text = " ".join(section.text.split())
-        for quote in quotes:
-            text = text.replace(quote, "")
-        is_made_from_claims = not any(character.isalnum() for character in text)
         is_evidence = has_evidence_heading and section.path[-1:] == (hf_card.EVIDENCE_HEADING,)
-        if not is_made_from_claims and not is_evidence:
+        if not is_evidence and not _consists_of(section.text, quotes):
             sections.append(section)
     return tuple(sections)
+
+
+def _consists_of(text: str, quotes: Sequence[str]) -> bool:
+    """Return whether a passage has no letters or digits outside the given quotes."""
+    remaining_text = _on_one_line(text)
+    for quote in quotes:
+        remaining_text = remaining_text.replace(quote, "")
+    return not any(character.isalnum() for character in remaining_text)
+
+
+def _on_one_line(text: str) -> str:
+    """Return a string with single spaces between its words, as an export writes quotes."""
+    return " ".join(text.split())
 
 
 def _split_documents(
     documents: tuple[ImportedDocument, ...], standard: str
 ) -> tuple[ImportedDocument | None, tuple[ImportedDocument, ...]]:
-    """Separate the last imported document from the others if it has the given standard."""
+    """Separate the last imported document from the others if it has the given standard.
+
+    An export repeats the fields of this document. All others were imported earlier, or in other standards.
+    """
     if documents and documents[-1].standard == standard:
         return documents[-1], documents[:-1]
     return None, documents
@@ -116,6 +130,7 @@ def _restore_record(exported_values: dict[str, Any]) -> tuple[dict[str, Any], li
     for name, value in exported_values.items():
         metadata = _restore_metadata(value) if name == "metadata" else None
         if metadata is not None:
+            # Only this service may write its own members.
             record[name] = {key: member for key, member in metadata.items() if key not in SERVICE_KEYS}
         elif name in RECORD_FIELDS and _is_storable(name, value):
             record[name] = value
@@ -125,7 +140,10 @@ def _restore_record(exported_values: dict[str, Any]) -> tuple[dict[str, Any], li
 
 
 def _restore_metadata(value: Any) -> dict[str, Any] | None:
-    """Return the metadata of a record, or None if they are neither a JSON object nor a string with one."""
+    """Return the metadata of a record, or None if they are neither a JSON object nor a string with one.
+
+    An export serializes metadata that could be mistaken for JSON-LD.
+    """
     if isinstance(value, str):
         try:
             value = parse_json(value).data
@@ -135,20 +153,21 @@ def _restore_metadata(value: Any) -> dict[str, Any] | None:
 
 
 def _is_storable(name: str, value: Any) -> bool:
-    """Return whether a field of a record can have this value: a number or flag, a list of words, or a string."""
+    """Return whether a field of a record can have this value: a number or flag, a list of terms, or a string."""
     if name in CLAIMED_ATTRIBUTES:
         return isinstance(value, bool | int | float) and is_possible(name, value)
-
     if name in BY_NAME and BY_NAME[name].kind is Kind.WORDS:
-        is_short_list = isinstance(value, list) and len(value) <= MAX_TERMS
-        return is_short_list and all(
-            isinstance(word, str) and 0 < len(word.strip()) <= MAX_TERM_LENGTH for word in value
-        )
+        return isinstance(value, list) and len(value) <= MAX_TERMS and all(map(_is_term, value))
 
     if not isinstance(value, str):
         return False
     is_empty_name = name == "dataset_name" and not value.strip()
     return not is_empty_name and len(value) <= _TEXT_LIMITS.get(name, MAX_TEXT_LENGTH)
+
+
+def _is_term(value: Any) -> bool:
+    """Return whether a value is a string of acceptable length."""
+    return isinstance(value, str) and 0 < len(value.strip()) <= MAX_TERM_LENGTH
 
 
 def _restore_claims(
@@ -185,7 +204,7 @@ def _contradicts(claim: ExportedClaim, record: dict[str, Any]) -> bool:
 
 
 def _is_valid(claim: ExportedClaim) -> bool:
-    """Return whether a claim is about an attribute that can have its value."""
+    """Return whether a claim is about a known attribute, which can have the claimed value."""
     if claim.attribute not in CLAIMED_ATTRIBUTES:
         return False
     if claim.value is None:

@@ -1,4 +1,4 @@
-"""The UCI repository: replies of its API for one dataset, and its listing as CSV."""
+"""The UCI Machine Learning Repository: replies of its API for one dataset, and its listing of all datasets as CSV."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -20,7 +20,9 @@ from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "uci"
 LISTING_COLUMNS: Final = frozenset({"Dataset Name", "Donated Date", "Subject Area", "Associated Tasks", "Instances"})
-REPRESENTED: Final = ("name", "abstract")
+# The record contains these fields as they are, so they are not stored a second time.
+REPRESENTED_FIELDS: Final = ("name", "abstract")
+# The vocabulary keys of the spellings of "Time-Series" among the characteristics of a dataset.
 TEMPORAL: Final = ("time-series", "timeseries")
 
 
@@ -30,7 +32,10 @@ def detect(source: SourceDocument) -> bool:
 
 
 def api_members(source: SourceDocument) -> Mapping[str, Any]:
-    """Return the members of an API reply, which may be wrapped in `data` or `metadata`."""
+    """Return the members of an API reply, which may be wrapped in `data` or `metadata`.
+
+    The service wraps them in `data`. The Python package `ucimlrepo` stores them as `metadata`.
+    """
     for name in ("data", "metadata"):
         wrapped = source.members.get(name)
         if isinstance(wrapped, Mapping) and "uci_id" in wrapped:
@@ -83,6 +88,8 @@ def add_size(builder: DocumentBuilder, attribute: str, values: Mapping[str, Any]
     size = parse_number(values.get(name))
     if size is None:
         return
+
+    # A single column is possible, but a single row is not.
     minimum = MIN_INSTANCES if attribute == "instances_number" else 1
     if not isinstance(size, int) or size < minimum:
         builder.reject(name, "implausible_value", attribute=attribute, value=size)
@@ -108,39 +115,42 @@ def read_reply(source: SourceDocument, members: Mapping[str, Any]) -> DatasetDoc
     add_size(builder, "instances_number", members, "num_instances")
     add_size(builder, "features_number", members, "num_features")
     add_reply_values(builder, members)
-    additional = members.get("additional_info")
-    for name, text in additional.items() if isinstance(additional, Mapping) else ():
-        builder.add_prose(("additional_info", name), text)
-    builder.keep_unmapped(members, REPRESENTED)
+
+    additional_info = members.get("additional_info")
+    if isinstance(additional_info, Mapping):
+        for name, text in additional_info.items():
+            builder.add_prose(("additional_info", name), text)
+    builder.keep_unmapped(members, REPRESENTED_FIELDS)
     return builder.build()
 
 
 def add_reply_values(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     """Add the year, missing values, temporal factors and documentation from an API reply."""
-    year = parse_number(members.get("year_of_dataset_creation"))
+    name = "year_of_dataset_creation"
+    year = parse_number(members.get(name))
     if isinstance(year, int):
-        name = "year_of_dataset_creation"
         builder.add_claim(Claim("year", year, str(members[name]), pointer(name), field=name))
 
-    answer = members.get("has_missing_values")
+    name = "has_missing_values"
+    answer = members.get(name)
     if answer in ("yes", "no", True, False):
-        has_missing = answer in ("yes", True)
-        location = pointer("has_missing_values")
-        builder.add_claim(
-            Claim("has_missing_values", has_missing, str(answer).lower(), location, field="has_missing_values")
-        )
+        has_missing_values = answer in ("yes", True)
+        quote = str(answer).lower()
+        builder.add_claim(Claim("has_missing_values", has_missing_values, quote, pointer(name), field=name))
 
-    for text in list_of_strings(members.get("characteristics")):
+    name = "characteristics"
+    for text in list_of_strings(members.get(name)):
         if vocabulary_key(text) in TEMPORAL:
-            location = pointer("characteristics")
-            builder.add_claim(Claim("has_temporal_factors", True, text, location, field="characteristics"))
+            builder.add_claim(Claim("has_temporal_factors", True, text, pointer(name), field=name))
             break
 
-    variables = members.get("variables")
+    name = "variables"
+    variables = members.get(name)
     if isinstance(variables, list) and variables and isinstance(variables[0], Mapping):
         quote = str(variables[0].get("name"))
-        builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, pointer("variables"), field="variables"))
-    address = members.get("repository_url")
+        builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, pointer(name), field=name))
+
+    name = "repository_url"
+    address = members.get(name)
     if isinstance(address, str) and address.startswith("http"):
-        location = pointer("repository_url")
-        builder.add_claim(Claim("external_documentation_available", True, address, location, field="repository_url"))
+        builder.add_claim(Claim("external_documentation_available", True, address, pointer(name), field=name))

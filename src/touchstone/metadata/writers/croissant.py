@@ -1,4 +1,4 @@
-"""Croissant 1.1 with its vocabulary for responsible AI, whose fields contain the quotes of claims."""
+"""Croissant 1.1 with its vocabulary for responsible AI (RAI 1.0), whose fields contain the quotes of claims."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -14,7 +14,7 @@ from touchstone.metadata.writers.schema_org import COMMON_FIELDS, encode
 
 STANDARD: Final = croissant.STANDARD
 CONFORMS_TO: Final = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
-# The context of version 1.1.
+# The context that the specification of version 1.1 prescribes.
 CONTEXT: Final[Mapping[str, Any]] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -58,7 +58,7 @@ CONTEXT: Final[Mapping[str, Any]] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-# The terms that fields added to an imported document need.
+# The terms that the fields of this writer need if they are added to an imported document with a context of its own.
 ESSENTIAL_TERMS: Final = {name: CONTEXT[name] for name in ("@vocab", "rai", "sc")}
 DATA_TYPES: Final = {
     "integer": "sc:Integer",
@@ -139,7 +139,7 @@ FIELDS: Final = (
 
 def write(dataset: ExportedDataset) -> bytes:
     """Return a Croissant document, with the exact values of the record."""
-    original = dataset.document_of(STANDARD)
+    original = dataset.document_to_update(STANDARD)
     return encode(describe(dataset, original).with_exact_values(dataset, original))
 
 
@@ -156,8 +156,10 @@ def describe(dataset: ExportedDataset, original: ImportedDocument | None) -> Mer
     names = NameResolver(imported_context)
 
     def normalize(name: str) -> str:
-        field = croissant.responsible_ai_field(names.normalize(name))
-        return f"rai:{field}" if field else names.normalize(name)
+        """Return the name of a member as this writer spells it, such as `rai:dataBiases` for `data_biases`."""
+        normalized_name = names.normalize(name)
+        field = croissant.responsible_ai_field(normalized_name)
+        return f"rai:{field}" if field else normalized_name
 
     mappings = (*FIELDS, *claim_fields(original))
     merged = merge_fields(mappings, dataset, original, essential="/@context", normalize=normalize)
@@ -178,6 +180,6 @@ def claim_fields(original: ImportedDocument | None = None) -> list[FieldMapping]
 def _quotes_in(
     dataset: ExportedDataset, field: str, attributes: tuple[str, ...], original: ImportedDocument | None
 ) -> str | list[str]:
-    """Return the new quotes about attributes, joined to one string if the field requires it."""
+    """Return the quotes about attributes that the imported document lacks, as one string if the field requires it."""
     quotes = new_quotes(dataset, attributes, original)
     return "\n\n".join(quotes) if field in SINGLE_TEXTS else quotes

@@ -1,4 +1,4 @@
-"""Data Package, version 2: `datapackage.json` with one resource and the schema of its table."""
+"""Data Package, version 2 (datapackage.org): `datapackage.json` with one resource and the schema of its table."""
 
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from touchstone.metadata.writers.schema_org import encode
 
 STANDARD: Final = data_package.STANDARD
 PROFILE: Final = "https://datapackage.org/profiles/2.0/datapackage.json"
+# The types of fields for the types of columns. Dates have no type of their own, because their format is not known.
 FIELD_TYPES: Final = {
     "integer": "integer",
     "number": "number",
@@ -36,9 +37,9 @@ def sources(dataset: ExportedDataset) -> list[dict[str, str]]:
     """Describe the source that the record was imported from, or return an empty list."""
     name = dataset.text("metadata.source.name")
     address = dataset.text("metadata.source.url")
-    if name is None and address is None:
-        return []
-    return [{"title": name or str(address), **({"path": address} if address else {})}]
+    if address is not None:
+        return [{"title": name or address, "path": address}]
+    return [{"title": name}] if name is not None else []
 
 
 def resources(dataset: ExportedDataset) -> list[dict[str, Any]]:
@@ -68,7 +69,9 @@ def _is_safe_path(path: str) -> bool:
     """Return whether the standard allows a path: a web address, or a relative path without parent folders."""
     if path.startswith(("http://", "https://")):
         return True
-    return not path.startswith(("/", "~", ".")) and ".." not in path.split("/") and "\\" not in path
+    is_absolute_or_hidden = path.startswith(("/", "~", "."))
+    leaves_folder = ".." in path.split("/") or "\\" in path
+    return not is_absolute_or_hidden and not leaves_folder
 
 
 FIELDS: Final = (
@@ -97,8 +100,9 @@ FIELDS: Final = (
 
 def write(dataset: ExportedDataset) -> bytes:
     """Return a Data Package, with the exact values of the record."""
-    original = dataset.document_of(STANDARD)
+    original = dataset.document_to_update(STANDARD)
     merged = merge_fields(FIELDS, dataset, original, essential="/resources")
+    # A dataset from a collection of several resources is exported as a package with this one.
     resource = data_package.imported_resource(original.unmapped) if original else None
     if resource:
         merged = merged.with_heading({"resources": [resource]})

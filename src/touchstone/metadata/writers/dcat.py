@@ -1,4 +1,4 @@
-"""DCAT-AP in JSON-LD with an embedded context."""
+"""DCAT-AP, the European profile of the Data Catalog Vocabulary (DCAT 3), as JSON-LD with an embedded context."""
 
 import re
 from collections.abc import Mapping
@@ -64,7 +64,10 @@ CONTEXT: Final[Mapping[str, Any]] = {
     "title": "dct:title",
     "version": "dcat:version",
 }
+# The addresses of the access rights begin with this.
 ACCESS_RIGHTS: Final = "http://publications.europa.eu/resource/authority/access-right/"
+# A web address without the characters that RDF does not allow in one.
+_WEB_ADDRESS: Final = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
 # The fields that contain quotes, and the attributes of the quotes.
 CLAIM_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "provenance": ("transparency", "informed_consent"),
@@ -72,15 +75,16 @@ CLAIM_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def licence_node(dataset: ExportedDataset) -> Any:
-    """Return the licence as references to its addresses, or as a node with its wording as the label."""
-    value = licence_value(dataset)
-    if value is None:
+def licence_nodes(dataset: ExportedDataset) -> dict[str, str] | list[dict[str, str]] | None:
+    """Return the licences as references to their addresses, or as a node with the wording as its label, or None."""
+    licence = licence_value(dataset)
+    if licence is None:
         return None
-    if isinstance(value, str) and "://" not in value:
-        return {"@type": "dct:LicenseDocument", "label": value}
-    addresses = [value] if isinstance(value, str) else value
-    return [{"@id": address} for address in addresses]
+    if isinstance(licence, list):
+        return [{"@id": address} for address in licence]
+    if "://" in licence:
+        return [{"@id": licence}]
+    return {"@type": "dct:LicenseDocument", "label": licence}
 
 
 def themes(dataset: ExportedDataset) -> list[dict[str, Any]]:
@@ -88,7 +92,7 @@ def themes(dataset: ExportedDataset) -> list[dict[str, Any]]:
     return [{"@type": "skos:Concept", "prefLabel": domain} for domain in dataset.texts("domain")]
 
 
-def issued(dataset: ExportedDataset) -> dict[str, str] | None:
+def publication_year(dataset: ExportedDataset) -> dict[str, str] | None:
     """Return the year of the dataset as a typed literal, or None."""
     year = year_text(dataset)
     return None if year is None else {"@type": "xsd:gYear", "@value": year}
@@ -99,11 +103,12 @@ def access_rights(dataset: ExportedDataset) -> dict[str, str] | None:
     is_public = dataset.record.get("is_public")
     if is_public is None:
         return None
-    return {"@id": ACCESS_RIGHTS + ("PUBLIC" if is_public else "RESTRICTED")}
+    code = "PUBLIC" if is_public else "RESTRICTED"
+    return {"@id": f"{ACCESS_RIGHTS}{code}"}
 
 
 def distributions(dataset: ExportedDataset) -> list[dict[str, Any]]:
-    """Describe the address and format of the data as a distribution."""
+    """Describe the address and format of the data as a distribution, which must have an address."""
     file_type = (dataset.text("file_type") or "").lower()
     distribution: dict[str, Any] = {"@type": "dcat:Distribution", "accessURL": landing_page(dataset)}
     if file_type in MEDIA_TYPES:
@@ -113,8 +118,8 @@ def distributions(dataset: ExportedDataset) -> list[dict[str, Any]]:
 
 def landing_page(dataset: ExportedDataset) -> dict[str, str]:
     """Return a reference to the dataset's page in its source, or to its URN if there is no page."""
-    is_usable = re.fullmatch(r"https?://[^\s<>\"{}|\\^`]+", dataset.page) is not None
-    return {"@id": dataset.page if is_usable else dataset.identifier}
+    is_valid_address = _WEB_ADDRESS.fullmatch(dataset.page) is not None
+    return {"@id": dataset.page if is_valid_address else dataset.identifier}
 
 
 FIELDS: Final = (
@@ -130,8 +135,8 @@ FIELDS: Final = (
     FieldMapping("landingPage", ("metadata.url",), landing_page),
     FieldMapping("language", ("metadata.language",), lambda dataset: dataset.texts("metadata.language")),
     FieldMapping("version", ("metadata.version",), lambda dataset: dataset.text("metadata.version")),
-    FieldMapping("issued", ("year",), issued, only_if_new=True),
-    FieldMapping("license", ("metadata.licence", "metadata.licence_text"), licence_node),
+    FieldMapping("issued", ("year",), publication_year, only_if_new=True),
+    FieldMapping("license", ("metadata.licence", "metadata.licence_text"), licence_nodes),
     FieldMapping("accessRights", ("is_public",), access_rights, only_if_new=True),
     FieldMapping("distribution", ("metadata.url", "file_type"), distributions, only_if_new=True),
 )
@@ -139,7 +144,7 @@ FIELDS: Final = (
 
 def write(dataset: ExportedDataset) -> bytes:
     """Return a dataset in the vocabulary of DCAT, with the exact values of the record."""
-    original = dataset.document_of(STANDARD)
+    original = dataset.document_to_update(STANDARD)
     return encode(describe(dataset, original).with_exact_values(dataset, original))
 
 
@@ -147,9 +152,8 @@ def describe(dataset: ExportedDataset, original: ImportedDocument | None) -> Mer
     """Merge the record with the imported DCAT document, if there is one."""
     imported_context = original.unmapped.get("/@context") if original else None
     mappings = (*FIELDS, *claim_fields(original))
-    merged = merge_fields(
-        mappings, dataset, original, essential="/@context", normalize=NameResolver(imported_context).normalize
-    )
+    names = NameResolver(imported_context)
+    merged = merge_fields(mappings, dataset, original, essential="/@context", normalize=names.normalize)
     context = {**CONTEXT, **local_terms(imported_context), **TOUCHSTONE_TERMS}
     return merged.with_heading({"@context": context, "@type": "dcat:Dataset"})
 

@@ -46,48 +46,56 @@ class ExportedFile:
 
 _FORMATS: Final = (
     ExportFormat(
-        "croissant",
-        "Croissant 1.1 with responsible AI",
-        croissant.STANDARD,
-        JSON_LD_TYPE,
-        ".croissant.json",
-        (*croissant.FIELDS, *croissant.claim_fields()),
-        croissant.write,
+        key="croissant",
+        title="Croissant 1.1 with responsible AI",
+        standard=croissant.STANDARD,
+        media_type=JSON_LD_TYPE,
+        suffix=".croissant.json",
+        fields=(*croissant.FIELDS, *croissant.claim_fields()),
+        write=croissant.write,
     ),
     ExportFormat(
-        "dcat",
-        "DCAT-AP in JSON-LD",
-        dcat.STANDARD,
-        JSON_LD_TYPE,
-        ".dcat.jsonld",
-        (*dcat.FIELDS, *dcat.claim_fields()),
-        dcat.write,
+        key="dcat",
+        title="DCAT-AP in JSON-LD",
+        standard=dcat.STANDARD,
+        media_type=JSON_LD_TYPE,
+        suffix=".dcat.jsonld",
+        fields=(*dcat.FIELDS, *dcat.claim_fields()),
+        write=dcat.write,
     ),
     ExportFormat(
-        "datapackage",
-        "Data Package 2",
-        data_package.STANDARD,
-        "application/json",
-        ".datapackage.json",
-        data_package.FIELDS,
-        data_package.write,
+        key="datapackage",
+        title="Data Package 2",
+        standard=data_package.STANDARD,
+        media_type="application/json",
+        suffix=".datapackage.json",
+        fields=data_package.FIELDS,
+        write=data_package.write,
     ),
-    ExportFormat("card", "Dataset card", hf_card.STANDARD, "text/markdown", ".md", hf_card.FIELDS, hf_card.write),
     ExportFormat(
-        "jsonld",
-        "schema.org in JSON-LD",
-        schema_org.STANDARD,
-        JSON_LD_TYPE,
-        ".jsonld",
-        schema_org.FIELDS,
-        schema_org.write,
+        key="card",
+        title="Dataset card",
+        standard=hf_card.STANDARD,
+        media_type="text/markdown",
+        suffix=".md",
+        fields=hf_card.FIELDS,
+        write=hf_card.write,
+    ),
+    ExportFormat(
+        key="jsonld",
+        title="schema.org in JSON-LD",
+        standard=schema_org.STANDARD,
+        media_type=JSON_LD_TYPE,
+        suffix=".jsonld",
+        fields=schema_org.FIELDS,
+        write=schema_org.write,
     ),
 )
 FORMATS: Final = {export_format.key: export_format for export_format in _FORMATS}
 
 
 def export_dataset(dataset: ExportedDataset, format_key: str) -> ExportedFile:
-    """Export a dataset in one of the formats."""
+    """Export a dataset in the format with this key, under a file name made from the name of the dataset."""
     export_format = FORMATS[format_key]
     name = file_stem(dataset.name) + export_format.suffix
     return ExportedFile(export_format.write(dataset), export_format.media_type, name)

@@ -24,14 +24,15 @@ SIZES: Final = (
     (1_000_000_000, "100M<n<1B"),
 )
 LARGEST_SIZE: Final = "n>1B"
+# Characters with a meaning in Markdown, anywhere in a line and at its beginning: "- item", "1. item", "===".
 _INLINE_MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~&$!])")
 _BLOCK_MARKUP: Final = re.compile(r"^(\s*)([-+=:]|\d+(?=[.)]))", re.MULTILINE)
 # Strings that mean the same without quotation marks in every version of YAML.
-_PLAIN_TEXT: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_UNQUOTED_TEXT: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
-def licence(dataset: ExportedDataset) -> str | list[str] | None:
-    """Return the licences in the hub's spelling, SPDX identifiers in lower case, or None."""
+def licence_names(dataset: ExportedDataset) -> str | list[str] | None:
+    """Return the licence or licences in the hub's spelling, which are SPDX identifiers in lower case, or None."""
     expression = dataset.text("metadata.licence")
     if expression is None:
         return None
@@ -44,7 +45,10 @@ def size_category(dataset: ExportedDataset) -> list[str]:
     rows = dataset.record.get("instances_number")
     if rows is None:
         return []
-    return [next((name for limit, name in SIZES if rows < limit), LARGEST_SIZE)]
+    for limit, category in SIZES:
+        if rows < limit:
+            return [category]
+    return [LARGEST_SIZE]
 
 
 def tags(dataset: ExportedDataset) -> list[str]:
@@ -55,7 +59,7 @@ def tags(dataset: ExportedDataset) -> list[str]:
 FIELDS: Final = (
     FieldMapping("pretty_name", ("dataset_name",), lambda dataset: dataset.name),
     FieldMapping("language", ("metadata.language",), lambda dataset: dataset.texts("metadata.language")),
-    FieldMapping("license", ("metadata.licence", "metadata.licence_text"), licence),
+    FieldMapping("license", ("metadata.licence", "metadata.licence_text"), licence_names),
     FieldMapping("tags", ("metadata.tags", "domain"), tags),
     FieldMapping("task_categories", ("task",), lambda dataset: dataset.texts("task")),
     FieldMapping("size_categories", ("instances_number",), size_category),
@@ -64,7 +68,7 @@ FIELDS: Final = (
 
 def write(dataset: ExportedDataset) -> bytes:
     """Return a dataset card, with the exact values of the record in its head."""
-    original = dataset.document_of(STANDARD)
+    original = dataset.document_to_update(STANDARD)
     head = merge_fields(FIELDS, dataset, original, essential=hf_card.BODY).with_exact_values(dataset, original)
     body = _imported_body(original)
     if body is None:
@@ -122,7 +126,10 @@ def escape_markdown(text: str) -> str:
 
 
 def _escape_block(match: re.Match[str]) -> str:
-    """Escape a marker at the start of a line that would start a list or underline a heading."""
+    """Escape a marker at the start of a line that would start a list or underline a heading.
+
+    Only punctuation can be escaped, so the backslash of a numbered item is placed before its full stop.
+    """
     indentation, mark = match.groups()
     return f"{indentation}{mark}\\" if mark.isdigit() else f"{indentation}\\{mark}"
 
@@ -134,7 +141,7 @@ def escape_address(address: str) -> str:
 
 
 class _CardDumper(yaml.SafeDumper):
-    """A YAML writer without aliases and unquoted strings, which parsers could misinterpret."""
+    """A YAML writer without aliases, which our reader refuses, and without unquoted strings that look like numbers."""
 
     def ignore_aliases(self, data: Any) -> bool:
         """Return True, so that repeated values are written out instead of as aliases."""
@@ -143,7 +150,7 @@ class _CardDumper(yaml.SafeDumper):
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     """Represent a string in quotation marks, unless it is a plain word."""
-    style = None if _PLAIN_TEXT.fullmatch(text) else '"'
+    style = None if _UNQUOTED_TEXT.fullmatch(text) else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

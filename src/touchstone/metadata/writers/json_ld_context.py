@@ -1,4 +1,4 @@
-"""Contexts of exported JSON-LD, which are complete without remote contexts."""
+"""Contexts of exported JSON-LD, which define the names in a document by prefixes and terms."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

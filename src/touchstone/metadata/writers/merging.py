@@ -1,4 +1,8 @@
-"""Helpers of all writers: field mappings of a standard, and merging with an imported document."""
+"""Helpers of all writers: field mappings of a standard, and merging with an imported document.
+
+A record that was imported from a document is exported as this document, with only those fields changed that differ in
+the record. So an export loses nothing that a record cannot express, and repeats the author's own words.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -7,14 +11,15 @@ from typing import Any, Final, TypeAlias
 
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.metadata.documents import ImportedDocument
-from touchstone.metadata.exact_values import MEMBER, exact_values
+from touchstone.metadata.exact_values import MEMBER, build_exact_values
 from touchstone.metadata.exported_dataset import ExportedDataset, value_at
 from touchstone.metadata.parsing import unescape_pointer
 
 Normalize: TypeAlias = Callable[[str], str]
 
-# Readers do not store these members as unmapped fields if the record has their exact values.
-REPRESENTED: Final = frozenset({"name", "title", "pretty_name", "description", "url"})
+# Readers do not store these members as unmapped fields if the record has their exact values, so they are never listed
+# as kept.
+REPRESENTED_FIELDS: Final = frozenset({"name", "title", "pretty_name", "description", "url"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +59,8 @@ class MergedFields:
 
     def with_exact_values(self, dataset: ExportedDataset, original: ImportedDocument | None) -> dict[str, Any]:
         """Return all members, including the exact values of the record."""
-        kept_names = [name for name in self.kept if name not in REPRESENTED]
-        values = exact_values(dataset, original, kept_names, list(self.written))
+        kept_names = [name for name in self.kept if name not in REPRESENTED_FIELDS]
+        values = build_exact_values(dataset, original, kept_names, list(self.written))
         return {**self.written, **self.kept, MEMBER: values}
 
 
@@ -94,11 +99,11 @@ def merge_fields(
         if is_foreign and mapping.only_if_new:
             continue
 
+        # A member that the record still agrees with is kept as it was imported.
         imported_name = imported_names.get(mapping.field)
         if imported_name is not None:
             if not has_changed(mapping, dataset, original):
                 continue
-            # The value of the record replaces the outdated imported value.
             del kept_members[imported_name]
 
         value = mapping.value(dataset_as_imported)
@@ -138,13 +143,18 @@ def imported_members(original: ImportedDocument | None) -> dict[str, Any]:
 
     members: dict[str, Any] = {}
     for pointer, value in original.unmapped.items():
-        if not pointer.startswith("/") or "/" in pointer[1:]:
+        is_top_level = pointer.startswith("/") and "/" not in pointer[1:]
+        if not is_top_level:
             continue
         name = unescape_pointer(pointer[1:])
-        is_keyword = name.startswith("@") and not (name in ("@type", "@id") and isinstance(value, str | list))
-        if not is_keyword and name != MEMBER:
+        if name != MEMBER and (not name.startswith("@") or _is_type_or_identifier(name, value)):
             members[name] = value
     return members
+
+
+def _is_type_or_identifier(name: str, value: Any) -> bool:
+    """Return whether a JSON-LD keyword with its value states the type or the identifier of a node."""
+    return name in ("@type", "@id") and isinstance(value, str | list)
 
 
 def restore_imported_values(dataset: ExportedDataset, original: ImportedDocument | None) -> ExportedDataset:
@@ -160,8 +170,9 @@ def restore_imported_values(dataset: ExportedDataset, original: ImportedDocument
     for name, value in original.record.items():
         if name == "metadata" and isinstance(value, Mapping):
             # The members of the metadata may have changed individually.
-            unchanged_keys = [key for key in value if not _differs(dataset, f"metadata.{key}")]
-            imported_metadata = {key: value[key] for key in unchanged_keys}
+            imported_metadata = {
+                key: member for key, member in value.items() if not _differs(dataset, f"metadata.{key}")
+            }
             record["metadata"] = {**(record.get("metadata") or {}), **imported_metadata}
         elif not _differs(dataset, name):
             record[name] = value
@@ -169,7 +180,11 @@ def restore_imported_values(dataset: ExportedDataset, original: ImportedDocument
 
 
 def has_changed(mapping: FieldMapping, dataset: ExportedDataset, original: ImportedDocument | None) -> bool:
-    """Return whether a value of the mapping differs from all documents that the record was imported from."""
+    """Return whether a value of the mapping differs from all documents that the record was imported from.
+
+    Attributes with claims do not count: the documents of a record do not store them, so there is nothing to compare
+    with.
+    """
     if original is None:
         return False
     return any(_differs(dataset, source) for source in mapping.sources if source not in CLAIMED_ATTRIBUTES)
@@ -191,6 +206,7 @@ def new_quotes(dataset: ExportedDataset, attributes: Iterable[str], original: Im
     imported_texts = list(_texts_in([dict(original.unmapped), dict(original.record)]))
 
     def is_imported(quote: str) -> bool:
+        """Return whether the imported document contains a quote."""
         return any(quote in text for text in imported_texts)
 
     return [quote for quote in distinct_quotes if not is_imported(quote)]

@@ -1,4 +1,8 @@
-"""schema.org in JSON-LD, for exported files and for search engines that read the pages of public datasets."""
+"""Descriptions of datasets in the vocabulary of schema.org, as JSON-LD.
+
+Exported files have this format, and search engines read it in the pages of public datasets. The writers of Croissant,
+which extends schema.org, and of DCAT share some of its fields.
+"""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +21,7 @@ CONTEXT: Final = "https://schema.org/"
 
 
 def licence_value(dataset: ExportedDataset) -> str | list[str] | None:
-    """Return the addresses of SPDX licences, or the wording of another licence, or None."""
+    """Return the address of an SPDX licence, the addresses of several ones, the wording of another licence, or None."""
     expression = dataset.text("metadata.licence")
     if expression is None:
         return None
@@ -27,10 +31,10 @@ def licence_value(dataset: ExportedDataset) -> str | list[str] | None:
     return addresses[0] if len(addresses) == 1 else addresses
 
 
-def keywords(dataset: ExportedDataset) -> list[str]:
+def keyword_list(dataset: ExportedDataset) -> list[str]:
     """Return the distinct tags, domains and tasks of a dataset."""
-    words = (*dataset.texts("metadata.tags"), *dataset.texts("domain"), *dataset.texts("task"))
-    return list(dict.fromkeys(words))
+    terms = (*dataset.texts("metadata.tags"), *dataset.texts("domain"), *dataset.texts("task"))
+    return list(dict.fromkeys(terms))
 
 
 def year_text(dataset: ExportedDataset) -> str | None:
@@ -39,9 +43,9 @@ def year_text(dataset: ExportedDataset) -> str | None:
     return None if year is None else str(year)
 
 
-def measured_variables(dataset: ExportedDataset) -> list[dict[str, Any]]:
-    """Describe the columns of the data file."""
-    return [{"@type": "PropertyValue", "name": name} for name, _ in dataset.columns()]
+def column_descriptions(dataset: ExportedDataset) -> list[dict[str, str]]:
+    """Describe the columns of the data file. The types have no counterpart in schema.org."""
+    return [{"@type": "PropertyValue", "name": name} for name, _type in dataset.columns()]
 
 
 COMMON_FIELDS: Final = (
@@ -54,7 +58,7 @@ COMMON_FIELDS: Final = (
     FieldMapping("url", ("metadata.url",), lambda dataset: dataset.page),
     FieldMapping("identifier", ("dataset_id",), lambda dataset: dataset.identifier, only_if_new=True),
     FieldMapping("license", ("metadata.licence", "metadata.licence_text"), licence_value),
-    FieldMapping("keywords", ("metadata.tags", "domain", "task"), keywords),
+    FieldMapping("keywords", ("metadata.tags", "domain", "task"), keyword_list),
     FieldMapping("inLanguage", ("metadata.language",), lambda dataset: dataset.texts("metadata.language")),
     FieldMapping("version", ("metadata.version",), lambda dataset: dataset.text("metadata.version")),
     FieldMapping("datePublished", ("year",), year_text),
@@ -66,22 +70,21 @@ COMMON_FIELDS: Final = (
 FIELDS: Final = (
     *COMMON_FIELDS,
     FieldMapping("abstract", ("objective",), lambda dataset: dataset.text("objective"), only_if_new=True),
-    FieldMapping("variableMeasured", ("metadata.measured",), measured_variables, only_if_new=True),
+    FieldMapping("variableMeasured", ("metadata.measured",), column_descriptions, only_if_new=True),
 )
 
 
 def write(dataset: ExportedDataset) -> bytes:
     """Return a document in the vocabulary of schema.org, with the exact values of the record."""
-    original = dataset.document_of(STANDARD)
+    original = dataset.document_to_update(STANDARD)
     return encode(describe(dataset, original).with_exact_values(dataset, original))
 
 
 def describe(dataset: ExportedDataset, original: ImportedDocument | None) -> MergedFields:
     """Merge the record with the imported schema.org document, if there is one."""
     imported_context = original.unmapped.get("/@context") if original else None
-    merged = merge_fields(
-        FIELDS, dataset, original, essential="/@context", normalize=NameResolver(imported_context).normalize
-    )
+    names = NameResolver(imported_context)
+    merged = merge_fields(FIELDS, dataset, original, essential="/@context", normalize=names.normalize)
     context = [CONTEXT, {**local_terms(imported_context), **TOUCHSTONE_TERMS}]
     return merged.with_heading({"@context": context, "@type": "Dataset"})
 

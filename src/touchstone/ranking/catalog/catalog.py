@@ -97,6 +97,7 @@ class IndexRebuild:
         builder = _new_builder(self._layout, self._snapshot_path)
         self.index = build_from_parts(builder, self._parts, self.version)
         if self.index is not None:
+            # Otherwise, the first requests would wait until the kernels are compiled for the types of this index.
             IndexedPart(self.index, self._layout.plans).warm_up()
 
 

@@ -237,7 +237,10 @@ def next_word(data: NDArray[np.uint8], start: int, end: int) -> tuple[int, int]:
 
 
 def next_part(data: NDArray[np.uint8], start: int, end: int) -> tuple[int, int]:
-    """Return the start and the end of the first word part in `data[start:end]`, or `end` twice if there is none."""
+    """Return the start and the end of the first word part in `data[start:end]`, or `end` twice if there is none.
+
+    The word `GermanCredit` has the parts `German` and `Credit`, and most words have a single part.
+    """
     part_start = start
     while part_start < end and not is_word_byte(data[part_start]):
         part_start += 1

@@ -96,6 +96,7 @@ def select_window(keys: Sequence[NDArray[Any]], skip: int, limit: int | None) ->
         return np.empty(0, np.int64)
 
     candidates = select_candidates(first_key, end)
+    # `lexsort` expects the most significant key last.
     order = np.lexsort([key[candidates] for key in reversed(keys)])
     return candidates[order[skip:end]]
 

@@ -172,17 +172,18 @@ def _find_ranks(positions: Ints, rankings: Ints) -> Ints:
     """Return the rank of each record (row) in each ranking (column), or 0 if the ranking does not contain it.
 
     Args:
-        positions: the positions of the records.
-        rankings: the positions of the first records of each ranking, with one row for each ranking.
+        positions: the positions of the records in the view, without repetitions.
+        rankings: the positions of the first records of each ranking, the best first, with one row for each ranking.
     """
-    # Rankings are longer than the list of records, so each entry of the rankings is looked up in the list.
+    # Rankings are longer than the list of records, so each entry of the rankings is looked up in the sorted list. An
+    # entry beyond its end is compared with the last position, which differs from it.
     order = np.argsort(positions)
     sorted_positions = positions[order]
-    sorted_indices = np.searchsorted(sorted_positions, rankings).clip(max=len(positions) - 1)
+    candidates = np.searchsorted(sorted_positions, rankings).clip(max=len(positions) - 1)
 
-    is_in_list = sorted_positions[sorted_indices] == rankings
+    is_in_list = sorted_positions[candidates] == rankings
     ranking_numbers, rank_indices = np.nonzero(is_in_list)
-    record_numbers = order[sorted_indices[is_in_list]]
+    record_numbers = order[candidates[is_in_list]]
 
     ranks = np.zeros((len(positions), len(rankings)), np.int64)
     ranks[record_numbers, ranking_numbers] = rank_indices + 1

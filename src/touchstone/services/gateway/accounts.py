@@ -130,12 +130,12 @@ async def change_profile(
     Raises:
         UserNotFound: there is no such user.
     """
-    changes = change.provided_fields()
-    if changes:
+    new_values = change.provided_fields()
+    if new_values:
         async with database.writing() as transaction:
-            await user_store.update_user(transaction, user_id, **changes)
-            if "pseudo" in changes:
-                # Other processes cache this name, which is shown with the user's records and claims.
+            await user_store.update_user(transaction, user_id, **new_values)
+            if "pseudo" in new_values:
+                # Other processes cache this pseudonym, because it is shown with the user's records and claims.
                 await change_counters.increment_version(transaction, change_counters.NAMES)
 
     return await read_user(database, user_id, locale=locale)

@@ -66,7 +66,7 @@ class DeviceCookies:
 
         return None
 
-    def renew(self, cookie: str | None, user: UserRecord) -> str:
+    def issue_cookie(self, cookie: str | None, user: UserRecord) -> str:
         """Return a new cookie for a device on which the user has just signed in.
 
         It contains a new stamp for this user, and the stamps of other users of the device. It has at most
@@ -82,6 +82,7 @@ class DeviceCookies:
         new_stamp = f"{nonce}.{issued}.{signature}"
 
         earlier_stamps = [stamp.text for stamp in _parse_stamps(cookie)]
+        # The earlier stamp of this user, the only one with a nonce for them, is replaced by the new one.
         other_stamps = [stamp for stamp in earlier_stamps if self.find_nonce(stamp, user) is None]
         retained_stamps = other_stamps[: MAX_ACCOUNTS - 1]
         return _SEPARATOR.join((new_stamp, *retained_stamps))

@@ -111,7 +111,10 @@ async def read_picture(request: Request, ctx: Context) -> Response:
     openapi_extra=_PICTURE_REQUEST_BODY,
 )
 async def set_picture(body: PictureBody, response: Response, ctx: Context) -> None:
-    """Set the picture: PNG, JPEG or WebP of up to 2 MB. It is stored smaller, upright, and without its metadata."""
+    """Set the picture: a PNG, JPEG or WebP file of up to 2 MB.
+
+    It is stored scaled down, upright, and without its metadata.
+    """
     picture = await profile_pictures.reencode_picture(body)
     async with ctx.database.writing() as transaction:
         await user_store.update_picture(transaction, ctx.caller.id, picture)

@@ -35,9 +35,9 @@ def grant_tokens(state: GatewayState, session: SessionCredentials) -> Grant:
 def renew_device_cookie(response: Response, request: Request, state: GatewayState, user: UserRecord) -> None:
     """Renew the device cookie, which the browser then sends with later requests to sign in."""
     previous_cookie = request.cookies.get(device_cookies.COOKIE_NAME)
-    renewed_cookie = state.device_cookies.renew(previous_cookie, user)
+    new_cookie = state.device_cookies.issue_cookie(previous_cookie, user)
     attributes = cookie_attributes(request, path=f"{API}/auth/login", seconds=device_cookies.LIFETIME_SECONDS)
-    response.set_cookie(device_cookies.COOKIE_NAME, renewed_cookie, **attributes)
+    response.set_cookie(device_cookies.COOKIE_NAME, new_cookie, **attributes)
 
 
 def cookie_attributes(request: Request, *, path: str, seconds: int) -> CookieAttributes:

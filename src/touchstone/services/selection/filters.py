@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, INT53_MAX, Kind
-from touchstone.metadata.licences import licence_filter_words
+from touchstone.metadata.licences import requested_licences
 from touchstone.ranking.query.predicates import AnyWord, Contains, FlagEquals, FullText, OneOf, Predicate, Range
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType
 
@@ -45,8 +46,8 @@ def _label_filter(name: str, description: str) -> CatalogFilter:
 
 def _licence_predicate(values: tuple[str, ...]) -> AnyWord:
     """Return the predicate for records under any of the requested licences or licence families."""
-    words_by_value = [licence_filter_words(value) or () for value in values]
-    return AnyWord("license", tuple(word for words in words_by_value for word in words))
+    licences_by_value = [requested_licences(value) or () for value in values]
+    return AnyWord("license", tuple(chain.from_iterable(licences_by_value)))
 
 
 def _flag_filter(name: str, *aliases: str) -> CatalogFilter:
@@ -125,7 +126,7 @@ _LICENSE: Final = Parameter(
     name="license",
     type=ParameterType.WORDS,
     description="Licence: any of these SPDX expressions, families such as `CC-BY-*`, exact wordings, or `unknown`.",
-    is_correct_word=lambda word: licence_filter_words(word) is not None,
+    is_correct_word=lambda word: requested_licences(word) is not None,
 )
 _TRAINABLE: Final = Parameter(
     name="trainable",

@@ -57,7 +57,7 @@ async def new_dataset_page(ctx: PageContext) -> Response:
 
 
 async def edit_dataset_page(ctx: PageContext) -> Response:
-    """Show the form that changes a record; on POST, save the changes and redirect to its page.
+    """Show the form that changes a record; on POST, save the changes and redirect to the page of the record.
 
     Only the author of a record and administrators see the form. It contains the version of the record, so that saving
     fails if somebody else has changed the record since then. The form is then shown again with what was entered.

@@ -138,9 +138,10 @@ class RankedRow:
         return describe_declarer(self.declared_by, self.localizer)
 
     def _composite_fact(self, name: str) -> TableFact:
-        """Return a composite score with its highest possible value, as in `0.62` and `≤ 0.80`.
+        """Return a composite score with the highest value that it could have, as in `0.62` and `≤ 0.80`.
 
-        The highest value is left out if both look the same. An unknown score has neither.
+        An unknown score has neither value. If both values look the same, or if nothing is unknown, there is no second
+        one.
         """
         if self.dataset.unknown and name in self.dataset.unknown:
             return TableFact(None)

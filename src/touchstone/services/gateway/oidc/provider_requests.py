@@ -92,7 +92,8 @@ class ProviderRequests:
                 async with self._session.request(method, url, allow_redirects=False, **options) as response:
                     body = await self._read_body(response)
             except (aiohttp.ClientError, OSError, ValueError) as error:
-                # A timeout is an OSError. Texts of other errors may quote the response.
+                # A timeout is an OSError. Only the type is logged, because the text of an error may quote the response
+                # and the secrets in it.
                 raise self.unavailable(type(error).__name__) from error
 
         if response.status >= 500:

@@ -127,7 +127,7 @@ class BatchWriter:
                 new_lines += [line for line in compared_lines if line.number not in stored_records]
                 candidates = [line for line in compared_lines if _is_changed(line, stored_records)]
                 # In a repeated import, rejected values may be the only difference from the stored record.
-                permitted_lines = await _without_rejected_values(connection, candidates, stored_records)
+                permitted_lines = await _remove_rejected_values(connection, candidates, stored_records)
                 changed_lines += [line for line in permitted_lines if _is_changed(line, stored_records)]
 
         return PreparedBatch(lines, await self._convert_new_lines(new_lines), changed_lines)
@@ -191,7 +191,7 @@ class BatchWriter:
             raise SourceConflict
 
         now = datetime.now(UTC)
-        permitted_lines = await _without_rejected_values(transaction, lines, stored_records)
+        permitted_lines = await _remove_rejected_values(transaction, lines, stored_records)
         updates: list[_Update] = []
         for line in permitted_lines:
             stored_record = stored_records[line.number]
@@ -252,25 +252,26 @@ def _is_changed(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -
     return stored_record is not None and not line.record.matches(stored_record)
 
 
-async def _without_rejected_values(
+async def _remove_rejected_values(
     connection: Reader, lines: Sequence[RecordLine], stored_records: Mapping[int, DatasetRecord]
 ) -> list[RecordLine]:
-    """Return copies of the lines without the values that a curator has rejected.
+    """Return the lines without the values that a curator has rejected, which a repeated import must not restore.
 
-    A repeated import must not restore these values. All of the lines must have a stored record.
+    A curator rejects a value by rejecting the claim that states it. All of the lines must have a stored record.
     """
     dataset_ids = [stored_records[line.number].id for line in lines]
     rejected_claims = await claim_store.read_claims_by_dataset(connection, dataset_ids, ClaimStatus.REJECTED)
 
     permitted_lines: list[RecordLine] = []
     for line in lines:
-        permitted_line = line
         stored_record = stored_records[line.number]
         claims = rejected_claims.get(stored_record.id)
-        if claims:
-            names = rejected_attributes(stored_record, claims, line.record.attributes)
-            permitted_line = line._replace(record=line.record.without_attributes(names))
-        permitted_lines.append(permitted_line)
+        if not claims:
+            permitted_lines.append(line)
+            continue
+
+        names = rejected_attributes(stored_record, claims, line.record.attributes)
+        permitted_lines.append(line._replace(record=line.record.without_attributes(names)))
     return permitted_lines
 
 

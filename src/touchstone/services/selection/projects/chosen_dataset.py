@@ -87,13 +87,14 @@ def _compare_with_choice(
 
     Args:
         dataset_id: the integer id of the chosen dataset.
-        choice: the last choice for the project, or None if it was not stored.
+        choice: the stored record of the last choice for the project, or None if there is none.
         present_content: the present content of the dataset, or None if the owner of the project cannot see it any more.
     """
     chosen_dataset = choice.dataset if choice else None
     chosen_content = chosen_dataset.content if chosen_dataset else None
     state, changes = _compare_contents(chosen_content, present_content)
 
+    # The content at the time of the choice is known even if the dataset has been withdrawn since.
     known_content = chosen_content or present_content
     return ChosenDatasetView(
         id=dataset_id,

@@ -69,7 +69,7 @@ async def create_project(request: Request) -> Response:
     ctx = RequestContext(request)
     owner = ctx.require_owner()
 
-    # Accept infinite numbers here, because the validation of the weights rejects them with the name of the criterion.
+    # Infinite numbers are accepted here, so that the validation of the weights can reject them with a better message.
     body = await ctx.body(ProjectCreate, parse_json_allowing_infinity)
     project = await ctx.services.projects.create(body, owner)
 
@@ -115,11 +115,12 @@ async def change_project(request: Request, project_id: ProjectKey) -> Response:
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
 
-    # Accept infinite numbers here, because the validation of the weights rejects them with the name of the criterion.
+    # Infinite numbers are accepted here, so that the validation of the weights can reject them with a better message.
     body = await ctx.body(ProjectChange, parse_json_allowing_infinity)
-    known_versions = parse_version_tags(parse_if_match(request))
-    changed_project = await ctx.services.projects.change(project, body, versions=known_versions)
+    expected_versions = parse_version_tags(parse_if_match(request))
+    changed_project = await ctx.services.projects.change(project, body, versions=expected_versions)
 
+    # The entity tag also depends on the chosen dataset.
     chosen_dataset = await ctx.services.projects.load_chosen_dataset(changed_project)
     headers = {"ETag": _etag(changed_project, chosen_dataset)}
     return JsonResponse(project_json(changed_project, chosen_dataset), headers=headers)
@@ -140,8 +141,8 @@ async def delete_project(request: Request, project_id: ProjectKey) -> Response:
     owner = ctx.require_owner()
     project = await ctx.services.projects.load(project_id, owner)
 
-    known_versions = parse_version_tags(parse_if_match(request))
-    await ctx.services.projects.delete(project, versions=known_versions)
+    expected_versions = parse_version_tags(parse_if_match(request))
+    await ctx.services.projects.delete(project, versions=expected_versions)
 
     return Response(status_code=204)
 

@@ -105,15 +105,15 @@ def freeze_items(items: Sequence[ScoredItem], contents: Mapping[int, DatasetCont
     frozen_items: list[dict[str, Any]] = []
     for item in items:
         content = contents.get(item.id)
-        if content is not None:
-            frozen_item = {
-                **msgspec.to_builtins(item),
-                "digest": content.digest,
-                "record": content.record,
-                "claims": content.claims,
-            }
-            frozen_items.append(frozen_item)
-
+        if content is None:
+            continue
+        frozen_item = {
+            **msgspec.to_builtins(item),
+            "digest": content.digest,
+            "record": content.record,
+            "claims": content.claims,
+        }
+        frozen_items.append(frozen_item)
     return frozen_items
 
 
