@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -139,13 +140,39 @@ def test_records_may_come_from_a_pipe(tmp_path: Path) -> None:
 def test_files_that_cannot_be_imported(tmp_path: Path) -> None:
     """A missing file, a file that is not Parquet, an unknown column and an option of documents are wrong usage."""
     text_file, misspelled_file = tmp_path / "wrong.parquet", tmp_path / "columns.parquet"
+    repeating_file = tmp_path / "repeated.parquet"
     text_file.write_bytes(b"no table")
+    pq.write_table(pa.table([["A"], ["B"]], names=["name", "name"]), repeating_file)
     pq.write_table(pa.table({"name": ["A"], "yeer": [2000]}), misspelled_file)
     for arguments, message in (
         ([str(tmp_path / "missing.jsonl")], "missing.jsonl"),
         ([str(text_file)], "wrong.parquet"),
         ([str(misspelled_file)], "did you mean year?"),
+        ([str(repeating_file)], "there are 2 columns name"),
         ([str(misspelled_file), "--dry-run"], "--dry-run"),
     ):
         result = run("import", "--bulk", *arguments)
         assert (result.exit_code, message in result.stderr) == (2, True), result.output
+
+
+def test_rows_of_parquet_are_read_as_the_service_reads_them(tmp_path: Path) -> None:
+    """Bytes are texts and decimals are numbers, and a row is one line although its metadata contain line breaks."""
+    file = tmp_path / "types.parquet"
+    metadata = [json.dumps(record("types", key)["metadata"], indent=2) for key in range(2)]
+    columns = {
+        "name": [b"Caf\xc3\xa9", b"\xff"],
+        "description": ["d", "d"],
+        "file_path": ["", ""],
+        "file_type": ["csv", "csv"],
+        "missing_values_percentage": [Decimal("12.50"), Decimal("1.00")],
+        "metadata": metadata,
+        "__index_level_0__": [4, 9],
+    }
+    pq.write_table(pa.table(columns), file)
+
+    result = run("import", "--bulk", str(file), "--json")
+    report = json.loads(result.stdout)
+    assert counts_of(report) == (1, 0, 0, 1)
+    assert (report["refusals"][0]["line"], report["next_line"]) == (2, 3)
+    [dataset] = run_json("catalog", "list", "--source", "types")["datasets"]
+    assert (dataset["name"], dataset["missing_values_percentage"]) == ("Café", 12.5)
