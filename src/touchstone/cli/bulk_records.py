@@ -17,6 +17,7 @@ from touchstone.client.record_files import IGNORED_FIELDS, RecordError, check_fi
 from touchstone.datafiles.record_lines import read_record_lines, record_columns
 
 PARQUET_SUFFIX: Final = ".parquet"
+CSV_SUFFIX: Final = ".csv"
 READ_BUFFER_BYTES: Final = 2**20
 # `hidden` is not ignored, because the `visibility` of an exported record depends on it.
 _IGNORED_COLUMNS: Final = IGNORED_FIELDS - {"hidden"}
@@ -44,8 +45,12 @@ def open_bulk_file(file: Path) -> Iterator[BulkFile]:
 
     Raises:
         OSError: the file cannot be read.
-        RecordError: a file with the suffix .parquet is not a Parquet file, or one of its columns is unknown.
+        RecordError: a file with the suffix .parquet is not a Parquet file, one of its columns is unknown or repeated,
+            or a file has the suffix .csv.
     """
+    if file.suffix.lower() == CSV_SUFFIX:
+        raise RecordError(f"{file}: --bulk reads JSON Lines and Parquet; for CSV, use `touchstone catalog import`")
+
     if file == STANDARD_STREAM:
         yield BulkFile(iter(sys.stdin.buffer), record_count=None)
     elif file.suffix.lower() == PARQUET_SUFFIX:

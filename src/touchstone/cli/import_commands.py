@@ -60,7 +60,9 @@ def import_documents(
     bulk: Annotated[
         bool, typer.Option("--bulk", help="Import catalog records in any number, from JSON Lines or Parquet.")
     ] = False,
-    from_line: Annotated[int, typer.Option("--from-line", min=1, help="With --bulk, the first line to import.")] = 1,
+    from_line: Annotated[
+        int | None, typer.Option("--from-line", min=1, help="With --bulk, the first line to import.")
+    ] = None,
     *,
     context: CommandContext,
     options: dict[str, Any],
@@ -77,8 +79,10 @@ def import_documents(
     if bulk:
         if options:
             raise typer.BadParameter(f"--bulk takes no --{next(iter(options)).replace('_', '-')}")
-        import_in_bulk(path, from_line, context)
+        import_in_bulk(path, from_line or 1, context)
         return
+    if from_line is not None:
+        raise typer.BadParameter("--from-line needs --bulk")
 
     if _contains_records(path):
         import_records(path, check=options.get("dry_run", False), context=context)
