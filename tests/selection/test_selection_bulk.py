@@ -316,6 +316,19 @@ async def test_values_are_stored_as_they_were_sent(ada: httpx2.AsyncClient) -> N
     }
 
 
+async def test_a_key_may_be_a_whole_number(ada: httpx2.AsyncClient) -> None:
+    """A number identifies a record like the text of its digits, and is kept as it is; other values identify nothing."""
+    records = [{**FOUR, "metadata": {"source": {"name": "Archive", "key": key}}} for key in (17, True, 1.5, None, "")]
+    assert (await import_all(ada, records))["made"] == 5
+    totals = await import_all(ada, records)
+    assert (totals["made"], totals["unchanged"]) == (4, 1)
+    assert (await import_all(ada, [record_with_key("17", year=2001)]))["updated"] == 1
+
+    single_record = {**FOUR, "metadata": {"source": {"name": "Archive", "key": 17}}}
+    response = await ada.post("/datasets/", json=single_record)
+    assert (response.status_code, response.json()["code"]) == (409, "source_taken")
+
+
 async def test_refused_lines_are_reported_by_number(ada: httpx2.AsyncClient) -> None:
     """A line that is refused says why, as a single record would, and does not keep others from being imported."""
     record_with_bad_year = {**FOUR, "year": 1492}
