@@ -132,6 +132,22 @@ async def test_a_private_record_is_exported_to_its_owner_alone(
     assert stranger_response.status_code == 404
 
 
+@pytest.mark.parametrize("format_key", FORMATS)
+async def test_the_copy_of_a_private_record_is_private(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, format_key: str
+) -> None:
+    """A document does not publish what only its owner sees, unless the import asks for it."""
+    record = await create_record(ada, visibility="private")
+    exported = await ada.get(f"/datasets/{record['id']}/export", params={"format": format_key})
+    headers = {"Content-Type": exported.headers["content-type"]}
+    address = f"/datasets/import?name=table{FORMATS[format_key].suffix}"
+
+    for query, visibility in (("", "private"), ("&visibility=public", "public"), ("", "public")):
+        response = await bob.post(address + query, content=exported.content, headers=headers)
+        [result] = response.json()["results"]
+        assert result["dataset"]["visibility"] == visibility
+
+
 async def test_a_reader_who_has_the_document_gets_no_second_copy(ada: httpx2.AsyncClient) -> None:
     record = await create_record(ada)
     address = f"/datasets/{record['id']}/export?format=card"

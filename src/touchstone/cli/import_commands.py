@@ -23,7 +23,12 @@ IMPORT_OPTIONS: Final = OptionGroup(
         Option("format", str, "The metadata standard, such as croissant or hf_card (default: detected)."),
         Option("source_name", str, "Name of the source; with it, what a curator imports is documented."),
         Option("source_url", str, "Address of the source, which is stored and never fetched."),
-        Option("visibility", str, "`public` or `private` (default: new records are public, others stay as they are)."),
+        Option(
+            "visibility",
+            str,
+            "`public` or `private` (default: new records are public, except for exports of private records, and others "
+            "stay as they are).",
+        ),
         Option(
             "accept",
             bool,

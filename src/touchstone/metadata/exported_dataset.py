@@ -15,6 +15,7 @@ from touchstone.metadata.documents import DocumentSource, ImportedDocument, Scop
 IMPORTED: Final = "imported"
 MEASURED: Final = "measured"
 SERVICE_KEYS: Final = (IMPORTED, MEASURED, "unmeasured")
+PRIVATE: Final = "private"
 # The profile measured by another catalog is stored with the imported fields, separate from our own measurements.
 FOREIGN_MEASUREMENT: Final = "/touchstone:measured"
 RECORD_FIELDS: Final = (*(attribute.name for attribute in ATTRIBUTES), "description", "file_path", "file_type")
@@ -71,6 +72,7 @@ class ExportedDataset:
         claims: the claims that are in force.
         documents: the documents that the record was imported from.
         measured: the profile of the data file, or None if the service could not read it.
+        is_private: whether only the owner sees the record.
     """
 
     identifier: str
@@ -78,6 +80,7 @@ class ExportedDataset:
     claims: tuple[ExportedClaim, ...] = ()
     documents: tuple[ImportedDocument, ...] = ()
     measured: Mapping[str, Any] | None = None
+    is_private: bool = False
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], claims: Iterable[ExportedClaim]) -> "ExportedDataset":
@@ -94,6 +97,7 @@ class ExportedDataset:
             claims=tuple(claims),
             documents=_imported_documents(metadata),
             measured=metadata.get(MEASURED),
+            is_private=record.get("visibility") == PRIVATE,
         )
 
     @property
