@@ -84,7 +84,7 @@ def _explain(error: ServiceError, field_error: FieldError, locale: str) -> str:
     if isinstance(error, InvalidJobRequest):
         return job_error_text(field_error.kind, field_error.facts, locale)
     if isinstance(error, UnusableDocuments):
-        return document_rejection_text(field_error.kind, locale)
+        return document_rejection_text(field_error.kind, field_error.facts, locale)
     return validation_text(field_error.kind, field_error.fallback, field_error.facts, locale)
 
 

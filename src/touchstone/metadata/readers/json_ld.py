@@ -196,7 +196,8 @@ def text_of(value: Any) -> str | None:
         for name in ("@value", "en", "fr", "name", "title", "prefLabel", "label", "notation", "@id", "id"):
             if isinstance(value.get(name), str):
                 return str(value[name])
-        texts = [member for member in value.values() if isinstance(member, str)]
+        # An object may also have a text for each language. Keywords, such as the type of a node, are no texts.
+        texts = [member for name, member in value.items() if isinstance(member, str) and not str(name).startswith("@")]
         return texts[0] if texts and all(len(str(name)) <= 5 for name in value) else None
     if isinstance(value, list):
         english = [member for member in value if isinstance(member, Mapping) and member.get("@language") == "en"]
@@ -205,6 +206,12 @@ def text_of(value: Any) -> str | None:
             if text:
                 return text
     return None
+
+
+def date_of(value: Any) -> str | None:
+    """Return a date as a string, or None. Some documents write a year as a number."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_number else text_of(value)
 
 
 def texts_of(value: Any) -> list[str]:

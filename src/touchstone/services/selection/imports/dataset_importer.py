@@ -327,7 +327,11 @@ def _invalid_record(error: ValidationError) -> RejectedPart:
     """Return the reason for rejecting a dataset, which is its first invalid value."""
     first_error = error.errors(include_url=False, include_input=False)[0]
     path = ".".join(map(str, first_error["loc"]))
-    return RejectedPart(path, "invalid_record", {"reason": first_error["msg"]})
+    context = {
+        name: value for name, value in first_error.get("ctx", {}).items() if isinstance(value, str | int | float)
+    }
+    facts = {"place": path, "type": first_error["type"], "reason": first_error["msg"], **context}
+    return RejectedPart(path, "invalid_record", facts)
 
 
 def _new_draft(owner: UUID | None, digest: str, document: DatasetDocument, now: datetime) -> DatasetDraft:
