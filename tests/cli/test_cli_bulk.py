@@ -4,8 +4,13 @@ import bz2
 import gzip
 import json
 import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +20,7 @@ import pytest
 
 from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
+from touchstone.client.bulk_calls import LINES_PER_REQUEST
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -139,13 +145,96 @@ def test_records_may_come_from_a_pipe(tmp_path: Path) -> None:
 def test_files_that_cannot_be_imported(tmp_path: Path) -> None:
     """A missing file, a file that is not Parquet, an unknown column and an option of documents are wrong usage."""
     text_file, misspelled_file = tmp_path / "wrong.parquet", tmp_path / "columns.parquet"
+    repeating_file = tmp_path / "repeated.parquet"
     text_file.write_bytes(b"no table")
+    pq.write_table(pa.table([["A"], ["B"]], names=["name", "name"]), repeating_file)
     pq.write_table(pa.table({"name": ["A"], "yeer": [2000]}), misspelled_file)
     for arguments, message in (
-        ([str(tmp_path / "missing.jsonl")], "missing.jsonl"),
+        ([str(tmp_path / "missing.jsonl")], "missing.jsonl: No such file or directory\n"),
+        ([str(tmp_path / "table.csv")], "touchstone catalog import"),
         ([str(text_file)], "wrong.parquet"),
         ([str(misspelled_file)], "did you mean year?"),
+        ([str(repeating_file)], "there are 2 columns name"),
         ([str(misspelled_file), "--dry-run"], "--dry-run"),
     ):
         result = run("import", "--bulk", *arguments)
+        assert (result.exit_code, message in result.stderr) == (2, True), result.output
+
+
+def test_rows_of_parquet_are_read_as_the_service_reads_them(tmp_path: Path) -> None:
+    """Bytes are texts and decimals are numbers, and a row is one line although its metadata contain line breaks."""
+    file = tmp_path / "types.parquet"
+    metadata = [json.dumps(record("types", key)["metadata"], indent=2) for key in range(2)]
+    columns = {
+        "name": [b"Caf\xc3\xa9", b"\xff"],
+        "description": ["d", "d"],
+        "file_path": ["", ""],
+        "file_type": ["csv", "csv"],
+        "missing_values_percentage": [Decimal("12.50"), Decimal("1.00")],
+        "metadata": metadata,
+        "__index_level_0__": [4, 9],
+    }
+    pq.write_table(pa.table(columns), file)
+
+    result = run("import", "--bulk", str(file), "--json")
+    report = json.loads(result.stdout)
+    assert counts_of(report) == (1, 0, 0, 1)
+    assert (report["refusals"][0]["line"], report["next_line"]) == (2, 3)
+    [dataset] = run_json("catalog", "list", "--source", "types")["datasets"]
+    assert (dataset["name"], dataset["missing_values_percentage"]) == ("Café", 12.5)
+
+
+@pytest.fixture(scope="module")
+def long_content() -> bytes:
+    """Return one line more than the client sends in a request; the first of them is refused."""
+    return b"{}\n" + lines_of([record("long", key) for key in range(LINES_PER_REQUEST)])
+
+
+def test_an_interrupted_import_says_how_to_continue(tmp_path: Path, long_content: bytes) -> None:
+    """After Ctrl-C, the results so far and the next line are shown, and the exit status is that of an interruption."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "touchstone", "import", "--bulk", str(pipe), "--json"]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+        pipe.open("wb") as file,
+    ):
+        file.write(long_content)
+        file.flush()
+        while run_json("catalog", "list", "--source", "long")["total_count"] < LINES_PER_REQUEST - 1:
+            time.sleep(0.1)
+        time.sleep(0.5)  # The response with the results arrives a moment after the records have become visible.
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate()
+
+    assert process.returncode == 130
+    assert errors.strip().endswith(f"add --from-line {LINES_PER_REQUEST + 1}.")
+    report = json.loads(output)
+    assert counts_of(report) == (LINES_PER_REQUEST - 1, 0, 0, 1)
+    assert (report["next_line"], report["refusals"][0]["line"]) == (LINES_PER_REQUEST + 1, 1)
+
+
+def test_an_incomplete_file_is_imported_up_to_its_end(tmp_path: Path, long_content: bytes) -> None:
+    """If the end of a compressed file is missing, what was imported is shown, and the error says how to continue."""
+    file = tmp_path / "incomplete.jsonl.gz"
+    file.write_bytes(gzip.compress(2 * long_content)[:-20])
+
+    result = run("import", "--bulk", str(file), "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["next_line"] == LINES_PER_REQUEST + 1
+    assert "incomplete.jsonl.gz" in result.stderr
+    assert f"add --from-line {LINES_PER_REQUEST + 1}" in result.stderr
+
+
+def test_an_import_does_not_begin_behind_the_end(tmp_path: Path) -> None:
+    """A file that is complete has nothing more to import, but a line far behind its end is wrong."""
+    file = tmp_path / "short.jsonl"
+    file.write_bytes(lines_of([record("short", key) for key in range(2)]))
+    assert run_json("import", "--bulk", str(file), "--from-line", "3")["next_line"] == 3
+
+    for arguments, message in (
+        (["--bulk", str(file), "--from-line", "9"], "There is no line 9: the file has 2 lines"),
+        ([str(file), "--from-line", "2"], "--from-line needs --bulk"),
+    ):
+        result = run("import", *arguments)
         assert (result.exit_code, message in result.stderr) == (2, True), result.output

@@ -1,5 +1,6 @@
 """Exports and bulk imports: streams of records in both directions, with both kinds of client."""
 
+import bz2
 import gzip
 import json
 from pathlib import Path
@@ -142,6 +143,26 @@ def test_records_may_be_lines_of_text() -> None:
     """Lines of a text file are records, too."""
     [call] = bulk_import_calls(['{"name": "é"}\n', '{"name": "b"}'])
     assert call.content == '{"name": "é"}\n{"name": "b"}\n'.encode()
+
+
+def test_a_record_is_one_line_even_if_its_text_has_several() -> None:
+    """The numbers of refused lines are those of the records, however the records are written."""
+    [call] = bulk_import_calls(['{\n  "name": "a"\n}\n', b'{\r\n"name": "b"}'])
+    assert isinstance(call.content, bytes)
+    assert [json.loads(line) for line in call.content.split(b"\n")[:-1]] == [{"name": "a"}, {"name": "b"}]
+
+
+@pytest.mark.parametrize(
+    ("content", "format_name"),
+    [(b"PAR1\x15\x04", "Parquet"), (gzip.compress(b"{}"), "gzip"), (bz2.compress(b"{}"), "bzip2")],
+    ids=["parquet", "gzip", "bzip2"],
+)
+def test_a_file_that_is_no_text_is_no_source(tmp_path: Path, content: bytes, format_name: str) -> None:
+    """The error names the format, instead of a refusal of every line."""
+    file = tmp_path / "records"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=f"records is a {format_name} file"):
+        list(bulk_import_calls(file))
 
 
 @pytest.mark.parametrize("source", ["records.jsonl", b"{}", {"name": "x"}])

@@ -10,7 +10,7 @@ import mlcroissant
 import pytest
 import rdflib
 from hypothesis import given, settings
-from rdflib.namespace import DCAT, DCTERMS, RDF
+from rdflib.namespace import DCAT, DCTERMS, RDF, RDFS
 
 from tests.metadata.examples import CROISSANT, DCAT_AP, DCAT_US, read, read_dataset, sources
 from tests.metadata.exporting import URN, datasets, export, imported_dataset, members
@@ -59,6 +59,8 @@ CLAIMS = (
 FULL_DATASET = ExportedDataset(URN, RECORD, CLAIMS, measured_profile=MEASUREMENT)
 BARE_DATASET = ExportedDataset(URN, {"dataset_name": "Bare"})
 PUBLIC_ACCESS = "http://publications.europa.eu/resource/authority/access-right/PUBLIC"
+MEDIA_TYPES = "https://www.iana.org/assignments/media-types/"
+CODES = "http://id.loc.gov/vocabulary/"
 NAME_SCHEMA = {"type": "string", "pattern": "^[a-z0-9._-]+$"}
 DATA_PACKAGE_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -220,7 +222,24 @@ class TestDcat:
         assert graph.value(dataset, DCAT.landingPage) == rdflib.URIRef("https://signs.example/home")
         assert set(graph.objects(dataset, DCAT.keyword)) == {rdflib.Literal("signs"), rdflib.Literal("road")}
         assert str(graph.value(dataset, DCTERMS.issued)) == "2021"
-        assert list(graph.subjects(RDF.type, DCAT.Distribution))
+        (distribution,) = graph.subjects(RDF.type, DCAT.Distribution)
+        assert graph.value(distribution, DCAT.mediaType) == rdflib.URIRef(f"{MEDIA_TYPES}text/csv")
+
+    def test_languages_are_resources(self) -> None:
+        """DCAT has no texts as languages: codes have addresses, and other names are labels of a resource."""
+        names = ["en", "gsw", "de-CH", "Old English"]
+        dataset = replace(FULL_DATASET, record={**RECORD, "metadata": {"language": names}})
+        graph = graph_of(dataset)
+
+        languages = set(graph.objects(None, DCTERMS.language))
+        addresses = {language for language in languages if isinstance(language, rdflib.URIRef)}
+        labels = {str(graph.value(language, RDFS.label)) for language in languages - addresses}
+        assert addresses == {rdflib.URIRef(f"{CODES}iso639-1/en"), rdflib.URIRef(f"{CODES}iso639-2/gsw")}
+        assert labels == {"de-CH", "Old English"}
+
+        foreign_members = members(export(dataset, "dcat"))
+        del foreign_members[MEMBER]
+        assert read_dataset(foreign_members).record["metadata"]["language"] == names
 
     @settings(max_examples=15)
     @given(dataset=datasets())

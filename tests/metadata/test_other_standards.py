@@ -16,6 +16,7 @@ from tests.metadata.examples import (
     OPENML,
     OPENML_FEATURES,
     PMLB,
+    SCHEMA_ORG,
     TFDS_TAGS,
     UCI_LISTING,
     UCI_REPLY,
@@ -249,6 +250,28 @@ class TestDcat:
         reading = read({**DCAT_US, "dataset": [DCAT_US["dataset"][0]] * 2})
         assert len(reading.documents) == 1
         assert [part.code for part in reading.rejected] == ["duplicate_dataset"]
+
+
+class TestSchemaOrg:
+    @pytest.mark.parametrize("date", ["2018-05-01", "2018", 2018, {"@type": "Date", "@value": "2018-05-01"}])
+    def test_a_year_may_be_a_number(self, date: Any) -> None:
+        document = read_dataset({**SCHEMA_ORG, "datePublished": date})
+        assert document.record["year"] == 2018
+        assert claim_on(document, "year").quote.startswith("2018")
+
+    @pytest.mark.parametrize(
+        ("licence", "expression"),
+        [
+            ({"@type": "CreativeWork", "url": "https://spdx.org/licenses/MIT.html"}, "MIT"),
+            ({"@type": "CreativeWork", "name": "CC BY 4.0", "url": "https://signs.example/terms"}, "CC-BY-4.0"),
+            ({"@id": "https://creativecommons.org/licenses/by/4.0/"}, "CC-BY-4.0"),
+        ],
+    )
+    def test_a_licence_may_be_a_work(self, licence: dict[str, str], expression: str) -> None:
+        """A work without a name is known by its address, and never by its type."""
+        document = read_dataset({**SCHEMA_ORG, "license": licence})
+        assert document.record["metadata"]["licence"] == expression
+        assert claim_on(document, "is_public").quote in licence.values()
 
 
 class TestDataPackage:

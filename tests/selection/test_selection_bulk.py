@@ -44,9 +44,11 @@ def as_lines(records: Sequence[Any]) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
-async def import_lines(client: httpx2.AsyncClient, body: bytes) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+async def import_lines(
+    client: httpx2.AsyncClient, body: bytes, language: str = "fr"
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Import a body, and return what was reported of each transaction, and the last line."""
-    answer = await client.post("/datasets/bulk", content=body, headers=JSON_LINES)
+    answer = await client.post("/datasets/bulk", content=body, headers={**JSON_LINES, "Accept-Language": language})
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].startswith("application/x-ndjson")
     *batches, totals = [json.loads(line) for line in answer.text.splitlines()]
@@ -314,6 +316,19 @@ async def test_values_are_stored_as_they_were_sent(ada: httpx2.AsyncClient) -> N
     }
 
 
+async def test_a_key_may_be_a_whole_number(ada: httpx2.AsyncClient) -> None:
+    """A number identifies a record like the text of its digits, and is kept as it is; other values identify nothing."""
+    records = [{**FOUR, "metadata": {"source": {"name": "Archive", "key": key}}} for key in (17, True, 1.5, None, "")]
+    assert (await import_all(ada, records))["made"] == 5
+    totals = await import_all(ada, records)
+    assert (totals["made"], totals["unchanged"]) == (4, 1)
+    assert (await import_all(ada, [record_with_key("17", year=2001)]))["updated"] == 1
+
+    single_record = {**FOUR, "metadata": {"source": {"name": "Archive", "key": 17}}}
+    response = await ada.post("/datasets/", json=single_record)
+    assert (response.status_code, response.json()["code"]) == (409, "source_taken")
+
+
 async def test_refused_lines_are_reported_by_number(ada: httpx2.AsyncClient) -> None:
     """A line that is refused says why, as a single record would, and does not keep others from being imported."""
     record_with_bad_year = {**FOUR, "year": 1492}
@@ -339,6 +354,28 @@ async def test_refused_lines_are_reported_by_number(ada: httpx2.AsyncClient) -> 
     assert totals == {"done": True, "batches": 1, "lines": 8, "made": 2, "updated": 0, "unchanged": 0, "refused": 5}
     single_response = await ada.post("/datasets/", json=record_with_bad_year)
     assert batches[0]["refused"][0]["detail"] == single_response.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "sentence"),
+    [
+        (b'{"n\xc3\xa9": ?}', "not_json", "The line is not valid JSON from character 8 on"),
+        (b'{"name": "a",', "not_json", "The line is not valid JSON: it ends too early"),
+        ('{"name": "é"}'.encode("latin-1"), "not_json", "The line is not text in UTF-8"),
+        (b"\x1f\x8b\x08\x00", "not_json", "The line is not text in UTF-8"),
+        (b"[" * 10_000, "not_json", "The line is not valid JSON"),
+        (b"[1]", "validation_error", "Invalid value for the line: a JSON object is expected"),
+        (b'{"year": 1e999}', "validation_error", "Invalid value for the line: a number is out of range"),
+        (b'{"name": "' + b"a" * 2**22 + b'"}', "too_large", "The line is too long: at most 4194304 bytes"),
+    ],
+    ids=["wrong word", "incomplete", "other encoding", "compressed", "too deep", "list", "infinite", "too long"],
+)
+async def test_unreadable_lines_say_what_is_wrong(
+    ada: httpx2.AsyncClient, line: bytes, code: str, sentence: str
+) -> None:
+    """The sentence is about the line and not about the whole body, and names the place where it ceases to be JSON."""
+    batches, _totals = await import_lines(ada, b"\n" + line, language="en")
+    assert batches[0]["refused"] == [{"line": 2, "code": code, "detail": sentence}]
 
 
 async def test_batches_have_a_bounded_size(ada: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:

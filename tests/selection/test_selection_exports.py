@@ -81,6 +81,27 @@ async def test_claims_are_exported_with_level_and_quote_and_without_addresses(ad
     assert "@" not in json.dumps(claims)
 
 
+@pytest.mark.parametrize("format_key", FORMATS)
+async def test_all_claims_about_a_number_reach_another_catalog(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, format_key: str
+) -> None:
+    """Several sources may state the same number, and each of them is a claim of its own in the copy."""
+    record = await create_record(ada, instances_number=150)
+    quotes = {"150 rows", "It has 150 rows."}
+    for quote in quotes:
+        claim = {"attribute": "instances_number", "value": 150, "quote": quote}
+        assert (await ada.post(f"/datasets/{record['id']}/evidence", json=claim)).status_code == 201
+
+    exported = await ada.get(f"/datasets/{record['id']}/export", params={"format": format_key})
+    headers = {"Content-Type": exported.headers["content-type"]}
+    address = f"/datasets/import?name=table{FORMATS[format_key].suffix}"
+    response = await bob.post(address, content=exported.content, headers=headers)
+
+    [result] = response.json()["results"]
+    copied_quotes = {claim["quote"] for claim in result["evidence"] if claim["attribute"] == "instances_number"}
+    assert copied_quotes >= quotes
+
+
 async def test_a_withdrawn_claim_is_not_exported(ada: httpx2.AsyncClient) -> None:
     record = await create_record(ada)
     address = f"/datasets/{record['id']}/evidence"
@@ -109,6 +130,22 @@ async def test_a_private_record_is_exported_to_its_owner_alone(
         missing_response.content,
     )
     assert stranger_response.status_code == 404
+
+
+@pytest.mark.parametrize("format_key", FORMATS)
+async def test_the_copy_of_a_private_record_is_private(
+    ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, format_key: str
+) -> None:
+    """A document does not publish what only its owner sees, unless the import asks for it."""
+    record = await create_record(ada, visibility="private")
+    exported = await ada.get(f"/datasets/{record['id']}/export", params={"format": format_key})
+    headers = {"Content-Type": exported.headers["content-type"]}
+    address = f"/datasets/import?name=table{FORMATS[format_key].suffix}"
+
+    for query, visibility in (("", "private"), ("&visibility=public", "public"), ("", "public")):
+        response = await bob.post(address + query, content=exported.content, headers=headers)
+        [result] = response.json()["results"]
+        assert result["dataset"]["visibility"] == visibility
 
 
 async def test_a_reader_who_has_the_document_gets_no_second_copy(ada: httpx2.AsyncClient) -> None:

@@ -450,6 +450,32 @@ async def test_hostile_documents_are_rejected_with_a_reason(
     assert (await ada.get("/datasets/")).json() == []
 
 
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "Nothing to import: the catalog cannot hold the value of description: at most 100000 characters"),
+        ("fr", "le catalogue ne peut pas enregistrer la valeur de description : 100000 caractères au plus"),
+    ],
+)
+async def test_a_value_that_the_catalog_cannot_hold_is_named(
+    ada: httpx2.AsyncClient, language: str, sentence: str
+) -> None:
+    """The reason says which value it is and what is accepted, also beside a document that can be imported."""
+    long_document = as_bytes({**CROISSANT, "description": "x" * 100_001})
+    headers = {"Accept-Language": language}
+    answer = await ada.post("/datasets/import?name=long.json", content=long_document, headers=headers)
+    assert (answer.status_code, answer.json()["errors"][0]["type"]) == (422, "invalid_record")
+    detail = answer.json()["detail"].replace("\u00a0", " ").replace("\u202f", " ")
+    assert detail.endswith(sentence)
+
+    good_document = as_bytes({**CROISSANT, "url": "https://signs.example/other"})
+    parts = [("files", ("long.json", long_document)), ("files", ("good/good.json", good_document))]
+    results = (await ada.post("/datasets/import", files=parts, headers=headers)).json()["results"]
+    [error] = [result["error"] for result in results if result["error"]]
+    assert (error["code"], error["place"]) == ("invalid_record", "description")
+    assert error["detail"] in answer.json()["detail"]
+
+
 async def test_a_truncated_document_beside_a_good_one(ada: httpx2.AsyncClient) -> None:
     """The good document is imported, and the other one is listed with its reason."""
     results = await import_form(ada, ("b/bad.json", b'{"a": '), ("g/good.json", as_bytes(CROISSANT)))

@@ -1,9 +1,10 @@
 """`touchstone import --bulk`: the import of any number of records, which can be resumed if it is interrupted."""
 
+import os
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import msgspec
 import typer
@@ -11,7 +12,7 @@ import typer
 from touchstone.cli.bulk_records import BulkFile, open_bulk_file
 from touchstone.cli.command_context import CommandContext, progress_bar
 from touchstone.cli.command_runner import ExitStatus, error_message, exit_status_of, exit_with_error
-from touchstone.client import BulkBatch, RefusedLine, TouchstoneError
+from touchstone.client import BulkBatch, RecordError, RefusedLine, TouchstoneError
 
 # The report lists only the first refused lines, because all lines of a large file may be refused.
 MAX_REPORTED_LINES: Final = 1000
@@ -67,44 +68,66 @@ class BulkSummary:
 def import_in_bulk(file: Path, first_line: int, context: CommandContext) -> None:
     """Import the records of a file from line `first_line` to its end, and show the results.
 
+    If the import stops before the end, for example because the user interrupts it, the results so far are shown, and an
+    error message says how to resume it.
+
     Raises:
-        typer.Exit: a line was refused, or the file could not be read.
+        typer.Exit: a line was refused, or the import has stopped.
     """
     summary = BulkSummary(skipped_lines=first_line - 1)
     try:
         with open_bulk_file(file) as bulk_file:
+            _skip_lines(bulk_file, summary.skipped_lines)
             _import_records(bulk_file, summary, context)
+    except TouchstoneError as error:
+        _stop(summary, context, error_message(error), exit_status_of(error))
+    except RecordError as error:
+        _stop(summary, context, str(error), ExitStatus.USAGE)
     except OSError as error:
-        # Errors of decompression have a message, but no error number.
-        exit_with_error(f"{file}: {error.strerror or error}", ExitStatus.USAGE)
+        # Errors of decompression have a message, but no error number. Those of Arrow repeat the name of the file.
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        _stop(summary, context, f"{file}: {reason}", ExitStatus.USAGE)
+    except KeyboardInterrupt:
+        _stop(summary, context, "Interrupted.", ExitStatus.INTERRUPTED)
 
     _show_summary(summary, context)
     if summary.refused:
         raise typer.Exit(ExitStatus.REFUSED)
 
 
-def _import_records(bulk_file: BulkFile, summary: BulkSummary, context: CommandContext) -> None:
-    """Import the records of an open file with a progress bar, and add the results to the summary.
+def _skip_lines(bulk_file: BulkFile, line_count: int) -> None:
+    """Pass over the first lines of a file.
 
-    If the import fails, the command ends with an error message that says how to resume it.
+    Raises:
+        RecordError: the file has fewer lines.
     """
-    records = islice(bulk_file.records, summary.skipped_lines, None)
+    skipped_lines = sum(1 for _ in islice(bulk_file.records, line_count))
+    if skipped_lines < line_count:
+        raise RecordError(f"There is no line {line_count + 1}: the file has {skipped_lines} lines")
+
+
+def _import_records(bulk_file: BulkFile, summary: BulkSummary, context: CommandContext) -> None:
+    """Import the remaining records of an open file with a progress bar, and add the results to the summary."""
     with progress_bar("Importing", bulk_file.record_count) as (progress, task_id):
-        try:
-            for batch in context.client.import_bulk(records):
-                summary.add(batch)
-                progress.update(task_id, completed=summary.completed_lines)
-        except TouchstoneError as error:
-            message = error_message(error) + _resume_advice(summary)
-            exit_with_error(message, exit_status_of(error))
+        for batch in context.client.import_bulk(bulk_file.records):
+            summary.add(batch)
+            progress.update(task_id, completed=summary.completed_lines)
 
 
-def _resume_advice(summary: BulkSummary) -> str:
-    """Return a sentence about resuming the import, or an empty string if nothing was imported."""
+def _stop(summary: BulkSummary, context: CommandContext, reason: str, exit_status: ExitStatus) -> NoReturn:
+    """Show the results of an import that has stopped early, and end the command with the reason.
+
+    Raises:
+        typer.Exit: always, with the exit status.
+    """
     if summary.imported_lines == 0:
-        return ""
+        exit_with_error(reason, exit_status)
+
+    _show_summary(summary, context)
     line = summary.next_line
-    return f" All lines before line {line} have been imported; to continue, add --from-line {line}."
+    sentence = reason if reason.endswith((".", "!", "?")) else f"{reason}."
+    advice = f"All lines before line {line} have been imported; to continue, add --from-line {line}."
+    exit_with_error(f"{sentence} {advice}", exit_status)
 
 
 def _show_summary(summary: BulkSummary, context: CommandContext) -> None:

@@ -2,23 +2,25 @@
 
 import io
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from touchstone.cli.file_output import STANDARD_STREAM
 from touchstone.client.bulk_calls import BulkRecord
-from touchstone.client.record_files import COLUMNS, RecordError, check_field_names
+from touchstone.client.record_files import IGNORED_FIELDS, RecordError, check_field_names, check_names_are_unique
+from touchstone.datafiles.record_lines import read_record_lines, record_columns
 
 PARQUET_SUFFIX: Final = ".parquet"
-ROWS_PER_BATCH: Final = 2000
+CSV_SUFFIX: Final = ".csv"
 READ_BUFFER_BYTES: Final = 2**20
+# `hidden` is not ignored, because the `visibility` of an exported record depends on it.
+_IGNORED_COLUMNS: Final = IGNORED_FIELDS - {"hidden"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +45,17 @@ def open_bulk_file(file: Path) -> Iterator[BulkFile]:
 
     Raises:
         OSError: the file cannot be read.
-        RecordError: a file with the suffix .parquet is not a Parquet file, or one of its columns is unknown.
+        RecordError: a file with the suffix .parquet is not a Parquet file, one of its columns is unknown or repeated,
+            or a file has the suffix .csv.
     """
+    if file.suffix.lower() == CSV_SUFFIX:
+        raise RecordError(f"{file}: --bulk reads JSON Lines and Parquet; for CSV, use `touchstone catalog import`")
+
     if file == STANDARD_STREAM:
         yield BulkFile(iter(sys.stdin.buffer), record_count=None)
     elif file.suffix.lower() == PARQUET_SUFFIX:
-        try:
-            with pq.ParquetFile(file) as parquet_file:
-                yield BulkFile(_parquet_records(parquet_file), parquet_file.metadata.num_rows)
-        except pa.ArrowInvalid as error:
-            raise RecordError(f"{file}: {error}") from error
+        with _open_parquet(file) as parquet_file:
+            yield BulkFile(_parquet_records(file, parquet_file), parquet_file.metadata.num_rows)
     elif file.is_fifo():
         # Arrow cannot read a pipe, because it asks for the size of the file.
         with file.open("rb") as pipe:
@@ -63,28 +66,33 @@ def open_bulk_file(file: Path) -> Iterator[BulkFile]:
             yield BulkFile(iter(lines), record_count=None)
 
 
-def _parquet_records(file: pq.ParquetFile) -> Iterator[BulkRecord]:
-    """Yield the records of a Parquet file, without the columns that only the service sets.
+def _open_parquet(file: Path) -> pq.ParquetFile:
+    """Open a Parquet file.
 
     Raises:
-        RecordError: a column is unknown.
+        OSError: the file cannot be read.
+        RecordError: it is not a Parquet file, or one of its columns is unknown or repeated.
     """
-    column_names = file.schema_arrow.names
-    check_field_names(column_names, location="the first row")
-    record_columns = [name for name in column_names if name in COLUMNS]
+    try:
+        parquet_file = pq.ParquetFile(file)
+    except pa.ArrowInvalid as error:
+        raise RecordError(f"{file}: {error}") from error
 
-    for batch in file.iter_batches(batch_size=ROWS_PER_BATCH, columns=record_columns):
-        for row in batch.to_pylist():
-            yield _to_record(row)
+    column_names = record_columns(parquet_file)
+    location = f"{file}, names of columns"
+    check_field_names(column_names, location)
+    check_names_are_unique(column_names, location)
+    return parquet_file
 
 
-def _to_record(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a row of a Parquet file to a record without unknown values.
+def _parquet_records(file: Path, parquet_file: pq.ParquetFile) -> Iterator[BulkRecord]:
+    """Yield the rows of a Parquet file as the service reads them, without columns that only the service sets.
 
-    The column `metadata` may contain objects or strings of JSON.
+    Raises:
+        RecordError: the file is damaged.
     """
-    record = {name: value for name, value in row.items() if value is not None}
-    metadata = record.get("metadata")
-    if isinstance(metadata, str):
-        record["metadata"] = msgspec.Raw(metadata.encode())
-    return record
+    try:
+        for lines in read_record_lines(parquet_file, _IGNORED_COLUMNS):
+            yield from lines
+    except pa.ArrowException as error:
+        raise RecordError(f"{file}: {error}") from error

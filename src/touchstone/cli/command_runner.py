@@ -21,6 +21,7 @@ class ExitStatus(IntEnum):
     USAGE = 2  # The command, a file or a setting is wrong.
     SIGN_IN = 3  # The user has to sign in first.
     UNREACHABLE = 4  # The server does not respond.
+    INTERRUPTED = 130  # The user has pressed Ctrl-C; this is what shells expect.
 
 
 CommandFunction = Callable[..., None]

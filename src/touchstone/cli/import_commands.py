@@ -23,7 +23,12 @@ IMPORT_OPTIONS: Final = OptionGroup(
         Option("format", str, "The metadata standard, such as croissant or hf_card (default: detected)."),
         Option("source_name", str, "Name of the source; with it, what a curator imports is documented."),
         Option("source_url", str, "Address of the source, which is stored and never fetched."),
-        Option("visibility", str, "`public` or `private` (default: new records are public, others stay as they are)."),
+        Option(
+            "visibility",
+            str,
+            "`public` or `private` (default: new records are public, except for exports of private records, and others "
+            "stay as they are).",
+        ),
         Option(
             "accept",
             bool,
@@ -60,7 +65,9 @@ def import_documents(
     bulk: Annotated[
         bool, typer.Option("--bulk", help="Import catalog records in any number, from JSON Lines or Parquet.")
     ] = False,
-    from_line: Annotated[int, typer.Option("--from-line", min=1, help="With --bulk, the first line to import.")] = 1,
+    from_line: Annotated[
+        int | None, typer.Option("--from-line", min=1, help="With --bulk, the first line to import.")
+    ] = None,
     *,
     context: CommandContext,
     options: dict[str, Any],
@@ -77,8 +84,10 @@ def import_documents(
     if bulk:
         if options:
             raise typer.BadParameter(f"--bulk takes no --{next(iter(options)).replace('_', '-')}")
-        import_in_bulk(path, from_line, context)
+        import_in_bulk(path, from_line or 1, context)
         return
+    if from_line is not None:
+        raise typer.BadParameter("--from-line needs --bulk")
 
     if _contains_records(path):
         import_records(path, check=options.get("dry_run", False), context=context)

@@ -99,7 +99,8 @@ def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
     app = typer.Typer(
         name="touchstone",
         help="Choose data for machine learning, and answer for the choice.",
-        epilog="Exit status: 0 done, 1 refused or failed, 2 wrong usage or setting, 3 sign in first, 4 no server.",
+        epilog="Exit status: 0 done, 1 refused or failed, 2 wrong usage or setting, 3 sign in first, 4 no server, "
+        "130 interrupted.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         # The boxes of the rich help truncate the names of options in a terminal of 80 columns.

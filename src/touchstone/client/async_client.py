@@ -273,6 +273,7 @@ class AsyncTouchstone:
         Raises:
             TouchstoneError: the service stopped the import; the batches so far are stored.
             OSError: the file cannot be read.
+            ValueError: the file is not JSON Lines, but a Parquet file or compressed in another way.
             TypeError: the source is a single record, or a path as a string.
         """
         for call in bulk_import_calls(source, lines_per_request):

@@ -34,6 +34,13 @@ TIMEOUT_SECONDS: Final = 300.0
 JSON_LINES: Final = "application/x-ndjson"
 GZIP_SUFFIX: Final = ".gz"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+# The first bytes of files that are easily taken for JSON Lines, because their lines would be refused one by one.
+_BINARY_FORMATS: Final = {
+    b"PAR1": "Parquet",
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,8 @@ def bulk_import_calls(source: BulkSource, lines_per_request: int = LINES_PER_REQ
 
     Raises:
         OSError: the file cannot be read.
+        ValueError: the file is not a text.
+        TypeError: the source is a single record, or a path as a string.
     """
     preceding_lines = 0
     for lines in _split_into_requests(_json_lines(source), lines_per_request):
@@ -104,7 +113,10 @@ def _split_into_requests(lines: Iterable[bytes], lines_per_request: int) -> Iter
 def _json_lines(source: BulkSource) -> Iterator[bytes]:
     """Yield the records of a source as lines of JSON, each with a line feed at its end.
 
+    The service counts lines, so each record becomes exactly one. Between the tokens of JSON, a line break is a space.
+
     Raises:
+        ValueError: the source is a file, but not a text.
         TypeError: the source is a single record, or a path as a string, and not an iterable of records.
     """
     if isinstance(source, str | bytes | Mapping | Dataset):
@@ -112,17 +124,26 @@ def _json_lines(source: BulkSource) -> Iterator[bytes]:
 
     records = _read_lines(source) if isinstance(source, Path) else source
     for record in records:
-        yield _encode_record(record).rstrip(b"\r\n") + b"\n"
+        yield _encode_record(record).rstrip(b"\r\n").replace(b"\n", b" ") + b"\n"
 
 
 def _read_lines(path: Path) -> Iterator[bytes]:
     """Yield the lines of a file, which is decompressed if its suffix is .gz.
 
     Some programs write a byte order mark at the beginning of a text file. It is removed, because it is not JSON.
+
+    Raises:
+        ValueError: the file is not a text, but a Parquet file or compressed in another way.
     """
     open_file = gzip.open if path.suffix == GZIP_SUFFIX else open
     with open_file(path, "rb") as file:
         first_line = file.readline()
+        for beginning, format_name in _BINARY_FORMATS.items():
+            if first_line.startswith(beginning):
+                raise ValueError(
+                    f"{path} is a {format_name} file, but a bulk import in Python reads JSON Lines, plain or as "
+                    f"{GZIP_SUFFIX}; `touchstone import --bulk` reads more formats"
+                )
         yield first_line.removeprefix(_BYTE_ORDER_MARK)
         yield from file
 

@@ -17,7 +17,8 @@ class ImportOptions(TypedDict, total=False):
     Attributes:
         format: the key of the metadata standard; the service detects it by default.
         source_name, source_url: the source of the documents.
-        visibility: who can see the records; by default, new records are public, and others stay as they are.
+        visibility: who can see the records; by default, new records are public, except for exports of private records,
+            and others stay as they are.
         accept: whether claims that are found in prose take effect immediately, instead of being proposed.
         dry_run: whether the service only reports what it would do.
     """

@@ -77,7 +77,7 @@ def records_from_csv(file: TextIO) -> Iterator[Record]:
         header = next(rows, [])
         column_names = [name.strip().removeprefix(BYTE_ORDER_MARK) for name in header]
         check_field_names(column_names, location="line 1")
-        _check_names_are_unique(column_names, location="line 1")
+        check_names_are_unique(column_names, location="line 1")
 
         for cells in rows:
             if not cells:
@@ -242,7 +242,7 @@ def check_field_names(names: Iterable[str], location: str) -> None:
         raise RecordError(message)
 
 
-def _check_names_are_unique(names: Iterable[str], location: str) -> None:
+def check_names_are_unique(names: Iterable[str], location: str) -> None:
     """Raise RecordError if two columns have the same name, because one of their values would be lost."""
     for name, count in Counter(names).items():
         if count > 1:

@@ -33,11 +33,16 @@ def render_error(error: ServiceError, locale: str) -> dict[str, Any]:
     }
 
 
-def render_detail(error: ServiceError, locale: str) -> str:
+def render_detail(error: ServiceError, locale: str, *, body_message: str = "whole_body") -> str:
     """Return the sentence that explains an error to people, in the language `locale`.
 
     If fields of the request are invalid, the sentence is about the first one. Errors in `FRENCH_ONLY` are not
     translated, because the API contract specifies their exact wording.
+
+    Args:
+        error: the error.
+        locale: the language.
+        body_message: the key of the words for the whole body, if no field of it is invalid.
     """
     if not isinstance(error, Invalid) or not error.field_errors:
         sentence_locale = "fr" if error.code in FRENCH_ONLY else locale
@@ -48,7 +53,7 @@ def render_detail(error: ServiceError, locale: str) -> str:
     if isinstance(error, InvalidJobRequest):
         return text(error.code, locale, reason=explanation)
 
-    location = _describe_location(field_error.loc, locale)
+    location = _describe_location(field_error.loc, locale, body_message)
     return text(error.code, locale, where=location, why=explanation, **error.facts)
 
 
@@ -74,18 +79,19 @@ def _explain(error: ServiceError, field_error: FieldError, locale: str) -> str:
     if isinstance(error, InvalidJobRequest):
         return job_error_text(field_error.kind, field_error.facts, locale)
     if isinstance(error, UnusableDocuments):
-        return document_rejection_text(field_error.kind, locale)
+        return document_rejection_text(field_error.kind, field_error.facts, locale)
     return validation_text(field_error.kind, field_error.fallback, field_error.facts, locale)
 
 
-def _describe_location(location: Location, locale: str) -> str:
+def _describe_location(location: Location, locale: str, body_message: str) -> str:
     """Return the dotted path of a field, or the name of the request part if there is no field.
 
-    A location begins with the part of the request (`body`, `query` or `path`), which the dotted path omits.
+    A location begins with the part of the request (`body`, `query` or `path`), which the dotted path omits. The name of
+    the body is the message with the key `body_message`.
     """
     request_part, *field_path = location or ("body",)
     if field_path:
         return ".".join(map(str, field_path))
 
-    message_key = _REQUEST_PART_MESSAGES.get(str(request_part), "whole_body")
+    message_key = _REQUEST_PART_MESSAGES.get(str(request_part), body_message)
     return validation_text(message_key, fallback="", context=None, locale=locale)

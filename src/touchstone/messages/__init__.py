@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from touchstone.messages.comparisons import COMPARISON_TEXTS
-from touchstone.messages.document_rejections import DOCUMENT_REJECTIONS
+from touchstone.messages.document_rejections import DOCUMENT_REJECTIONS, INVALID_RECORD
 from touchstone.messages.errors import ERROR_TEXTS
 from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NAME_OF_DATASET, NAME_SUGGESTION
 from touchstone.messages.locales import LOCALES, Text
@@ -83,9 +83,17 @@ def ranking_note_text(code: str, criterion: str, locale: str) -> str:
     return _fill_placeholders(RANKING_NOTES[code], {"criterion": criterion}, locale)
 
 
-def document_rejection_text(code: str, locale: str) -> str:
-    """Return the reason why a document, or a part of it, is not imported."""
-    return DOCUMENT_REJECTIONS[code][LOCALES.index(locale)]
+def document_rejection_text(code: str, facts: Mapping[str, Any], locale: str) -> str:
+    """Return the reason why a document, or a part of it, is not imported.
+
+    If the catalog cannot hold a value, `facts` contains the name of the value as `place`, and the type and the context
+    of the validation error.
+    """
+    if code != INVALID_RECORD:
+        return DOCUMENT_REJECTIONS[code][LOCALES.index(locale)]
+
+    reason = validation_text(facts["type"], facts["reason"], facts, locale)
+    return _fill_placeholders(DOCUMENT_REJECTIONS[code], {"place": facts["place"], "reason": reason}, locale)
 
 
 def report_text(key: str, locale: str, **placeholders: Any) -> str:

@@ -8,6 +8,9 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
+# The key of the only sentence with placeholders.
+INVALID_RECORD: Final = "invalid_record"
+
 DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
     "access_unclear": (
         "les fichiers se téléchargent à la main : on ne sait pas si tout le monde les obtient",
@@ -56,9 +59,9 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
     "invalid_json": ("ce n’est pas du JSON bien formé", "not well-formed JSON"),
     "invalid_rdf": ("ce n’est pas du RDF bien formé", "not well-formed RDF"),
     "invalid_yaml": ("ce n’est pas du YAML bien formé", "not well-formed YAML"),
-    "invalid_record": (
-        "le catalogue ne peut pas enregistrer une des valeurs",
-        "the catalog cannot hold one of the values",
+    INVALID_RECORD: (
+        "le catalogue ne peut pas enregistrer la valeur de {place} : {reason}",
+        "the catalog cannot hold the value of {place}: {reason}",
     ),
     "key_not_text": ("une clé qui n’est pas un texte", "a key that is not a text"),
     "loader_name": (

@@ -123,6 +123,21 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Unsupported content type; expected: {expected}",
     ),
     "not_json": ("Le corps de la requête n’est pas du JSON valide", "The request body is not valid JSON"),
+    # Lines of a bulk import
+    "line_not_json": ("La ligne n’est pas du JSON valide", "The line is not valid JSON"),
+    "line_not_json_from": (
+        "La ligne n’est pas du JSON valide à partir du caractère {position}",
+        "The line is not valid JSON from character {position} on",
+    ),
+    "line_incomplete": (
+        "La ligne n’est pas du JSON valide : elle s’arrête trop tôt",
+        "The line is not valid JSON: it ends too early",
+    ),
+    "line_not_text": ("La ligne n’est pas du texte en UTF-8", "The line is not text in UTF-8"),
+    "line_exceeds_limit": (
+        "La ligne est trop longue : {limit} octets au plus",
+        "The line is too long: at most {limit} bytes",
+    ),
     "bad_request": ("Requête mal formée", "Malformed request"),
     "invalid_sign_in_state": (
         "Cette connexion n’a pas commencé dans ce navigateur, ou n’est plus valable ; recommencez",

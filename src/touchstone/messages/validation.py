@@ -210,6 +210,7 @@ VALIDATION: Final[Mapping[str, Text]] = {
     ),
     # The subject of errors that do not concern a single field
     "whole_body": ("le corps de la requête", "the request body"),
+    "whole_line": ("la ligne", "the line"),
     "whole_query": ("les paramètres de l’adresse", "the query parameters"),
     "whole_path": ("l’adresse", "the path"),
 }

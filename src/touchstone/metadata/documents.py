@@ -127,6 +127,7 @@ class DatasetDocument:
         unmapped: the values of the fields that have no counterpart in a record, by their paths, for a lossless export.
         rejected: parts that were skipped, with reasons.
         earlier: the documents that another catalog had imported before it exported this one.
+        is_private: whether the document is the export of a record that only its owner sees.
     """
 
     standard: str
@@ -138,3 +139,4 @@ class DatasetDocument:
     unmapped: Mapping[str, Any] = field(default_factory=dict)
     rejected: tuple[RejectedPart, ...] = ()
     earlier: tuple[ImportedDocument, ...] = ()
+    is_private: bool = False

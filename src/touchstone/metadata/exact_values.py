@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from touchstone.metadata.documents import ImportedDocument
-from touchstone.metadata.exported_dataset import ExportedClaim, ExportedDataset
+from touchstone.metadata.exported_dataset import PRIVATE, ExportedClaim, ExportedDataset
 from touchstone.metadata.parsing import escape_pointer, parse_json
 
 PREFIX: Final = "touchstone"
@@ -31,6 +31,7 @@ class ExactValues(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
             with a meaning in JSON-LD.
         claims: the claims that were in force.
         measured: the profile of the data file.
+        visibility: `private` if only the owner sees the record.
         kept: the names of the members that the document repeats unchanged from an import.
         written: the names of the members that were generated from the record.
         imported: the documents that the record was imported from, as a serialized JSON array. A string adds no levels
@@ -42,6 +43,7 @@ class ExactValues(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     record: dict[str, Any]
     claims: tuple[ExportedClaim, ...] = ()
     measured: dict[str, Any] | None = None
+    visibility: str | None = None
     kept: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
     imported: str | None = None
@@ -110,6 +112,7 @@ def build_exact_values(
         record=_with_serialized_keywords(dataset.record),
         claims=dataset.claims,
         measured=dict(dataset.measured_profile) if dataset.measured_profile else None,
+        visibility=PRIVATE if dataset.is_private else None,
         kept=tuple(kept),
         written=tuple(written),
         imported=msgspec.json.encode(documents).decode() if documents else None,

@@ -16,6 +16,7 @@ from touchstone.metadata.documents import DocumentSource, ImportedDocument, Scop
 IMPORTED_DOCUMENTS_KEY: Final = "imported"
 FILE_PROFILE_KEY: Final = "measured"
 SERVICE_KEYS: Final = (IMPORTED_DOCUMENTS_KEY, FILE_PROFILE_KEY, "unmeasured")
+PRIVATE: Final = "private"
 # The profile measured by another catalog is stored with the imported fields, separate from our own measurements.
 FOREIGN_MEASUREMENT: Final = "/touchstone:measured"
 RECORD_FIELDS: Final = (*(attribute.name for attribute in ATTRIBUTES), "description", "file_path", "file_type")
@@ -72,6 +73,7 @@ class ExportedDataset:
         claims: the claims that are in force.
         documents: the documents that the record was imported from, the latest one last.
         measured_profile: the profile of the data file that this catalog measured, or None if it could not read a file.
+        is_private: whether only the owner sees the record.
     """
 
     identifier: str
@@ -79,6 +81,7 @@ class ExportedDataset:
     claims: tuple[ExportedClaim, ...] = ()
     documents: tuple[ImportedDocument, ...] = ()
     measured_profile: Mapping[str, Any] | None = None
+    is_private: bool = False
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], claims: Iterable[ExportedClaim]) -> "ExportedDataset":
@@ -100,6 +103,7 @@ class ExportedDataset:
             claims=tuple(claims),
             documents=_imported_documents(metadata),
             measured_profile=metadata.get(FILE_PROFILE_KEY),
+            is_private=record.get("visibility") == PRIVATE,
         )
 
     @property

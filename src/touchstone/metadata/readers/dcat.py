@@ -15,7 +15,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, parse_year, read_or_reject
-from touchstone.metadata.readers.json_ld import FlatGraph, NameResolver, context_of, text_of, texts_of
+from touchstone.metadata.readers.json_ld import FlatGraph, NameResolver, context_of, date_of, text_of, texts_of
 from touchstone.metadata.readers.schema_org import responsible_party
 from touchstone.metadata.readers.source_document import SourceDocument
 
@@ -266,7 +266,7 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
 def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
     """Add the year of publication, or of the last change if it is unknown."""
     for name in ("issued", "modified"):
-        date = text_of(members.get(name))
+        date = date_of(members.get(name))
         year = parse_year(date[:4]) if date else None
         if date is not None and year is not None:
             builder.add_claim(Claim("year", year, date, f"{location}/{name}", field=name))

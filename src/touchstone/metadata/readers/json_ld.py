@@ -253,7 +253,15 @@ def _text_of_object(value: Mapping[str, Any]) -> str | None:
     may_have_languages = all(len(str(name)) <= _MAX_LANGUAGE_CODE_LENGTH for name in value)
     if not may_have_languages:
         return None
-    return next((member for member in value.values() if isinstance(member, str)), None)
+    # Keywords of JSON-LD, such as the type of a node, are not languages.
+    texts = (member for name, member in value.items() if isinstance(member, str) and not str(name).startswith("@"))
+    return next(texts, None)
+
+
+def date_of(value: Any) -> str | None:
+    """Return a date as a string, or None. Some documents write a year as a number."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_number else text_of(value)
 
 
 def texts_of(value: Any) -> list[str]:

@@ -22,7 +22,7 @@ from touchstone.metadata.readers.builder import (
     parse_year,
     read_or_reject,
 )
-from touchstone.metadata.readers.json_ld import NameResolver, context_of, text_of, texts_of
+from touchstone.metadata.readers.json_ld import NameResolver, context_of, date_of, text_of, texts_of
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "schema_org"
@@ -121,7 +121,7 @@ def add_common_values(builder: DocumentBuilder, resolver: NameResolver, node: Ma
     builder.set_terms("domain", known_domains(keywords))
     builder.set_terms("task", fold_tasks(texts_of(members.get("task"))))
 
-    licence = builder.set_licence(texts_of(members.get("license")))
+    licence = builder.set_licence(licence_texts(members))
     add_access(builder, members, licence, location)
     add_year(builder, members, location)
     add_documentation(builder, members, location)
@@ -153,7 +153,7 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
         name = "isAccessibleForFree"
         builder.add_claim(Claim("is_public", False, "false", f"{location}/{name}", field=name))
     elif licence is not None and licence.is_open:
-        quote = texts_of(members.get("license"))[0]
+        quote = licence_texts(members)[0]
         note = "an open licence, and no condition for access"
         builder.add_claim(Claim("is_public", True, quote, f"{location}/license", field="license", note=note))
     elif address := download_address(members):
@@ -177,10 +177,23 @@ def download_address(members: Mapping[str, Any]) -> str | None:
     return None
 
 
+def licence_texts(members: Mapping[str, Any]) -> list[str]:
+    """Return the name of each licence, or its address if it is an object without a name."""
+    value = members.get("license")
+    licences = value if isinstance(value, list) else [value]
+    return texts_of([_name_or_address(licence) for licence in licences])
+
+
+def _name_or_address(licence: Any) -> Any:
+    """Return the address of a licence that is an object without a name, and any other value unchanged."""
+    is_unnamed = isinstance(licence, Mapping) and "name" not in licence
+    return licence["url"] if is_unnamed and "url" in licence else licence
+
+
 def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
     """Add the year of publication or creation, or of a citation if both are unknown."""
     for name in ("datePublished", "dateCreated"):
-        date = text_of(members.get(name))
+        date = date_of(members.get(name))
         year = parse_year(date) if date else None
         if date is not None and year is not None:
             builder.add_claim(Claim("year", year, date, f"{location}/{name}", field=name))

@@ -21,6 +21,7 @@ from touchstone.metadata.documents import (
 from touchstone.metadata.exact_values import POINTER, ExactValues
 from touchstone.metadata.exported_dataset import (
     FOREIGN_MEASUREMENT,
+    PRIVATE,
     RECORD_FIELDS,
     SERVICE_KEYS,
     ClaimSource,
@@ -67,6 +68,7 @@ def restore_exact_values(document: DatasetDocument) -> DatasetDocument:
         unmapped=unmapped,
         rejected=(*document.rejected, *invalid_parts, *contradictory_parts),
         earlier=earlier_documents,
+        is_private=values.visibility == PRIVATE,
     )
 
 

@@ -68,6 +68,12 @@ CONTEXT: Final[Mapping[str, Any]] = {
 ACCESS_RIGHTS: Final = "http://publications.europa.eu/resource/authority/access-right/"
 # A web address without the characters that RDF does not allow in one.
 _WEB_ADDRESS: Final = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
+_MEDIA_TYPES_ADDRESS: Final = "https://www.iana.org/assignments/media-types/"
+# The addresses that DCAT recommends for languages, which end with the code, by the length of the code.
+_LANGUAGE_ADDRESSES: Final[Mapping[int, str]] = {
+    2: "http://id.loc.gov/vocabulary/iso639-1/",
+    3: "http://id.loc.gov/vocabulary/iso639-2/",
+}
 # The fields that contain quotes, and the attributes of the quotes.
 CLAIM_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "provenance": ("transparency", "informed_consent"),
@@ -92,6 +98,18 @@ def themes(dataset: ExportedDataset) -> list[dict[str, Any]]:
     return [{"@type": "skos:Concept", "prefLabel": domain} for domain in dataset.texts("domain")]
 
 
+def languages(dataset: ExportedDataset) -> list[dict[str, str]]:
+    """Return the languages as references to their codes, or as nodes with their names as labels."""
+    return [_language_node(language) for language in dataset.texts("metadata.language")]
+
+
+def _language_node(language: str) -> dict[str, str]:
+    """Return a reference to the code of a language, or a node with another name of it as the label."""
+    if re.fullmatch(r"[a-z]{2,3}", language):
+        return {"@id": _LANGUAGE_ADDRESSES[len(language)] + language}
+    return {"@type": "dct:LinguisticSystem", "label": language}
+
+
 def publication_year(dataset: ExportedDataset) -> dict[str, str] | None:
     """Return the year of the dataset as a typed literal, or None."""
     year = year_text(dataset)
@@ -112,7 +130,7 @@ def distributions(dataset: ExportedDataset) -> list[dict[str, Any]]:
     file_type = (dataset.text("file_type") or "").lower()
     distribution: dict[str, Any] = {"@type": "dcat:Distribution", "accessURL": landing_page(dataset)}
     if file_type in MEDIA_TYPES:
-        distribution["mediaType"] = MEDIA_TYPES[file_type]
+        distribution["mediaType"] = {"@id": _MEDIA_TYPES_ADDRESS + MEDIA_TYPES[file_type]}
     return [distribution]
 
 
@@ -133,7 +151,7 @@ FIELDS: Final = (
     FieldMapping("keyword", ("metadata.tags",), lambda dataset: dataset.texts("metadata.tags")),
     FieldMapping("theme", ("domain",), themes),
     FieldMapping("landingPage", ("metadata.url",), landing_page),
-    FieldMapping("language", ("metadata.language",), lambda dataset: dataset.texts("metadata.language")),
+    FieldMapping("language", ("metadata.language",), languages),
     FieldMapping("version", ("metadata.version",), lambda dataset: dataset.text("metadata.version")),
     FieldMapping("issued", ("year",), publication_year, only_if_new=True),
     FieldMapping("license", ("metadata.licence", "metadata.licence_text"), licence_nodes),

@@ -67,7 +67,8 @@ async def _import_documents(
     options = ImportOptions(
         source_name=text_field(form, "source_name") or None,
         source_url=text_field(form, "source_url") or None,
-        # With None, an existing record keeps its visibility, and a new one is public.
+        # With None, an existing record keeps its visibility, and a new one is public unless it is the export of a
+        # private one.
         visibility="private" if is_private else None,
         dry_run=dry_run,
     )

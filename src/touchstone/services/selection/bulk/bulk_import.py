@@ -13,6 +13,7 @@ from touchstone.database.engine import Database
 from touchstone.services.selection.bulk.batch_writer import BatchWriter, PreparedBatch, RecordLine
 from touchstone.services.selection.bulk.body_lines import BodyLine, split_lines
 from touchstone.services.selection.bulk.bulk_report import BatchCounts, BulkReport, RefusedLine
+from touchstone.services.selection.bulk.line_errors import LineError
 from touchstone.services.selection.bulk.record_parser import RecordParser
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 
@@ -189,7 +190,7 @@ class _BulkImport:
 
             try:
                 record_line = self._parse(line)
-            except ServiceError as error:
+            except (LineError, ServiceError) as error:
                 self._batch.add_refusal(self._report.describe_refusal(line.number, error))
                 continue
 
@@ -202,6 +203,7 @@ class _BulkImport:
         """Parse a line, and check that its record may belong to the owner.
 
         Raises:
+            LineError: the line is longer than allowed, or not JSON.
             ServiceError: the line is not a valid record.
         """
         record = self._parser.parse(line)

@@ -7,6 +7,8 @@ import msgspec
 
 from touchstone.core.errors import ServiceError
 from touchstone.http.error_rendering import render_detail
+from touchstone.messages import text
+from touchstone.services.selection.bulk.line_errors import LineError
 
 # Further refused lines are only counted, to limit the length of the report.
 MAX_LISTED_REFUSALS: Final = 10_000
@@ -92,9 +94,11 @@ class BulkReport:
         self._unchanged += counts.unchanged
         self._refused += len(refusals)
 
-    def describe_refusal(self, line: int, error: ServiceError) -> RefusedLine:
+    def describe_refusal(self, line: int, error: ServiceError | LineError) -> RefusedLine:
         """Return the refusal of a line, with a message in the language of the report."""
-        return RefusedLine(line, error.code, render_detail(error, self._locale))
+        if isinstance(error, LineError):
+            return RefusedLine(line, error.code, text(error.message_key, self._locale, **error.facts))
+        return RefusedLine(line, error.code, render_detail(error, self._locale, body_message="whole_line"))
 
     def encode(self, failure: ServiceError | None = None) -> list[bytes]:
         """Return the lines of the report. `failure` is the error that stopped the import, if any."""

@@ -14,11 +14,12 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, Attribute, Kind
-from touchstone.core.errors import TooLarge
+from touchstone.core.errors import NotJson
 from touchstone.http.error_responses import invalid_body
 from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import LONG_TEXT, SHORT_TEXT
 from touchstone.services.selection.bulk.body_lines import BodyLine
+from touchstone.services.selection.bulk.line_errors import LineError
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.schemas import (
     MAX_FILE_PATH,
@@ -100,14 +101,16 @@ class RecordParser:
         """Return the record that a line declares.
 
         Raises:
-            TooLarge: the line is longer than allowed.
-            NotJson: the line is not JSON.
-            Invalid: the line is not a valid record; the error is the same as for a single record.
+            LineError: the line is longer than allowed, or not JSON.
+            ServiceError: the line is not a valid record; the error is the same as for a single record.
         """
         if line.content is None:
-            raise TooLarge(limit=self._max_bytes)
+            raise LineError.too_long(self._max_bytes)
 
-        return self.parse_quickly(line.content) or parse_with_schema(line.content)
+        try:
+            return self.parse_quickly(line.content) or parse_with_schema(line.content)
+        except NotJson as error:
+            raise LineError.not_json(line.content, error.__cause__) from None
 
     def parse_quickly(self, content: bytes) -> DeclaredRecord | None:
         """Return the record that a line declares, or None if the line must be validated with the schema."""

@@ -38,6 +38,7 @@ def _record_values(record: DatasetRecord) -> dict[str, object]:
         "description": record.description,
         "file_path": record.file_path,
         "file_type": record.file_type,
+        "visibility": "public" if record.is_public else "private",
         "metadata": record.metadata,
         **record.attributes,
     }

@@ -13,7 +13,7 @@ from touchstone.core.errors import RecordQuotaExceeded
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.core.identity import Caller
 from touchstone.database.engine import Database, Reader
-from touchstone.metadata.documents import ImportedDocument, RejectedPart
+from touchstone.metadata.documents import DatasetDocument, ImportedDocument, RejectedPart
 from touchstone.metadata.reading_protocol import ReadDataset
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
@@ -223,7 +223,7 @@ class DocumentImporter:
         """
         now = datetime.now(UTC)
         current = await store.dataset_from_source(writer.transaction, digests)
-        draft = current or _new_draft(self._owner, digests[0], now)
+        draft = current or _new_draft(self._owner, digests[0], dataset.dataset, now)
         entries = read_entries(draft.metadata)
         earlier = earlier_version(entries, entry)
 
@@ -327,15 +327,22 @@ def _invalid_record(error: ValidationError) -> RejectedPart:
     """Return the reason for rejecting a dataset, which is its first invalid value."""
     first_error = error.errors(include_url=False, include_input=False)[0]
     path = ".".join(map(str, first_error["loc"]))
-    return RejectedPart(path, "invalid_record", {"reason": first_error["msg"]})
+    context = {
+        name: value for name, value in first_error.get("ctx", {}).items() if isinstance(value, str | int | float)
+    }
+    facts = {"place": path, "type": first_error["type"], "reason": first_error["msg"], **context}
+    return RejectedPart(path, "invalid_record", facts)
 
 
-def _new_draft(owner: UUID | None, digest: str, now: datetime) -> DatasetDraft:
-    """Return a public record without any values."""
+def _new_draft(owner: UUID | None, digest: str, document: DatasetDocument, now: datetime) -> DatasetDraft:
+    """Return a record without any values, which is public unless a document says that its original is private.
+
+    A record without an owner is always public, because nobody could see it otherwise.
+    """
     return DatasetDraft(
         dataset_id=new_dataset_id(now),
         owner=owner,
-        visibility="public",
+        visibility="private" if document.is_private and owner else "public",
         description="",
         file_path="",
         file_type="",

@@ -33,7 +33,9 @@ def find_refusal(results: Sequence[ImportResult], *, quota_bytes: int) -> Servic
     if any(error.code == RECORD_QUOTA_EXCEEDED for _file, error in rejections):
         return RecordQuotaExceeded(limit=quota_bytes)
 
-    errors = [FieldError(("body", "files", file), error.code) for file, error in rejections[:MAX_FIELD_ERRORS]]
+    errors = [
+        FieldError(("body", "files", file), error.code, error.facts) for file, error in rejections[:MAX_FIELD_ERRORS]
+    ]
     return UnusableDocuments(*errors)
 
 
@@ -143,7 +145,11 @@ def _record_json(outcome: ImportOutcome, bodies: Mapping[int, bytes]) -> msgspec
 
 def _error_json(error: RejectedPart, locale: str) -> dict[str, Any]:
     """Return the reason for a rejection as a JSON object."""
-    return {"code": error.code, "detail": document_rejection_text(error.code, locale), "place": error.place}
+    return {
+        "code": error.code,
+        "detail": document_rejection_text(error.code, error.facts, locale),
+        "place": error.place,
+    }
 
 
 def _skipped_json(part: RejectedPart, locale: str) -> dict[str, Any]:

@@ -103,13 +103,16 @@ def draft_claims(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource,
 
 
 def _keep_first_claim_per_number(claims: Sequence[Claim]) -> list[Claim]:
-    """Return the claims with only the first one about each number, which is the most specific."""
+    """Return the claims with only the first one about each number, which is the most specific.
+
+    All claims that another catalog exported are kept: they agree with each other, and each has its own source.
+    """
     stated_numbers: set[str] = set()
     remaining: list[Claim] = []
     for claim in claims:
         if claim.attribute in stated_numbers:
             continue
-        if claim.attribute in NUMBERS:
+        if claim.attribute in NUMBERS and not claim.is_restated:
             stated_numbers.add(claim.attribute)
         remaining.append(claim)
     return remaining

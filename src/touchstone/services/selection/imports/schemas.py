@@ -36,7 +36,10 @@ IMPORT_PARAMETERS: Final = ParameterTable(
     Parameter(
         name="visibility",
         type=ParameterType.CHOICE,
-        description="Who sees the records; left out: new ones are public, and others stay as they are.",
+        description=(
+            "Who sees the records; left out: new ones are public, except for exports of private records, and others "
+            "stay as they are."
+        ),
         choices=("public", "private"),
     ),
     Parameter(
