@@ -155,6 +155,15 @@ def test_imbalance_rarity_and_missing_targets_have_warnings(tmp_path: Path) -> N
     assert result["model"]["classes"] == ["common", "rare"]
 
 
+def test_percentages_in_warnings_do_not_claim_more_than_the_table_has(tmp_path: Path) -> None:
+    """Shares are not rounded before they are shown with more digits, nor up to 100 % of missing values."""
+    frame = pd.DataFrame({"x": np.arange(288.0) % 7, "note": [""] * 287 + ["once"], "y": ["a"] * 20 + ["b"] * 268})
+    result = train(frame, "y", tmp_path, algorithms=["linear"]).result
+    sentences = {warning["code"]: warning["text"]["en"] for warning in result["warnings"]}
+    assert "(6.94%)" in sentences["class_imbalance"]
+    assert "99%" in sentences["mostly_missing"]
+
+
 @pytest.mark.parametrize("strategy", ["holdout", "kfold"])
 def test_a_class_of_three_rows_is_learned(tmp_path: Path, strategy: str) -> None:
     """Two rows of it are enough to learn from, and one to measure with."""

@@ -22,6 +22,7 @@ FEW_ROWS: Final = 200
 RARE_SHARE: Final = 0.1
 MOSTLY_MISSING: Final = 0.5
 MAX_NAMES: Final = 20
+WARNING_DECIMALS: Final = 3  # as many as sentences show; with fewer, 6.94 % would be rounded and shown as 6.90 %
 
 
 def data_warnings(table: Table, target: Target) -> Iterator[Json]:
@@ -143,7 +144,7 @@ def _imbalance_warning(target: Target) -> Iterator[Json]:
     rows = len(target.values)
     rows_of_even_share = rows / len(rows_per_class)
     if rarest_rows < RARE_SHARE * rows and rarest_rows < rows_of_even_share / 2:
-        percent = round(100 * rarest_rows / rows, 1)
+        percent = round(100 * rarest_rows / rows, WARNING_DECIMALS)
         yield warning("class_imbalance", name=str(target.classes[rarest_code]), rows=rarest_rows, percent=percent)
 
 
@@ -156,4 +157,5 @@ def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
 
     is_mostly_missing = MOSTLY_MISSING * rows < column.missing < rows
     if is_mostly_missing and column.kind is not ColumnKind.UNSUPPORTED:
-        yield warning("mostly_missing", name=column.name, percent=round(100 * column.missing / rows))
+        # Round down, because 100 % would mean that no value is present.
+        yield warning("mostly_missing", name=column.name, percent=100 * column.missing // rows)
