@@ -164,6 +164,19 @@ def test_percentages_in_warnings_do_not_claim_more_than_the_table_has(tmp_path: 
     assert "99%" in sentences["mostly_missing"]
 
 
+def test_a_few_extreme_targets_have_a_warning(tmp_path: Path) -> None:
+    """Where one row in a hundred makes up most of the variance, the figures depend on it, and a warning says so."""
+    rng = np.random.default_rng(0)
+    prices = rng.lognormal(3, 0.5, 150)
+    frame = pd.DataFrame({"x": prices + rng.normal(0, 5, 150), "price": prices})
+    assert "extreme_targets" not in warning_codes(train(frame, "price", tmp_path, algorithms=["linear"]).result)
+
+    frame.loc[[7, 70], "price"] = 2_000
+    result = train(frame, "price", tmp_path, algorithms=["linear"]).result
+    [facts] = [warning["facts"] for warning in result["warnings"] if warning["code"] == "extreme_targets"]
+    assert facts == {"rows": 2, "percent": 98}
+
+
 @pytest.mark.parametrize("strategy", ["holdout", "kfold"])
 def test_a_class_of_three_rows_is_learned(tmp_path: Path, strategy: str) -> None:
     """Two rows of it are enough to learn from, and one to measure with."""
