@@ -272,6 +272,37 @@ def test_two_rows_of_a_class_are_enough_to_calibrate() -> None:
     assert learn_calibration(Calibration.AUTO, predictions.take(np.arange(201))).method is Calibration.NONE
 
 
+def test_calibration_never_reverses_the_order_of_a_model() -> None:
+    """A class that is rarer where its probability is higher gets its frequency; two such classes stay uncorrected."""
+    rng = np.random.default_rng(0)
+    first = np.repeat([0, 1, 2], [120, 60, 20])
+    scores = rng.uniform(size=(200, 3)) + np.eye(3)[first] * [0.5, 0.5, -0.5]
+    probabilities = scores.clip(0.01) / scores.clip(0.01).sum(axis=1, keepdims=True)
+    predictions = Predictions(first, probabilities.argmax(axis=1), 3, probabilities)
+    calibrator = learn_calibration(Calibration.SIGMOID, predictions)
+    assert calibrator.method is Calibration.SIGMOID
+
+    calibrated = calibrator.calibrate(np.array([[0.1, 0.1, 0.8], [0.4, 0.4, 0.2]]))
+    odds_of_last_class = calibrated[:, 2] / (1 - calibrated[:, 2])
+    assert odds_of_last_class[0] > odds_of_last_class[1]
+
+    is_positive = first > 0
+    reversed_scores = np.where(is_positive, 0.3, 0.7) + rng.uniform(-0.2, 0.2, 200)
+    assert (
+        learn_calibration(Calibration.SIGMOID, binary_predictions(is_positive, reversed_scores)).method
+        is Calibration.NONE
+    )
+
+
+def test_classes_of_a_few_rows_each_are_not_calibrated_automatically() -> None:
+    """Where no class has the five rows that the comparison of methods divides, probabilities stay as they are."""
+    classes = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2])
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(3), len(classes))
+    predictions = Predictions(classes, probabilities.argmax(axis=1), 3, probabilities)
+    assert learn_calibration(Calibration.AUTO, predictions).method is Calibration.NONE
+    assert learn_calibration(Calibration.SIGMOID, predictions).method is Calibration.SIGMOID
+
+
 @pytest.mark.parametrize(
     ("name", "target"),
     [

@@ -173,6 +173,16 @@ def test_an_average_is_better_than_its_members() -> None:
     assert compute_metric("r2", chosen_model.predictions) == pytest.approx(1)
 
 
+def test_without_a_defined_score_the_first_trial_is_chosen() -> None:
+    """Where the target has a single value, R² is defined for no average, and the first trial is taken."""
+    truth = np.zeros(50)
+    trials = []
+    for position in range(2):
+        score = FoldScore(Trial("linear"), -np.inf, np.arange(50), Predictions(truth, truth + position), 1e-6)
+        trials.append(ScoredTrial(position, 0, (score,)))
+    assert [member.position for member in choose_ensemble("r2", trials).ensemble.members] == [0]
+
+
 def scored_trial(
     position: int, metric: str, truth: list[int], positive_probabilities: list[float], algorithm: str = "linear"
 ) -> ScoredTrial:
@@ -210,8 +220,10 @@ def test_rare_classes_count_as_much_as_in_the_metric() -> None:
         assert choose_best_trial(metric, trials).ensemble.members[0].position == best_position
 
 
-def compare_linear_and_forest(forest_probability: float, rows: int, metric: str) -> str:
-    """Return the algorithm that is chosen on rows of two classes.
+def compare_linear_and_forest(
+    forest_probability: float, rows: int, metric: str, *, training_rows: int | None = None
+) -> str:
+    """Return the algorithm that is chosen on rows of two classes, which are also the training rows by default.
 
     A linear model gives the class of a row a probability of 0.65 on average, and a forest `forest_probability`. Both
     differ from row to row by up to 0.1.
@@ -226,7 +238,7 @@ def compare_linear_and_forest(forest_probability: float, rows: int, metric: str)
 
     best = choose_best_trial(metric, trials)
     assert best.ensemble.algorithm == "random_forest"
-    chosen = prefer_linear_model(metric, best, trials)
+    chosen = prefer_linear_model(metric, best, trials, training_rows=training_rows or rows)
     assert chosen.is_simpler_choice == (chosen.ensemble.algorithm == "linear")
     return chosen.ensemble.algorithm
 
@@ -238,6 +250,8 @@ def test_a_linear_model_is_preferred_on_few_rows_unless_another_one_is_clearly_b
     assert compare_linear_and_forest(clearly_better, 40, "balanced_accuracy") == "random_forest"
     assert compare_linear_and_forest(slightly_better, MAX_ROWS + 2, "balanced_accuracy") == "random_forest"
     assert compare_linear_and_forest(slightly_better, 40, "log_loss") == "random_forest"
+    # In a split by time, a quarter of the training rows validate the trials.
+    assert compare_linear_and_forest(slightly_better, 40, "balanced_accuracy", training_rows=160) == "random_forest"
 
 
 def two_classes(rows: int, *, is_linear: bool) -> pd.DataFrame:

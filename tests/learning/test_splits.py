@@ -354,6 +354,19 @@ def test_models_are_not_compared_on_one_class() -> None:
     assert not any(experiment.rule.has_single_class(fold.test) for fold in folds)
 
 
+def test_models_are_not_compared_on_one_number(tmp_path: Path) -> None:
+    """If the latest training rows all have the same number, R² is not defined for them, so other rows are used."""
+    days = np.arange(300)
+    frame = diagnoses_by_day().assign(y=lambda rows: np.where((days < 180) | (days >= 240), rows.x + days / 100, 0.0))
+    split = {"strategy": "time", "time_column": "day"}
+    experiment = plan_experiment(frame, "y", split=split)
+    folds = inner_folds(experiment.rule, experiment.folds[0].train, limit=1_000)
+    assert not any(experiment.rule.has_single_value(fold.test) for fold in folds)
+
+    result = train(frame, "y", tmp_path, split=split).result
+    assert result["metrics"]["holdout"]["r2"]["value"] is not None
+
+
 def test_equal_rows_of_few_values_are_a_coincidence() -> None:
     """Where three columns have two values each, different cases are often equal and are not copies."""
     rng = np.random.default_rng(0)

@@ -155,6 +155,28 @@ def test_imbalance_rarity_and_missing_targets_have_warnings(tmp_path: Path) -> N
     assert result["model"]["classes"] == ["common", "rare"]
 
 
+def test_percentages_in_warnings_do_not_claim_more_than_the_table_has(tmp_path: Path) -> None:
+    """Shares are not rounded before they are shown with more digits, nor up to 100 % of missing values."""
+    frame = pd.DataFrame({"x": np.arange(288.0) % 7, "note": [""] * 287 + ["once"], "y": ["a"] * 20 + ["b"] * 268})
+    result = train(frame, "y", tmp_path, algorithms=["linear"]).result
+    sentences = {warning["code"]: warning["text"]["en"] for warning in result["warnings"]}
+    assert "(6.94%)" in sentences["class_imbalance"]
+    assert "99%" in sentences["mostly_missing"]
+
+
+def test_a_few_extreme_targets_have_a_warning(tmp_path: Path) -> None:
+    """Where one row in a hundred makes up most of the variance, the figures depend on it, and a warning says so."""
+    rng = np.random.default_rng(0)
+    prices = rng.lognormal(3, 0.5, 150)
+    frame = pd.DataFrame({"x": prices + rng.normal(0, 5, 150), "price": prices})
+    assert "extreme_targets" not in warning_codes(train(frame, "price", tmp_path, algorithms=["linear"]).result)
+
+    frame.loc[[7, 70], "price"] = 2_000
+    result = train(frame, "price", tmp_path, algorithms=["linear"]).result
+    [facts] = [warning["facts"] for warning in result["warnings"] if warning["code"] == "extreme_targets"]
+    assert facts == {"rows": 2, "percent": 98}
+
+
 @pytest.mark.parametrize("strategy", ["holdout", "kfold"])
 def test_a_class_of_three_rows_is_learned(tmp_path: Path, strategy: str) -> None:
     """Two rows of it are enough to learn from, and one to measure with."""

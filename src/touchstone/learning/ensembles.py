@@ -1,12 +1,14 @@
 """Ensembles: several trials whose predictions are averaged, because their errors partly cancel out.
 
 The members are selected greedily by their predictions on the validation rows (Caruana et al. 2004). Each round adds the
-trial that improves the average most. A trial may be added several times, which increases its weight.
+trial that improves the average most. A trial may be added several times, which increases its weight. For regressions on
+few rows, see `few_rows_average.py`.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -26,6 +28,7 @@ from touchstone.learning.trial_score import selection_score
 
 SELECTION_ROUNDS: Final = 10
 MAX_MEMBERS: Final = 4
+ScoreFunction = Callable[[Predictions], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +82,26 @@ class ChosenModel:
 
 def choose_best_trial(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
     """Return the trial with the best score as an ensemble of one. Ties go to the first trial."""
-    best_trial = sort_by_score(metric, trials)[0]
-    member = EnsembleMember(best_trial.position, best_trial.tuned_trial, weight=1.0)
-    return ChosenModel(Ensemble((member,)), best_trial.predictions)
+    return average_equally(sort_by_score(metric, trials)[:1])
 
 
 def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
     """Choose up to `MAX_MEMBERS` trials with the best average on their common validation rows."""
-    candidates = sort_by_score(metric, trials)
+    return select_greedily(sort_by_score(metric, trials), partial(selection_score, metric))
+
+
+def average_equally(trials: Sequence[ScoredTrial]) -> ChosenModel:
+    """Return the average of all given trials with equal weights."""
+    return _average(trials, range(len(trials)))
+
+
+def select_greedily(candidates: Sequence[ScoredTrial], score: ScoreFunction) -> ChosenModel:
+    """Choose up to `MAX_MEMBERS` trials whose average has the best score.
+
+    Args:
+        candidates: the trials to choose from, best first.
+        score: the function that scores the predictions of an average, where higher is better.
+    """
     chosen: list[int] = []
     best_chosen: list[int] = []
     best_score = -np.inf
@@ -94,27 +109,27 @@ def choose_ensemble(metric: str, trials: Sequence[ScoredTrial]) -> ChosenModel:
     for _round in range(SELECTION_ROUNDS):
         has_room = len(set(chosen)) < MAX_MEMBERS
         allowed = range(len(candidates)) if has_room else sorted(set(chosen))
-        scores = [_score_average(metric, candidates, [*chosen, position]) for position in allowed]
+        averages = [_average_predictions([candidates[member] for member in [*chosen, added]]) for added in allowed]
+        scores = [score(average) for average in averages]
         best_addition = int(np.argmax(scores))
         chosen.append(allowed[best_addition])
 
-        # Among equally good averages, prefer the smallest.
-        if scores[best_addition] > best_score:
+        # Among equally good averages, prefer the smallest. Without any defined score, take the first candidate.
+        if scores[best_addition] > best_score or not best_chosen:
             best_score = scores[best_addition]
             best_chosen = list(chosen)
+    return _average(candidates, best_chosen)
 
+
+def _average(candidates: Sequence[ScoredTrial], chosen: Sequence[int]) -> ChosenModel:
+    """Return the average of the chosen candidates, in which one that was chosen twice has twice the weight."""
     members = []
-    for candidate, count in sorted(Counter(best_chosen).items()):
+    for candidate, count in sorted(Counter(chosen).items()):
         trial = candidates[candidate]
-        members.append(EnsembleMember(trial.position, trial.tuned_trial, weight=count / len(best_chosen)))
+        members.append(EnsembleMember(trial.position, trial.tuned_trial, weight=count / len(chosen)))
 
-    averaged_predictions = _average_predictions([candidates[candidate] for candidate in best_chosen])
+    averaged_predictions = _average_predictions([candidates[candidate] for candidate in chosen])
     return ChosenModel(Ensemble(tuple(members)), averaged_predictions)
-
-
-def _score_average(metric: str, candidates: Sequence[ScoredTrial], chosen: Sequence[int]) -> float:
-    """Return the selection score of the average of the chosen candidates."""
-    return selection_score(metric, _average_predictions([candidates[position] for position in chosen]))
 
 
 def _average_predictions(trials: Sequence[ScoredTrial]) -> Predictions:

@@ -12,6 +12,7 @@ from touchstone.learning.decisions.learned_decisions import learn_decisions
 from touchstone.learning.ensembles import ChosenModel, choose_best_trial, choose_ensemble, fit_ensemble
 from touchstone.learning.experiment import Experiment, FoldResult, SearchResult
 from touchstone.learning.fairness.reweighing import training_data
+from touchstone.learning.few_rows_average import average_on_few_rows, has_few_rows
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.linear_preference import prefer_linear_model
@@ -139,7 +140,7 @@ def _plan_fit(
     one model fitted on all rows is better than an average of models fitted on few. If that also takes too long, the
     trial is fitted on a random sample of the rows.
     """
-    winner = _choose_model(experiment, comparison)
+    winner = _choose_model(experiment, comparison, training_rows=len(fold.train))
     if _affordable_rows(winner, comparison, pool, seconds) >= len(fold.train):
         return _PlannedFit(winner, fold, is_complete=True)
 
@@ -148,17 +149,22 @@ def _plan_fit(
     return _PlannedFit(winner, limit_training_rows(fold, rows, seed=experiment.request.seed), is_complete=False)
 
 
-def _choose_model(experiment: Experiment, comparison: ComparisonResult) -> ChosenModel:
+def _choose_model(experiment: Experiment, comparison: ComparisonResult, *, training_rows: int) -> ChosenModel:
     """Return the best trial of a comparison, or the best average of trials if the request permits it.
 
     Unless the request names the algorithms, a linear model may be preferred (see `prefer_linear_model`).
     """
     metric = experiment.data.metric
-    choose = choose_ensemble if experiment.combines_models else choose_best_trial
-    best = choose(metric, comparison.finalists)
+    if not experiment.combines_models:
+        best = choose_best_trial(metric, comparison.finalists)
+    elif has_few_rows(metric, comparison.finalists):
+        best = average_on_few_rows(comparison.finalists)
+    else:
+        best = choose_ensemble(metric, comparison.finalists)
+
     if experiment.request.names_algorithms:
         return best
-    return prefer_linear_model(metric, best, comparison.finalists)
+    return prefer_linear_model(metric, best, comparison.finalists, training_rows=training_rows)
 
 
 def _affordable_rows(winner: ChosenModel, comparison: ComparisonResult, pool: FittingPool, seconds: float) -> int:

@@ -1,5 +1,6 @@
 """Warnings about a training: weaknesses of the data, and unreliable results."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, Final
 
@@ -22,6 +23,9 @@ FEW_ROWS: Final = 200
 RARE_SHARE: Final = 0.1
 MOSTLY_MISSING: Final = 0.5
 MAX_NAMES: Final = 20
+EXTREME_ROWS_SHARE: Final = 0.01
+EXTREME_VARIANCE_SHARE: Final = 0.5
+WARNING_DECIMALS: Final = 3  # as many as sentences show; with fewer, 6.94 % would be rounded and shown as 6.90 %
 
 
 def data_warnings(table: Table, target: Target) -> Iterator[Json]:
@@ -118,7 +122,7 @@ def warning(code: str, **facts: Any) -> Json:
 
 
 def _target_warnings(target: Target) -> Iterator[Json]:
-    """Yield the warnings about few rows, missing target values, and rare or imbalanced classes."""
+    """Yield the warnings about few rows, missing or extreme target values, and rare or imbalanced classes."""
     row_count = len(target.values)
     if row_count < FEW_ROWS:
         yield warning("few_rows", rows=row_count)
@@ -131,6 +135,8 @@ def _target_warnings(target: Target) -> Iterator[Json]:
 
     if target.is_classification:
         yield from _imbalance_warning(target)
+    else:
+        yield from _extreme_value_warning(target)
 
 
 def _imbalance_warning(target: Target) -> Iterator[Json]:
@@ -143,8 +149,18 @@ def _imbalance_warning(target: Target) -> Iterator[Json]:
     rows = len(target.values)
     rows_of_even_share = rows / len(rows_per_class)
     if rarest_rows < RARE_SHARE * rows and rarest_rows < rows_of_even_share / 2:
-        percent = round(100 * rarest_rows / rows, 1)
+        percent = round(100 * rarest_rows / rows, WARNING_DECIMALS)
         yield warning("class_imbalance", name=str(target.classes[rarest_code]), rows=rarest_rows, percent=percent)
+
+
+def _extreme_value_warning(target: Target) -> Iterator[Json]:
+    """Yield a warning if one row in a hundred makes up most of the variance of the target."""
+    rows = math.ceil(EXTREME_ROWS_SHARE * len(target.values))
+    squared_deviations = np.sort((target.values - target.values.mean()) ** 2)
+    variance_share = float(squared_deviations[-rows:].sum() / squared_deviations.sum())
+
+    if variance_share >= EXTREME_VARIANCE_SHARE:
+        yield warning("extreme_targets", rows=rows, percent=math.floor(100 * variance_share))
 
 
 def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
@@ -156,4 +172,5 @@ def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
 
     is_mostly_missing = MOSTLY_MISSING * rows < column.missing < rows
     if is_mostly_missing and column.kind is not ColumnKind.UNSUPPORTED:
-        yield warning("mostly_missing", name=column.name, percent=round(100 * column.missing / rows))
+        # Round down, because 100 % would mean that no value is present.
+        yield warning("mostly_missing", name=column.name, percent=100 * column.missing // rows)

@@ -1,10 +1,14 @@
 """The score for choosing between trials and between averages of trials."""
 
+from typing import Final
+
 import numpy as np
 
 from touchstone.learning.evaluation import Predictions, brier_losses, compute_metric, metric_sign
 from touchstone.learning.request_choices import COUNTING_METRICS, METRIC_BY_NAME
 from touchstone.learning.target import Floats
+
+STANDARD_ERRORS: Final = 2.0  # A model is clearly better if its advantage exceeds this many standard errors.
 
 
 def selection_score(metric: str, predictions: Predictions) -> float:
@@ -32,6 +36,17 @@ def row_losses(metric: str, predictions: Predictions) -> Floats:
     weights = _row_weights(metric, predictions)
     losses: Floats = brier_losses(predictions) * weights / weights.mean()
     return losses
+
+
+def is_clearly_better(losses: Floats, other_losses: Floats) -> bool:
+    """Return whether the losses of one model are lower beyond chance than those of another one for the same rows.
+
+    This is the one standard error rule (Breiman et al. 1984) with two standard errors, which corresponds to a test at
+    the 5 % level.
+    """
+    gains = other_losses - losses
+    standard_error = gains.std(ddof=1) / np.sqrt(len(gains))
+    return bool(gains.mean() > STANDARD_ERRORS * standard_error)
 
 
 def _row_weights(metric: str, predictions: Predictions) -> Floats:

@@ -129,8 +129,10 @@ DECISION_WARNINGS: Final[Mapping[str, Text]] = {
         "{baseline}): do not rely on them.",
     ),
     "not_calibrated": (
-        "Les probabilités n’ont pas été corrigées : il faut au moins {minimum} lignes de validation par classe.",
-        "The probabilities were not corrected: this takes at least {minimum} validation rows of each class.",
+        "Les probabilités n’ont pas été corrigées : il faut au moins {minimum} lignes de validation par classe, et des "
+        "probabilités plus hautes là où la classe est plus fréquente.",
+        "The probabilities were not corrected: this takes at least {minimum} validation rows of each class, and "
+        "probabilities that are higher where the class is more frequent.",
     ),
     "few_integers": TASK_SENTENCES["few_integers"],
     "unordered_integers": TASK_SENTENCES["unordered_integers"],

@@ -15,6 +15,14 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "{rows} {rows:ligne seulement|lignes seulement} : les mesures sont très incertaines.",
         "Only {rows} {rows:row|rows}: the figures are very uncertain.",
     ),
+    "extreme_targets": (
+        "{rows} {rows:valeur|valeurs} de la cible, {rows:la plus éloignée|les plus éloignées} de la moyenne, "
+        "{rows:fait|font} {percent} % de sa variance : le R² et l’erreur quadratique moyenne en dépendent surtout. "
+        "Vérifiez qu’il ne s’agit pas {rows:d’une erreur|d’erreurs} ; metric = mae en dépend moins.",
+        "{rows} {rows:value|values} of the target, {rows:the one|those} furthest from the mean, {rows:makes|make} up "
+        "{percent}% of its variance: R² and the root mean squared error depend mostly on {rows:it|them}. Check that "
+        "{rows:it is no error|they are no errors}; metric = mae depends less on {rows:it|them}.",
+    ),
     "class_imbalance": (
         "Les classes sont déséquilibrées : « {name} » n’a que {rows} {rows:ligne|lignes} ({percent} %).",
         "The classes are imbalanced: “{name}” has only {rows} {rows:row|rows} ({percent}%).",

@@ -97,7 +97,7 @@ def learn_calibration(
 
     Args:
         requested: the method, or `AUTO` for the one with the smallest log loss. If a class has fewer than
-            `MIN_ROWS_PER_CLASS` rows, nothing is calibrated.
+            `MIN_ROWS_PER_CLASS` rows, or if all curves would decrease, nothing is calibrated.
         validation: predictions for rows that the model has not learned from.
         weights: the weights of these rows, or None for equal weights.
         seed: the seed for dividing the rows when methods are compared.
@@ -116,8 +116,12 @@ def _has_enough_rows(predictions: Predictions) -> bool:
 
 
 def _choose_method(validation: Predictions, seed: int) -> Calibration:
-    """Return the method with the smallest cross-validated log loss, or none unless it is clearly better."""
-    if validation.class_count > MAX_COMPARED_CLASSES:
+    """Return the method with the smallest cross-validated log loss, or none unless it is clearly better.
+
+    None is chosen, too, if no class has a row for each fold of the comparison.
+    """
+    rows_of_largest_class = int(np.bincount(validation.truth).max())
+    if validation.class_count > MAX_COMPARED_CLASSES or rows_of_largest_class < COMPARISON_FOLDS:
         return Calibration.NONE
 
     methods = [Calibration.SIGMOID]
@@ -160,7 +164,43 @@ def _fit_calibrator(method: Calibration, validation: Predictions, weights: Float
     classifier = CalibratedClassifierCV(_GivenProbabilities(), method=str(method), cv=folds, ensemble=False)
     classifier.fit(validation.probabilities, validation.truth, sample_weight=weights)
     classifier.set_params(cv=None)  # Do not store the positions of all rows with the model.
+
+    decreasing_curves = _decreasing_curves(classifier)
+    if all(decreasing_curves.values()):
+        return NO_CALIBRATOR
+    for code, is_decreasing in decreasing_curves.items():
+        if is_decreasing:
+            _flatten_curve(classifier, code, validation, weights)
     return Calibrator(method, classifier)
+
+
+def _decreasing_curves(classifier: CalibratedClassifierCV) -> dict[int, bool]:
+    """Return for the code of each class that has a curve whether the curve decreases.
+
+    Isotonic curves never decrease. A logistic one does if, on few rows, the probability of a class happens to be higher
+    where the class is less frequent. Of two classes, only the positive one has a curve.
+    """
+    (calibrated_classifier,) = classifier.calibrated_classifiers_
+    curves = calibrated_classifier.calibrators
+    first_code = 1 if len(curves) == 1 else 0
+    return {code: getattr(curve, "a_", 0.0) > 0 for code, curve in enumerate(curves, start=first_code)}
+
+
+def _flatten_curve(
+    classifier: CalibratedClassifierCV, code: int, validation: Predictions, weights: Floats | None
+) -> None:
+    """Replace the decreasing curve of a class by the best one that does not decrease, which is the class's frequency.
+
+    Using the decreasing curve would mean to predict the opposite of what the model says.
+    """
+    (calibrated_classifier,) = classifier.calibrated_classifiers_
+    row_weights = np.ones(len(validation.truth)) if weights is None else weights
+    class_weight = row_weights[validation.truth == code].sum()
+    # Like the curves of scikit-learn, avoid the probabilities 0 and 1.
+    frequency = (class_weight + 1) / (row_weights.sum() + 2)
+
+    curve = calibrated_classifier.calibrators[code]
+    curve.a_, curve.b_ = 0.0, float(np.log(1 / frequency - 1))
 
 
 def _without_decision_function(model: Any) -> Any:

@@ -72,9 +72,9 @@ def inner_folds(rule: SplitRule, train: Indices, *, limit: int) -> tuple[Fold, .
     """Divide training rows again into the folds used to choose the best trial.
 
     The same rule applies as for the outer folds. With a split by time, the latest quarter of the rows is used for
-    validation if there are enough earlier rows and each part has more than one class. Otherwise, a short table gets
-    three folds, and a long one a single fold with a random quarter for validation. If there are more than `limit` rows,
-    a random sample of them is divided.
+    validation if there are enough earlier rows and each part has more than one target value. Otherwise, a short table
+    gets three folds, and a long one a single fold with a random quarter for validation. If there are more than `limit`
+    rows, a random sample of them is divided.
     """
     train = _draw_sample(train, limit, rule.seed)
     if rule.times is not None:
@@ -90,12 +90,12 @@ def inner_folds(rule: SplitRule, train: Indices, *, limit: int) -> tuple[Fold, .
 
 
 def _can_compare_trials(rule: SplitRule, fold: Fold) -> bool:
-    """Return whether a fold by time has enough training rows, and several classes on both sides.
+    """Return whether a fold by time has enough training rows, and several target values on both sides.
 
-    If all rows had the same class, a constant prediction would be the best model.
+    If all rows had the same value, a constant prediction would be the best model, and R² would not be defined.
     """
-    has_classes = not rule.has_single_class(fold.train) and not rule.has_single_class(fold.test)
-    return has_classes and len(fold.train) >= len(fold.test)
+    has_values = not rule.has_single_value(fold.train) and not rule.has_single_value(fold.test)
+    return has_values and len(fold.train) >= len(fold.test)
 
 
 def held_out_positions(folds: Sequence[Fold]) -> Indices:
