@@ -198,6 +198,13 @@ def test_a_foreign_record_has_no_form(client: httpx2.Client) -> None:
     assert client.get("/app/datasets/1/edit").status_code == 403
 
 
+def test_a_page_for_administrators_does_not_claim_that_it_may_be_viewed(client: httpx2.Client) -> None:
+    """The page says what the account does not allow, and the sentence fits reading as well as changing."""
+    answer = client.get("/app/users")
+    assert answer.status_code == 403
+    assert "Your account does not let you view this page or make this change." in answer.text
+
+
 async def test_the_page_about_a_failure_shows_the_request_id(tmp_path: Path) -> None:
     """Whoever reports a defect can name the request, as the log does."""
 
