@@ -232,6 +232,7 @@ def test_documents_are_shown_before_they_are_imported(
     page.get_by_label("Visible only to me").check()
     page.get_by_role("button", name="Show what would be imported").click()
     expect(page.locator("article")).to_contain_text("new record")
+    expect(page.locator("article")).to_contain_text("Hugging Face dataset card")
     expect(page.locator("article")).to_contain_text("Faces and number plates in the pictures were blurred.")
     assert api.get("/api/v1/datasets/", params={"visibility": "private"}).json() == []
     check_looks(page, thorough=scripts)
