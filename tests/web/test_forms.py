@@ -22,6 +22,7 @@ INVALID_FORMS = [
     ("/app/projects/{project}/change", {"name": ""}, "name"),
     ("/app/datasets/new", {"name": "a", "year": "soon"}, "year"),
     ("/app/datasets/new", {}, "name"),
+    ("/app/datasets/{table}/claims/new?attribute=citations", {"value": "-5"}, "value"),
     ("/app/jobs/train", {"dataset_id": "{table}", "target": "y", "max_trials": "many"}, "max_trials"),
     ("/app/jobs/train", {"dataset_id": "{table}", "target": "nothing"}, "target"),
     ("/app/account/profile", {"locale": "en", "pseudo": "x" * 300}, "pseudo"),
@@ -219,3 +220,10 @@ def test_a_claim_about_a_count_may_have_the_commas_of_the_page(
     answer = client.post(f"/app/datasets/{table}/claims/new?attribute=citations", data=form)
     assert answer.status_code == 303, answer.text
     assert api.get(f"/api/v1/datasets/{table}").json()["citations"] == 12_500
+
+
+def test_a_refused_number_of_a_claim_is_named_like_its_field(client: httpx2.Client, table: str) -> None:
+    """The message has the label of the field, and not its name in the API."""
+    answer = client.post(f"/app/datasets/{table}/claims/new?attribute=citations", data={"value": "-5"})
+    assert answer.status_code == 422
+    assert 'role="alert">Number: must be at least 0</p>' in answer.text

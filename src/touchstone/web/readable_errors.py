@@ -48,6 +48,8 @@ _LABEL_KEYS: Final[Mapping[str, str]] = {
     "dataset_id": "dataset",
     "locale": "language",
     "exclude": "exclude",
+    "value": "claim_value_number",
+    "quote": "claim_quote",
     "q": "rank_q",
     "license": "rank_license",
     "language": "rank_language",
