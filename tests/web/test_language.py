@@ -98,3 +98,10 @@ def test_times_say_in_which_time_zone_they_are(locale: str, shown: str) -> None:
     """Times are shown in UTC and say so, whatever the time zone of the timestamp."""
     timestamp = datetime(2027, 3, 1, 9, 30, 5, tzinfo=timezone(timedelta(hours=1)))
     assert Localizer(locale).date(timestamp) == shown
+
+
+def test_links_and_headings_say_what_is_added(server: str, session_cookies: dict[str, str]) -> None:
+    """Only the navigation shortens the title of the page for new data."""
+    with browser(server, "fr-FR", session_cookies) as client:
+        assert "<h1>Ajouter des données</h1>" in client.get("/app/datasets/new").text
+        assert ">Ajouter des données</a>" in client.get("/app/?dataset_name=zzzzzz").text

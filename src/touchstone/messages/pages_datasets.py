@@ -191,6 +191,7 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
         "This file is too large: at most {limit}.",
     ),
     # The datasets and files of the user
+    "new_title": ("Ajouter des données", "Add data"),
     "new_lead": (
         "Envoyez un tableau : ses colonnes sont mesurées, puis vous pouvez entraîner un modèle et le faire expliquer.",
         "Upload a table: its columns are measured, then you can train a model and have it explained.",
