@@ -212,6 +212,14 @@ def test_a_comma_separates_thousands_in_english_only(text: str, in_english: floa
     assert parse_number(text) == in_french
 
 
+@pytest.mark.parametrize("rows", ["1-5", "first", "1; 2"])
+def test_row_numbers_are_asked_for_in_the_way_they_are_read(client: httpx2.Client, table: str, rows: str) -> None:
+    """The message for a list of numbers does not ask for a single one."""
+    answer = client.post("/app/jobs/explain", data={"dataset_id": table, "rows": rows, "scope": "local"})
+    assert answer.status_code == 422, answer.text
+    assert "Rows to explain: enter row numbers separated by commas, such as 0, 5, 12." in answer.text
+
+
 def test_a_claim_about_a_count_may_have_the_commas_of_the_page(
     client: httpx2.Client, api: httpx2.Client, table: str
 ) -> None:
