@@ -198,6 +198,17 @@ def test_a_snapshot_says_what_has_changed_since(
     expect(page.locator("#snapshots-title ~ .list")).to_contain_text("Before the meeting")
 
 
+def test_a_snapshot_counts_a_single_dataset_in_the_singular(
+    client: httpx2.Client, api: httpx2.Client, project: str, records: list[dict[str, Any]]
+) -> None:
+    """The sentence about the number of ranked datasets agrees with the number before the change."""
+    api.delete(f"/api/v1/datasets/{records[0]['id']}")
+    snapshot = api.post(f"{project.replace('/app', '/api/v1')}/snapshots", json={}).json()
+    api.delete(f"/api/v1/datasets/{records[1]['id']}")
+    page = client.get(f"{project}/snapshots/{snapshot['id']}").text
+    assert "The ranking had 1 dataset; it has 0 now." in page
+
+
 def test_a_snapshot_is_deleted_on_its_page(visit: Visit, api: httpx2.Client, project: str) -> None:
     """After a confirmation, the project no longer lists it."""
     path = project.replace("/app", "/api/v1") + "/snapshots"

@@ -148,8 +148,12 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
         "The formula of the score has changed: version {before}, now {after}.",
     ),
     "replay_total": (
-        "Le classement comptait {before} jeux de données ; il en compte {after}.",
-        "The ranking had {before} datasets; it has {after} now.",
+        "Le classement comptait {count} jeux de données ; il en compte {after}.",
+        "The ranking had {count} datasets; it has {after} now.",
+    ),
+    "replay_total_one": (
+        "Le classement comptait {count} jeu de données ; il en compte {after}.",
+        "The ranking had {count} dataset; it has {after} now.",
     ),
     "replay_then_now": ("Alors → maintenant", "Then → now"),
     "replay_why": ("Pourquoi", "Why"),
