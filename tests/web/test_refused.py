@@ -55,6 +55,16 @@ def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
     assert localize_error(problem("invalid_weights", "Poids invalides"), french).detail == "Poids invalides"
 
 
+def test_an_unreadable_file_is_replaced_on_a_page_and_not_in_the_api() -> None:
+    """The message says what a reader can do, without the names of the API."""
+    entry = {"loc": ["body", "dataset_id"], "msg": "put its file_path into the record", "type": "no_table"}
+    unreadable = problem("data_file_unreadable", "Data file cannot be read", entry)
+    detail = localize_error(unreadable, Localizer("en")).detail
+    assert detail.startswith("Data file cannot be read: the record leads to no readable table.")
+    assert "Edit the record" in detail
+    assert "file_path" not in detail
+
+
 @pytest.mark.parametrize(
     ("path", "form_name"),
     [

@@ -114,9 +114,8 @@ def _readable_detail(error: TouchstoneError, localizer: Localizer) -> str:
 
     detail = _replace_api_names(error.detail, localizer)
     if error.errors and error.code == DataFileUnreadable.code:
-        # The general message of this error only names the problem; the first entry says how to solve it.
-        solution = error.errors[0].get("msg", "")
-        return localizer.text("field_problem", name=detail, problem=solution)
+        # The general message of this error only names the problem, and the solution of the API is for developers.
+        return localizer.text("field_problem", name=detail, problem=localizer.text("file_unreadable_hint"))
     return detail
 
 
