@@ -190,6 +190,10 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "report_in_fr": ("en français", "in French"),
     "report_in_en": ("en anglais", "in English"),
     "report_for_programs": ("pour des programmes", "for programs"),
+    "report_print": (
+        "Pour imprimer le rapport, ouvrez son fichier PDF ou HTML.",
+        "To print the report, open its PDF or HTML file.",
+    ),
     "report_frame": ("Aperçu du rapport", "Preview of the report"),
     "offers": ("Ce que le catalogue propose", "What the catalog offers"),
     "offers_all": ("Voir tout le classement", "See the whole ranking"),
