@@ -136,6 +136,13 @@ def test_bounds_above_the_ranking_show_how_they_were_read(locale: str, shown: li
     assert [chip.value for chip in filter_chips(read("?year_min=soon"), Localizer(locale))] == ["soon"]
 
 
+def test_an_unknown_licence_is_named_in_the_language_of_the_page() -> None:
+    """The value `unknown` of the API is a word for readers; licences themselves keep their names."""
+    state = read("?license=unknown&license=MIT")
+    assert [chip.value for chip in filter_chips(state, Localizer("fr"))] == ["inconnue", "MIT"]
+    assert state.filter_body() == {"license": ["unknown", "MIT"]}
+
+
 def test_what_a_filter_cannot_take_is_named() -> None:
     """A bound in words, an invalid flag and an unknown visibility are reported apart from what is valid."""
     state = read("?year_min=abc&is_public=maybe&visibility=zzz&split=true&is_split=true&domain=a")

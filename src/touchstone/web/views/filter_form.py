@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, Kind
 from touchstone.core.text import fold
+from touchstone.metadata.licences import UNKNOWN_LICENCE
 from touchstone.web.localizer import Localizer
 from touchstone.web.rank_filters import (
     CHOICES,
@@ -438,6 +439,8 @@ def _format_filter_value(name: str, value: str, localizer: Localizer) -> str:
     """
     if FILTERS[name] is FilterInput.NUMBER:
         return _format_bound(name, value, localizer)
+    if name == "license" and fold(value) == UNKNOWN_LICENCE:
+        return localizer.text("license_unknown")
     if value not in CHOICES.get(name, ()):
         return value
 
