@@ -208,7 +208,7 @@ async def test_equal_scores_share_the_first_place(backends: Backends) -> None:
     assert [dataset["overlaps_best"] for dataset in final_comparison["datasets"]] == [False, False, True]
     assert final_comparison["best_dataset_id"] is None
     summary = final_comparison["summary"]
-    assert "“Dataset 1”, “Dataset 9” give equally good models: Accuracy 0.3. " in summary
+    assert "“Dataset 1” and “Dataset 9” give equally good models: Accuracy 0.3. " in summary
     assert "“Dataset 7” may be chance" in summary
     assert "About the model of “Dataset 9”: This is not clearly better than a naive baseline" in summary
 

@@ -1,5 +1,6 @@
-"""What administrators do on the pages: appoint curators, and hide records."""
+"""What administrators do on the pages: appoint curators, lock accounts, reset passwords, and hide records."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -56,6 +57,45 @@ def test_a_curator_is_appointed_and_dismissed(sign_in: Callable[[str], httpx2.Cl
         assert ('href="/app/review"' in reader.get("/app/projects").text) == (is_curator == "yes")
         queue_status = reader.get("/app/review?awaiting=confirmation").status_code
         assert queue_status == (200 if is_curator == "yes" else 403)
+
+
+def form_address(accounts: str, email: str, action: str) -> str:
+    """Return the address of the form that changes an account, from the HTML of the page of the accounts."""
+    row = accounts.partition(f">{email}</th>")[2].partition("</tr>")[0]
+    return str(re.findall(rf'action="([^"]+/{action})"', row)[0])
+
+
+def test_an_account_is_locked_and_unlocked(sign_in: Callable[[str], httpx2.Client]) -> None:
+    """A locked account loses its session at once and cannot sign in, until it is unlocked."""
+    administrator, reader = sign_in(ADMINISTRATOR), sign_in(READER)
+    address_of_form = form_address(administrator.get("/app/users").text, READER, "active")
+
+    assert administrator.post(address_of_form, data={"is_active": "no"}).status_code == 303
+    assert reader.get("/app/projects").headers["location"].startswith("/app/sign-in")
+    credentials = {"email": READER, "password": PASSWORD}
+    assert reader.post("/app/sign-in", data=credentials).status_code == 401
+    assert ">Unlock<" in administrator.get("/app/users").text
+
+    assert administrator.post(address_of_form, data={"is_active": "yes"}).status_code == 303
+    assert reader.post("/app/sign-in", data=credentials).status_code == 303
+
+
+def test_an_administrator_hands_out_a_token_for_a_new_password(sign_in: Callable[[str], httpx2.Client]) -> None:
+    """The page shows the token with a link to the page on which its holder chooses a new password."""
+    administrator, creator = sign_in(ADMINISTRATOR), sign_in(CREATOR)
+    address_of_form = form_address(administrator.get("/app/users").text, CREATOR, "reset")
+    answer = administrator.post(address_of_form, data={"email": CREATOR, "page": "1"})
+    assert f"Give this token to {CREATOR}" in answer.text
+    (reset_page,) = re.findall(r'href="(/app/reset-password\?token=[^"]+)"', answer.text)
+    (token,) = re.findall(r'name="token" value="([^"]+)"', creator.get(reset_page).text)
+    assert f">{token}</code>" in answer.text
+
+    # Other tests sign in with the first password.
+    credentials = {"token": token, "password": PASSWORD}
+    assert creator.post("/app/reset-password", data=credentials).headers["location"].endswith("?done=reset")
+    assert creator.post("/app/reset-password", data=credentials).status_code == 422
+    creator.cookies.clear()
+    assert 'href="/app/reset-password"' in creator.get("/app/sign-in").text
 
 
 def test_a_hidden_record_is_found_by_its_author_alone(sign_in: Callable[[str], httpx2.Client]) -> None:
@@ -131,6 +171,12 @@ def test_the_page_of_the_accounts_is_accessible(address: str, browser: Browser) 
     page.goto("/app/users")
     expect(page.locator("tbody")).to_contain_text(CREATOR)
     check_looks(page)
+    page.get_by_role("button", name=f"Créer un jeton : {CREATOR}").click()
+    expect(page.get_by_role("status")).to_contain_text(CREATOR)
+    check_looks(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    heights = page.locator("tbody tr").evaluate_all("rows => rows.map((row) => row.offsetHeight)")
+    assert max(heights) < 80, "the buttons of an account stand side by side"
     page.goto("/app/hidden")
     check_looks(page)
     page.close()

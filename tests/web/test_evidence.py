@@ -78,6 +78,21 @@ def encode_query_value(text: str) -> str:
     return str(httpx2.QueryParams({"x": text})).removeprefix("x=")
 
 
+def test_readers_without_a_display_name_recognize_themselves(server: str, email: str) -> None:
+    """The page of a record names its author “you” for the author, and anonymously for everybody else."""
+    pages: list[str] = []
+    with httpx2.Client(base_url=server, headers={"Origin": server, "Accept-Language": "en"}, timeout=60) as client:
+        for address in (f"nameless-{email}", f"other-{email}"):
+            client.cookies.clear()
+            form = {"email": address, "password": PASSWORD}
+            assert client.post("/app/register", data=form).status_code == 303
+            if not pages:
+                record_page = client.post("/app/datasets/new", data={"name": f"Of {email}"}).headers["location"]
+            pages.append(client.get(record_page).text)
+    assert "Declared by you<" in pages[0]
+    assert "Declared by somebody without a display name<" in pages[1]
+
+
 def test_unsupported_claims_do_not_lead_the_ranking(visit: Visit, record: dict[str, Any]) -> None:
     """A record that declares everything is not among the first, and the page names it and offers the other level."""
     page = visit("/app/?profile=ethical", language="en")
@@ -232,6 +247,7 @@ def test_documents_are_shown_before_they_are_imported(
     page.get_by_label("Visible only to me").check()
     page.get_by_role("button", name="Show what would be imported").click()
     expect(page.locator("article")).to_contain_text("new record")
+    expect(page.locator("article")).to_contain_text("Hugging Face dataset card")
     expect(page.locator("article")).to_contain_text("Faces and number plates in the pictures were blurred.")
     assert api.get("/api/v1/datasets/", params={"visibility": "private"}).json() == []
     check_looks(page, thorough=scripts)

@@ -7,9 +7,11 @@ import re
 import httpx2
 import pytest
 from playwright.sync_api import Browser, expect
+from starlette.datastructures import FormData
 
 from tests.web.conftest import PASSWORD
 from tests.web.page_checks import violations
+from touchstone.web.forms import integer_field, parse_number
 from touchstone.web.invalid_fields import mark_invalid_fields
 from touchstone.web.unsent_forms import decode_unsent_form
 
@@ -20,6 +22,7 @@ INVALID_FORMS = [
     ("/app/projects/{project}/change", {"name": ""}, "name"),
     ("/app/datasets/new", {"name": "a", "year": "soon"}, "year"),
     ("/app/datasets/new", {}, "name"),
+    ("/app/datasets/{table}/claims/new?attribute=citations", {"value": "-5"}, "value"),
     ("/app/jobs/train", {"dataset_id": "{table}", "target": "y", "max_trials": "many"}, "max_trials"),
     ("/app/jobs/train", {"dataset_id": "{table}", "target": "nothing"}, "target"),
     ("/app/account/profile", {"locale": "en", "pseudo": "x" * 300}, "pseudo"),
@@ -192,3 +195,43 @@ def test_what_is_marked_cannot_break_out() -> None:
         '<form action="/app/x"><label><input name="a"></label></form>', "/app/x", {"a": "<b>", 'x"y': "z"}
     )
     assert '<p class="field-problem" id="problem-a">&lt;b&gt;</p>' in page
+
+
+@pytest.mark.parametrize("text", ["2500", "2 500", "2\u202f500", "2,500"])
+def test_whole_numbers_may_have_separators_between_thousands(text: str) -> None:
+    """A field for a whole number takes the separators of both languages."""
+    assert integer_field(FormData({"max_trials": text}), "max_trials", "no number") == 2500
+
+
+@pytest.mark.parametrize(
+    ("text", "in_english", "in_french"), [("2,500", 2500, 2.5), ("0,125", 0.125, 0.125), ("2,5", 2.5, 2.5)]
+)
+def test_a_comma_separates_thousands_in_english_only(text: str, in_english: float, in_french: float) -> None:
+    """A comma before three digits is a decimal comma for readers of French pages."""
+    assert parse_number(text, commas_may_separate_thousands=True) == in_english
+    assert parse_number(text) == in_french
+
+
+@pytest.mark.parametrize("rows", ["1-5", "first", "1; 2"])
+def test_row_numbers_are_asked_for_in_the_way_they_are_read(client: httpx2.Client, table: str, rows: str) -> None:
+    """The message for a list of numbers does not ask for a single one."""
+    answer = client.post("/app/jobs/explain", data={"dataset_id": table, "rows": rows, "scope": "local"})
+    assert answer.status_code == 422, answer.text
+    assert "Rows to explain: enter row numbers separated by commas, such as 0, 5, 12." in answer.text
+
+
+def test_a_claim_about_a_count_may_have_the_commas_of_the_page(
+    client: httpx2.Client, api: httpx2.Client, table: str
+) -> None:
+    """The number of instances is read as the page would show it, and not as a decimal number."""
+    form = {"value": "12,500", "quote": "The table has 12,500 rows."}
+    answer = client.post(f"/app/datasets/{table}/claims/new?attribute=citations", data=form)
+    assert answer.status_code == 303, answer.text
+    assert api.get(f"/api/v1/datasets/{table}").json()["citations"] == 12_500
+
+
+def test_a_refused_number_of_a_claim_is_named_like_its_field(client: httpx2.Client, table: str) -> None:
+    """The message has the label of the field, and not its name in the API."""
+    answer = client.post(f"/app/datasets/{table}/claims/new?attribute=citations", data={"value": "-5"})
+    assert answer.status_code == 422
+    assert 'role="alert">Number: must be at least 0</p>' in answer.text

@@ -1,10 +1,13 @@
 """The pages use the language of the browser until the account, or the reader in this browser, has chosen one."""
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta, timezone
 
 import httpx2
+import pytest
 
 from tests.web.conftest import PASSWORD
+from touchstone.web.localizer import Localizer
 
 LANGUAGE = "touchstone_language"
 
@@ -86,3 +89,19 @@ def test_the_button_chooses_for_the_account(server: str, email: str) -> None:
         client.post("/app/preferences", data={"language": "en", "next": "/app/"})
         assert page_language(client) == "en"
     assert account_language(server, email, "fr") == "en"
+
+
+@pytest.mark.parametrize(
+    ("locale", "shown"), [("fr", "1 mars 2027, 08:30:05\u00a0UTC"), ("en", "Mar 1, 2027, 8:30:05\u202fAM\u00a0UTC")]
+)
+def test_times_say_in_which_time_zone_they_are(locale: str, shown: str) -> None:
+    """Times are shown in UTC and say so, whatever the time zone of the timestamp."""
+    timestamp = datetime(2027, 3, 1, 9, 30, 5, tzinfo=timezone(timedelta(hours=1)))
+    assert Localizer(locale).date(timestamp) == shown
+
+
+def test_links_and_headings_say_what_is_added(server: str, session_cookies: dict[str, str]) -> None:
+    """Only the navigation shortens the title of the page for new data."""
+    with browser(server, "fr-FR", session_cookies) as client:
+        assert "<h1>Ajouter des données</h1>" in client.get("/app/datasets/new").text
+        assert ">Ajouter des données</a>" in client.get("/app/?dataset_name=zzzzzz").text

@@ -182,3 +182,33 @@ def test_a_rejected_form_still_counts_as_unsaved(
     expect(page.get_by_role("heading", level=1)).to_have_text("Small")
     assert dialogs == ["beforeunload"]
     context.close()
+
+
+def test_the_way_back_leads_through_forms_that_were_refused(
+    browser: Browser, server: str, session_cookies: dict[str, str]
+) -> None:
+    """The browser goes back to the page of a form, and not to an error page of its own that asks to send it again."""
+    context = browser.new_context(base_url=server, locale="en-GB")
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in session_cookies.items()])
+    page = context.new_page()
+    page.goto("/app/projects/new")
+    page.locator("main [name=name]").fill(" ")
+    page.get_by_role("button", name="Create a project").click()
+    expect(page.get_by_role("alert").first).to_be_visible()
+    page.locator("main [name=name]").fill("Corrected")
+    page.get_by_role("button", name="Create a project").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Corrected")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Keep in a project")
+
+    # The address of this form only accepts forms, so the page has another one.
+    page.goto("/app/account")
+    page.locator("[name=current_password]").fill("not this one")
+    page.locator("[name=new_password]").fill("a new and rather long phrase")
+    page.get_by_role("button", name="Change the password").click()
+    expect(page.get_by_role("alert").first).to_be_visible()
+    expect(page).to_have_url(f"{server}/app/account")
+    page.goto("/app/projects")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your account")
+    context.close()

@@ -150,6 +150,19 @@ def test_requirements_are_kept_in_the_project_and_in_its_history(
     expect(page.locator(".past-choices > li")).to_contain_text("Requirements: Transparency declared, Year ≥ 2020.")
 
 
+def test_the_choice_says_which_requirements_it_meets(
+    visit: Visit, api: httpx2.Client, project: str, records: list[dict[str, Any]]
+) -> None:
+    """The badges stand beside the choice, which may be too far down the ranking for the list below it."""
+    gates = {"transparency": "declared", "informed_consent": "documented", "year_min": 2020}
+    body = {"gates": gates, "assurance": "declared", "chosen_dataset_id": records[1]["id"], "choice_reason": REASON}
+    assert api.put(project.replace("/app", "/api/v1"), json=body).status_code == 200
+    page = visit(project, language="en")
+    badges = page.locator(".kept .gate")
+    texts = [re.sub(r"\s+", " ", text).strip() for text in badges.all_inner_texts()]
+    assert texts == ["Informed consent (unknown)", "Transparency (met)", "Year ≥ 2020 (not met)"]
+
+
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_snapshot_says_what_has_changed_since(
     visit: Visit, api: httpx2.Client, project: str, records: list[dict[str, Any]], scripts: bool
@@ -183,6 +196,17 @@ def test_a_snapshot_says_what_has_changed_since(
     expect(page.locator(".replay > li", has_text=records[1]["name"])).to_contain_text("gone")
     page.goto(project)
     expect(page.locator("#snapshots-title ~ .list")).to_contain_text("Before the meeting")
+
+
+def test_a_snapshot_counts_a_single_dataset_in_the_singular(
+    client: httpx2.Client, api: httpx2.Client, project: str, records: list[dict[str, Any]]
+) -> None:
+    """The sentence about the number of ranked datasets agrees with the number before the change."""
+    api.delete(f"/api/v1/datasets/{records[0]['id']}")
+    snapshot = api.post(f"{project.replace('/app', '/api/v1')}/snapshots", json={}).json()
+    api.delete(f"/api/v1/datasets/{records[1]['id']}")
+    page = client.get(f"{project}/snapshots/{snapshot['id']}").text
+    assert "The ranking had 1 dataset; it has 0 now." in page
 
 
 def test_a_snapshot_is_deleted_on_its_page(visit: Visit, api: httpx2.Client, project: str) -> None:

@@ -201,6 +201,28 @@ def test_a_printed_ranking_keeps_its_legend(visit: Visit) -> None:
         assert marks.evaluate_all(keep_colours), legend
 
 
+def test_nothing_to_press_is_printed(visit: Visit) -> None:
+    """Buttons and the search are left out on paper, where they would only take up space."""
+    for path in ("/app/?view=bars", "/app/datasets/1"):
+        page = visit(path)
+        page.emulate_media(media="print")
+        buttons = page.locator("button, .button, .search")
+        assert buttons.count() > 0
+        assert not any(button.is_visible() for button in buttons.all()), path
+
+
+def test_a_printed_page_of_a_report_says_how_to_print_the_report(visit: Visit, api: httpx2.Client) -> None:
+    """The frame, of which only a part would be printed, gives way to a sentence."""
+    project_id = api.post("/api/v1/projects", json={"name": "On paper"}).json()["id"]
+    page = visit(f"/app/projects/{project_id}/report", language="en")
+    hint = page.get_by_text("To print the report, open its PDF or HTML file.")
+    expect(page.locator("iframe.report")).to_be_visible()
+    expect(hint).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(page.locator("iframe.report")).to_be_hidden()
+    expect(hint).to_be_visible()
+
+
 @pytest.mark.parametrize("path", ["/app/", "/app/?view=bars", "/app/compare?pin=1&pin=2&pin=3", "/app/datasets/1718"])
 def test_numbers_are_never_broken_over_two_lines(visit: Visit, path: str) -> None:
     """A number is never wrapped, however narrow its column."""

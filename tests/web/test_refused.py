@@ -55,6 +55,16 @@ def test_fields_are_named_by_their_labels_and_sizes_in_megabytes() -> None:
     assert localize_error(problem("invalid_weights", "Poids invalides"), french).detail == "Poids invalides"
 
 
+def test_an_unreadable_file_is_replaced_on_a_page_and_not_in_the_api() -> None:
+    """The message says what a reader can do, without the names of the API."""
+    entry = {"loc": ["body", "dataset_id"], "msg": "put its file_path into the record", "type": "no_table"}
+    unreadable = problem("data_file_unreadable", "Data file cannot be read", entry)
+    detail = localize_error(unreadable, Localizer("en")).detail
+    assert detail.startswith("Data file cannot be read: the record leads to no readable table.")
+    assert "Edit the record" in detail
+    assert "file_path" not in detail
+
+
 @pytest.mark.parametrize(
     ("path", "form_name"),
     [
@@ -196,6 +206,13 @@ def test_a_wrong_method_is_told_the_right_ones(client: httpx2.Client, path: str)
 def test_a_foreign_record_has_no_form(client: httpx2.Client) -> None:
     """The page says so before anything can be entered."""
     assert client.get("/app/datasets/1/edit").status_code == 403
+
+
+def test_a_page_for_administrators_does_not_claim_that_it_may_be_viewed(client: httpx2.Client) -> None:
+    """The page says what the account does not allow, and the sentence fits reading as well as changing."""
+    answer = client.get("/app/users")
+    assert answer.status_code == 403
+    assert "Your account does not let you view this page or make this change." in answer.text
 
 
 async def test_the_page_about_a_failure_shows_the_request_id(tmp_path: Path) -> None:

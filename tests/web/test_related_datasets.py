@@ -69,3 +69,22 @@ def test_metadata_of_another_shape_is_left_out(
     page = page_of(browser, api, metadata)
     for text in ("Variant of", "Other variants", "Part of", "Warning of the source"):
         assert text not in page
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ({"name": None, "key": "7"}, None),
+        ({"name": None, "url": "https://example.org/data"}, '<dt>Source</dt><dd> <a href="https://example.org/data"'),
+        ({"name": "Town hall", "url": None}, "<dt>Source</dt><dd>Town hall</dd>"),
+    ],
+)
+def test_a_source_may_have_no_name(
+    browser: httpx2.Client, api: httpx2.Client, source: dict[str, Any], shown: str | None
+) -> None:
+    """Imports leave out the name of the source if nobody states it; the page then shows the link, or nothing."""
+    page = page_of(browser, api, {"licence": "MIT", "source": source})
+    if shown is None:
+        assert "<dt>Source</dt>" not in page
+    else:
+        assert shown in page

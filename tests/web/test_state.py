@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from touchstone.client import Project, Weight
 from touchstone.core.evidence import Assurance
 from touchstone.services.selection.gates import GATES as API_GATES
+from touchstone.web.localizer import Localizer
 from touchstone.web.rank_filters import FILTERS, FilterInput, InvalidFilterValue
 from touchstone.web.rank_gates import GATES, GateInput
 from touchstone.web.rank_state import VIEWS, InvalidSetting, RankState, invalid_settings
 from touchstone.web.slider_positions import WeightProfiles, slider_positions
+from touchstone.web.views.filter_form import filter_chips
 
 WEIGHT_PROFILES = WeightProfiles(
     criteria=("ethical_score", "technical_score", "popularity_score", "year"),
@@ -105,6 +107,40 @@ def test_bounds_are_read_as_people_write_them() -> None:
     assert state.filter_body() == {"instances_number_min": 1000, "missing_values_percentage_max": 2.5}
     with pytest.raises(InvalidFilterValue):
         read("?year_min=abc").filter_body()
+
+
+@pytest.mark.parametrize(
+    ("entered_text", "bound"), [("10,000", 10_000), ("1,736,944,727", 1_736_944_727), ("2,5", 2.5), ("1,0000", 1)]
+)
+def test_whole_numbers_may_have_the_commas_that_pages_show(entered_text: str, bound: float) -> None:
+    """A comma before exactly three digits separates thousands where decimals make no sense, in filters and gates."""
+    state = read(f"?citations_max={entered_text}&gate.instances_min={entered_text}")
+    assert state.filter_body() == {"citations_max": bound}
+    assert state.gate_body() == {"instances_min": bound}
+
+
+def test_percentages_never_have_commas_between_thousands() -> None:
+    """A comma in a percentage is a decimal comma, whatever follows it."""
+    assert read("?missing_values_percentage_max=1,125").filter_body() == {"missing_values_percentage_max": 1.125}
+
+
+@pytest.mark.parametrize(
+    ("locale", "shown"),
+    [("en", ["10,000", "2.5", "12.5%", "1998"]), ("fr", ["10\u202f000", "2,5", "12,5\u00a0%", "1998"])],
+)
+def test_bounds_above_the_ranking_show_how_they_were_read(locale: str, shown: list[str]) -> None:
+    """The chips show numbers in the language of the page; an invalid bound stays as it was entered."""
+    query = "?instances_number_min=10,000&missing_values_percentage_max=2,5&ethical_score_min=12,5&year_min=1998"
+    values = [chip.value for chip in filter_chips(read(query), Localizer(locale))]
+    assert sorted(values) == sorted(shown)
+    assert [chip.value for chip in filter_chips(read("?year_min=soon"), Localizer(locale))] == ["soon"]
+
+
+def test_an_unknown_licence_is_named_in_the_language_of_the_page() -> None:
+    """The value `unknown` of the API is a word for readers; licences themselves keep their names."""
+    state = read("?license=unknown&license=MIT")
+    assert [chip.value for chip in filter_chips(state, Localizer("fr"))] == ["inconnue", "MIT"]
+    assert state.filter_body() == {"license": ["unknown", "MIT"]}
 
 
 def test_what_a_filter_cannot_take_is_named() -> None:

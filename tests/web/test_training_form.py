@@ -23,6 +23,16 @@ def visits(api: httpx2.Client) -> int:
     return dataset_id
 
 
+def test_a_table_without_rows_offers_no_training(client: httpx2.Client) -> None:
+    """The page says what is wrong with the file, instead of leading to a form that can only be refused."""
+    form = {"name": "Header alone", "visibility": "private"}
+    answer = client.post("/app/datasets/new", data=form, files={"file": ("header.csv", "age,pulse,ill\n", "text/csv")})
+    assert answer.status_code == 303, answer.text
+    page = client.get(answer.headers["location"]).text
+    assert "The file contains only the names of its columns, and no rows." in page
+    assert "/app/jobs/train?" not in page
+
+
 def test_the_split_is_shown_before_the_training_starts(visit: Visit, api: httpx2.Client, visits: int) -> None:
     """A preview keeps what was entered and starts nothing; the options arrive in the request of the job."""
     page = visit(f"/app/jobs/train?dataset_id={visits}&target=ill", language="en")

@@ -48,6 +48,7 @@ ACCOUNT_PAGES: Final[Mapping[str, Text]] = {
         "Mot de passe oublié ? Un administrateur peut vous remettre un jeton pour en choisir un autre.",
         "Forgot your password? An administrator can give you a token to choose a new one.",
     ),
+    "forgotten_link": ("J’ai un jeton", "I have a token"),
     "email": ("Adresse e-mail", "E-mail address"),
     "password": ("Mot de passe", "Password"),
     "password_hint": (
@@ -128,8 +129,9 @@ ACCOUNT_PAGES: Final[Mapping[str, Text]] = {
     "users": ("Comptes", "Accounts"),
     "users_lead": (
         "Une personne chargée de la vérification lit les preuves et confirme, accepte ou rejette des affirmations sur "
-        "toutes les fiches.",
-        "A curator reads the evidence and confirms, accepts or rejects claims about every record.",
+        "toutes les fiches. Un compte bloqué ne peut plus se connecter, et ses sessions prennent fin.",
+        "A curator reads the evidence and confirms, accepts or rejects claims about every record. A locked account "
+        "cannot sign in any more, and its sessions end.",
     ),
     "user_active": ("Actif", "Active"),
     "user_curator": ("Vérification", "Curator"),
@@ -137,6 +139,20 @@ ACCOUNT_PAGES: Final[Mapping[str, Text]] = {
     "user_change": ("Changer", "Change"),
     "user_appoint": ("Charger de la vérification", "Make a curator"),
     "user_dismiss": ("Retirer la vérification", "End as a curator"),
+    "user_lock": ("Bloquer", "Lock"),
+    "user_unlock": ("Débloquer", "Unlock"),
+    "user_reset": ("Créer un jeton", "Issue a token"),
+    "user_token": (
+        "Remettez ce jeton à {email} pour choisir un nouveau mot de passe. Il n’est affiché qu’une fois, ne sert "
+        "qu’une fois et remplace tout jeton antérieur.",
+        "Give this token to {email} to choose a new password. It is shown once, works once, and replaces any earlier "
+        "token.",
+    ),
+    "user_token_link": (
+        "Page pour choisir le mot de passe avec ce jeton",
+        "Page for choosing the password with this token",
+    ),
+    "user_token_until": ("Valable jusqu’au {date}.", "Valid until {date}."),
     "users_manage": ("Gérer les comptes", "Manage the accounts"),
-    "done_curator": ("Le compte a été modifié.", "The account has been changed."),
+    "done_account": ("Le compte a été modifié.", "The account has been changed."),
 }

@@ -72,8 +72,8 @@ COMMON_PAGES: Final[Mapping[str, Text]] = {
         "The address is wrong, or what was there no longer exists or does not belong to you.",
     ),
     "error_forbidden": (
-        "Vous pouvez consulter cette page, mais pas la modifier.",
-        "You may view this page, but not change it.",
+        "Votre compte ne permet pas de consulter cette page ou de faire cette modification.",
+        "Your account does not let you view this page or make this change.",
     ),
     "error_invalid": ("Revenez en arrière et corrigez.", "Go back and correct it."),
     "error_slow_down": ("Patientez un instant, puis réessayez.", "Wait a little, then try again."),

@@ -135,6 +135,10 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
         "Le fichier n’est pas en UTF-8 : son encodage a été deviné d’après ses lettres.",
         "The file is not UTF-8: its encoding was guessed from its letters.",
     ),
+    "file_without_rows": (
+        "Le fichier ne contient que les noms de ses colonnes, et aucune ligne. Vérifiez-le et envoyez-le de nouveau.",
+        "The file contains only the names of its columns, and no rows. Check it and upload it again.",
+    ),
     "unmeasured_in_progress": (
         "Le fichier est en cours de lecture : son profil apparaîtra ici. Rechargez la page dans un instant.",
         "The file is being read: its profile will appear here. Reload the page in a moment.",
@@ -187,6 +191,7 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
         "This file is too large: at most {limit}.",
     ),
     # The datasets and files of the user
+    "new_title": ("Ajouter des données", "Add data"),
     "new_lead": (
         "Envoyez un tableau : ses colonnes sont mesurées, puis vous pouvez entraîner un modèle et le faire expliquer.",
         "Upload a table: its columns are measured, then you can train a model and have it explained.",

@@ -33,6 +33,7 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
         "Fiche du catalogue fourni avec le service",
         "Record of the catalog that comes with the service",
     ),
+    "yourself": ("vous", "you"),
     "somebody": ("une personne sans pseudonyme", "somebody without a display name"),
     "the_service": ("le service", "the service"),
     "claim_by": ("Affirmé par {name}", "Claimed by {name}"),

@@ -50,6 +50,16 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "progress_step": ("{message} (étape {step} sur {steps})", "{message} (step {step} of {steps})"),
     "go_on": ("Continuer", "Continue"),
     "not_whole": ("{name} : saisissez un nombre entier.", "{name}: enter a whole number."),
+    "file_unreadable_hint": (
+        "la fiche ne mène à aucun tableau lisible. Si elle est à vous, envoyez de nouveau le fichier avec « Modifier "
+        "la fiche » ; sinon, choisissez un autre jeu de données.",
+        "the record leads to no readable table. If it is yours, upload the file again with “Edit the record”; "
+        "otherwise choose another dataset.",
+    ),
+    "not_row_numbers": (
+        "{name} : saisissez des numéros de ligne séparés par des virgules, comme 0, 5, 12.",
+        "{name}: enter row numbers separated by commas, such as 0, 5, 12.",
+    ),
     # The form that starts a training
     "train_lead": (
         "Plusieurs modèles sont essayés ; le meilleur est évalué sur des lignes qu’il n’a jamais vues.",

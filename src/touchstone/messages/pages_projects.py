@@ -148,8 +148,12 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
         "The formula of the score has changed: version {before}, now {after}.",
     ),
     "replay_total": (
-        "Le classement comptait {before} jeux de données ; il en compte {after}.",
-        "The ranking had {before} datasets; it has {after} now.",
+        "Le classement comptait {count} jeux de données ; il en compte {after}.",
+        "The ranking had {count} datasets; it has {after} now.",
+    ),
+    "replay_total_one": (
+        "Le classement comptait {count} jeu de données ; il en compte {after}.",
+        "The ranking had {count} dataset; it has {after} now.",
     ),
     "replay_then_now": ("Alors → maintenant", "Then → now"),
     "replay_why": ("Pourquoi", "Why"),
@@ -186,6 +190,10 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "report_in_fr": ("en français", "in French"),
     "report_in_en": ("en anglais", "in English"),
     "report_for_programs": ("pour des programmes", "for programs"),
+    "report_print": (
+        "Pour imprimer le rapport, ouvrez son fichier PDF ou HTML.",
+        "To print the report, open its PDF or HTML file.",
+    ),
     "report_frame": ("Aperçu du rapport", "Preview of the report"),
     "offers": ("Ce que le catalogue propose", "What the catalog offers"),
     "offers_all": ("Voir tout le classement", "See the whole ranking"),

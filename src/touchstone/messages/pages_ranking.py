@@ -29,6 +29,7 @@ RANKING_PAGES: Final[Mapping[str, Text]] = {
     "suggestion_task": ("tâche", "task"),
     "rank_language": ("Langue", "Language"),
     "rank_license": ("Licence", "Licence"),
+    "license_unknown": ("inconnue", "unknown"),
     "rank_source": ("Provenance", "Source"),
     "rank_trainable": ("Tableau lisible, utilisable pour entraîner", "Readable table, usable for training"),
     "rank_file_type": ("Type de fichier", "File type"),

@@ -35,7 +35,7 @@ class FlashMessage(StrEnum):
     CLAIM_PROPOSED = "proposal"
     CLAIM_WITHDRAWN = "withdrawn"
     CLAIM_DECIDED = "decided"
-    CURATOR_CHANGED = "curator"
+    ACCOUNT_CHANGED = "account"
     DATASET_HIDDEN = "hidden"
     DATASET_SHOWN = "shown"
     PROJECT_SAVED = "project"

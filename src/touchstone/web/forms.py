@@ -1,6 +1,7 @@
 """Parse the strings, lists, numbers and files in form fields, as people enter them."""
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -13,6 +14,7 @@ PAGE_ERROR: Final = "page_error"  # the type of an error with a message that is 
 _MAX_INTEGER_DIGITS: Final = 15
 _MAX_ID_DIGITS: Final = 9
 _LARGEST_EXACT_INTEGER: Final = 2**53
+_COMMAS_BETWEEN_THOUSANDS: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 
 
 def text_field(form: FormData, name: str) -> str:
@@ -35,12 +37,12 @@ def list_field(form: FormData, name: str) -> list[str]:
 def integer_field(form: FormData, name: str, message: str) -> int | None:
     """Return the non-negative integer in a field, or None if the field is empty.
 
-    The number may have blanks between thousands.
+    The number may have blanks or commas between thousands.
 
     Raises:
         TouchstoneError: the field holds anything else. The error shows `message` beside the field.
     """
-    text = text_field(form, name)
+    text = remove_thousands_commas(text_field(form, name))
     digits = "".join(text.split())
     if not digits:
         return None
@@ -99,15 +101,30 @@ def id_field(form: FormData, name: str, message: str) -> int:
     return int(text)
 
 
-def parse_number(text: str) -> int | float:
+def remove_thousands_commas(text: str) -> str:
+    """Remove the commas between thousands, as in `12,500`, if there are any.
+
+    Call this function only where such a comma cannot be a decimal comma. A comma that is not followed by exactly three
+    digits remains.
+    """
+    return _COMMAS_BETWEEN_THOUSANDS.sub(lambda match: match[0].replace(",", ""), text, count=1)
+
+
+def parse_number(text: str, *, commas_may_separate_thousands: bool = False) -> int | float:
     """Convert a number as readers write it.
 
     It may have blanks between thousands, a decimal comma as in French, and a typographic minus sign.
+
+    Args:
+        text: the number that the reader has entered.
+        commas_may_separate_thousands: whether `12,500` is a whole number, as in English, and not twelve and a half.
 
     Raises:
         ValueError: the string is not a finite number.
     """
     without_blanks = "".join(text.split())
+    if commas_may_separate_thousands:
+        without_blanks = remove_thousands_commas(without_blanks)
     python_text = without_blanks.replace(",", ".").replace("\N{MINUS SIGN}", "-")
     number = float(python_text)
     if not math.isfinite(number):

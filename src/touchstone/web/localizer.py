@@ -4,7 +4,7 @@
 """
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from babel.core import Locale
@@ -113,10 +113,14 @@ class Localizer:
         return self._percent_pattern.format(self.number(100 * share, digits))
 
     def date(self, timestamp: datetime | None) -> str:
-        """Format a date and time, or return a dash for None."""
+        """Format a date and time in UTC, or return a dash for None.
+
+        The time zone is stated, because readers would otherwise take the time for their own.
+        """
         if timestamp is None:
             return _DASH
-        return str(format_datetime(timestamp, "medium", locale=self._babel_locale))
+        date_and_time = format_datetime(timestamp, "medium", tzinfo=UTC, locale=self._babel_locale)
+        return f"{date_and_time}\u00a0UTC"
 
     def duration(self, start: datetime | None, end: datetime | None) -> str:
         """Format the time between two timestamps in its largest unit, or return a dash if one is None."""

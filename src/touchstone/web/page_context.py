@@ -234,6 +234,7 @@ class PageContext:
         variables = {
             "is_unsaved": problem is not None and _contains_input(form),
             "here": self.page_address,
+            "is_answer": self.is_post,
             "path": self.request.url.path,
             "theme": cookies.read_theme(self.request),
             "ranking_address": cookies.last_ranking_address(self.request),

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.comma_lists import split_at_commas
+from touchstone.web.forms import remove_thousands_commas
 
 SEARCH: Final = "q"
 """The filter for a search by words, which has a separate field above the ranking."""
@@ -75,6 +76,12 @@ def canonical_filter_name(name: str) -> str:
     return _ALIASES.get(name, name)
 
 
+# The bounds of attributes that are whole numbers, where a comma before three digits cannot be a decimal comma.
+_WHOLE_NUMBER_BOUNDS: Final = frozenset(
+    f"{attribute.name}_{end}" for attribute in ATTRIBUTES if attribute.kind is Kind.INTEGER for end in ("min", "max")
+)
+
+
 class InvalidFilterValue(Exception):
     """A filter or a gate has an invalid value; the argument is its name."""
 
@@ -117,7 +124,9 @@ def is_valid_filter(name: str, entered_values: Sequence[str]) -> bool:
 def parse_bound(name: str, text: str) -> int | float:
     """Convert an entered lower or upper bound to a number.
 
-    It may have blanks between thousands and, as in French, a decimal comma.
+    It may have blanks between thousands and, as in French, a decimal comma. Whole numbers may also have commas between
+    thousands, as pages in English show them. The language of the page makes no difference, because an address has the
+    same meaning for every reader.
 
     Args:
         name: the name of the filter or the gate, for the exception.
@@ -127,6 +136,8 @@ def parse_bound(name: str, text: str) -> int | float:
         InvalidFilterValue: the string is not a number, or the number is too large.
     """
     without_blanks = "".join(text.split())
+    if canonical_filter_name(name) in _WHOLE_NUMBER_BOUNDS:
+        without_blanks = remove_thousands_commas(without_blanks)
     try:
         number = Decimal(without_blanks.replace(",", "."))
     except InvalidOperation:

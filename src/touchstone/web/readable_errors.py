@@ -48,6 +48,8 @@ _LABEL_KEYS: Final[Mapping[str, str]] = {
     "dataset_id": "dataset",
     "locale": "language",
     "exclude": "exclude",
+    "value": "claim_value_number",
+    "quote": "claim_quote",
     "q": "rank_q",
     "license": "rank_license",
     "language": "rank_language",
@@ -112,9 +114,8 @@ def _readable_detail(error: TouchstoneError, localizer: Localizer) -> str:
 
     detail = _replace_api_names(error.detail, localizer)
     if error.errors and error.code == DataFileUnreadable.code:
-        # The general message of this error only names the problem; the first entry says how to solve it.
-        solution = error.errors[0].get("msg", "")
-        return localizer.text("field_problem", name=detail, problem=solution)
+        # The general message of this error only names the problem, and the solution of the API is for developers.
+        return localizer.text("field_problem", name=detail, problem=localizer.text("file_unreadable_hint"))
     return detail
 
 

@@ -180,7 +180,7 @@ def _read_cost(ctx: PageContext, form: FormData, name: str) -> int | float | Non
     if not text:
         return None
     try:
-        return parse_number(text)
+        return parse_number(text, commas_may_separate_thousands=ctx.locale == "en")
     except ValueError as error:
         raise invalid_field(ctx.text("not_a_number"), name) from error
 

@@ -10,6 +10,7 @@ from touchstone.learning.request_choices import METRIC_BY_NAME, Task
 from touchstone.messages import comparison_text
 from touchstone.messages.locales import LOCALES
 from touchstone.messages.numbers import format_decimal
+from touchstone.messages.reason_phrases import enumeration
 
 SIMILAR_BASELINES: Final = 0.05  # Scores of models that ignore every column may differ by this much without a remark.
 
@@ -144,5 +145,6 @@ def _metric_label(metric: str, locale: str) -> str:
 
 
 def _enumerate(datasets: Iterable[AssessedDataset], locale: str) -> str:
-    """Return the names of datasets, separated by commas and in the quotation marks of the language."""
-    return ", ".join(comparison_text("quoted_name", locale, name=item.dataset.dataset_name) for item in datasets)
+    """Return the names of datasets in the quotation marks of the language, with "and" before the last one."""
+    names = [comparison_text("quoted_name", locale, name=item.dataset.dataset_name) for item in datasets]
+    return enumeration(names, locale)

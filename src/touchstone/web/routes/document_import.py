@@ -13,6 +13,7 @@ from starlette.routing import Route
 from touchstone.client import ImportReport, TouchstoneError
 from touchstone.client.import_calls import ImportOptions
 from touchstone.core.errors import Invalid, TooLarge
+from touchstone.metadata.readers.standards import STANDARDS
 from touchstone.web.forms import has_chosen_file, invalid_field, list_field, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
@@ -20,6 +21,7 @@ from touchstone.web.page_endpoint import page_endpoint
 _IMPORT: Final = "/app/datasets/import"
 _MAX_DOCUMENTS: Final = 100
 _MAX_EMBEDDED_BYTES: Final = 4 * 1024 * 1024  # total size of the documents in the form of the preview
+_STANDARD_TITLES: Final = {standard.key: standard.title for standard in STANDARDS}
 _FORM_ERRORS: Final = (Invalid.status, TooLarge.status)
 
 
@@ -141,6 +143,7 @@ async def _render_import(
         error=error,
         form=form,
         report=report,
+        standard_titles=_STANDARD_TITLES,
         is_preview=bool(documents),
         kept_documents=documents if size <= _MAX_EMBEDDED_BYTES else (),
         limit=ctx.state.settings.upload_max_bytes,

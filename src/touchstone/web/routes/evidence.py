@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from touchstone.client import TouchstoneError
 from touchstone.client.fields import ClaimDetails
-from touchstone.core.attributes import FLAGS
+from touchstone.core.attributes import BY_NAME, FLAGS, Kind
 from touchstone.core.errors import Invalid, NotFound
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue
 from touchstone.messages.codebook import GENERAL_RULES
@@ -103,7 +103,8 @@ def _read_value(ctx: PageContext, attribute: str, form: FormData) -> ClaimValue:
         return _FLAG_VALUES[text]
 
     try:
-        return parse_number(text)
+        is_whole_number = BY_NAME[attribute].kind is Kind.INTEGER
+        return parse_number(text, commas_may_separate_thousands=is_whole_number)
     except ValueError:
         message = ctx.text("rank_not_a_number", name=ctx.localizer.attribute(attribute))
         raise invalid_field(message, "value") from None

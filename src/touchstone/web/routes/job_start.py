@@ -232,7 +232,7 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
     dataset_id_text = text_field(form, "dataset_id")
     dataset_id = int(dataset_id_text) if is_integer(dataset_id_text) else None
     row_texts = split_at_commas(text_field(form, "rows"))
-    rows = parse_integers(row_texts, ctx.text("not_whole", name=ctx.text("rows")), "rows")
+    rows = parse_integers(row_texts, ctx.text("not_row_numbers", name=ctx.text("rows")), "rows")
 
     # Fields of the form override options of an earlier job: row numbers replace rows that were given by their values.
     options: Any = read_other_options(ctx, form) | without_empty(

@@ -18,6 +18,8 @@ from touchstone.core.text import is_blank
 from touchstone.messages.labels import METRIC_LABELS
 from touchstone.web.addresses import page_address
 from touchstone.web.api_queries import (
+    fetch_lifts,
+    fetch_ranked_dataset,
     find_chosen_dataset,
     find_dataset_names,
     list_comparisons,
@@ -38,6 +40,7 @@ from touchstone.web.routes.job_start import start_comparison
 from touchstone.web.views.choice_history import RECENT_CHOICES, choice_entries
 from touchstone.web.views.dataset_view import is_trainable
 from touchstone.web.views.filter_form import filter_chips, invalid_filter_message
+from touchstone.web.views.gate_badges import GateBadge, gate_badges
 from touchstone.web.views.gate_form import gate_chips, invalid_gate_message
 from touchstone.web.views.job_view import job_timing
 from touchstone.web.views.model_scores import model_scores
@@ -370,6 +373,7 @@ async def _render_project(
         ranking=build_rank_table(recommendations, criteria, state, ctx.localizer, background),
         # Choice
         chosen=chosen_dataset,
+        choice_gates=await _fetch_choice_gates(ctx, state, chosen_dataset),
         changes=describer.describe(project.chosen_dataset.changes) if project.chosen_dataset else (),
         trainable=chosen_dataset is not None and is_trainable(chosen_dataset),
         history=choice_entries(choices, describer),
@@ -388,6 +392,20 @@ async def _render_project(
         events=project_timeline(project, jobs, choices, snapshots),
         **_need_variables(ctx, state, criteria),
     )
+
+
+async def _fetch_choice_gates(ctx: PageContext, state: RankState, dataset: Dataset | None) -> tuple[GateBadge, ...]:
+    """Return a badge for each requirement of a project, which shows whether the chosen dataset meets it.
+
+    The list of the first datasets does not always contain the chosen one. There are no badges for a dataset that does
+    not match the filters of the project, because it has no place in the ranking.
+    """
+    if dataset is None or not state.gates:
+        return ()
+
+    lifts = await fetch_lifts(ctx, state, dataset)
+    ranked_dataset = await fetch_ranked_dataset(ctx, state, lifts) if lifts is not None else None
+    return gate_badges(ranked_dataset, state, ctx.localizer) if ranked_dataset is not None else ()
 
 
 ROUTES: Final = (

@@ -1,11 +1,13 @@
-"""The list of accounts, where administrators appoint curators."""
+"""The list of accounts, where administrators appoint curators, lock accounts and reset passwords."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from starlette.responses import Response
 from starlette.routing import Route
 
+from touchstone.client.models import ResetToken
 from touchstone.web.addresses import page_address
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
@@ -20,10 +22,8 @@ _PAGE_SIZE: Final = 50
 
 async def users_page(ctx: PageContext) -> Response:
     """Show one page of the accounts; only administrators may see it."""
-    page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
-    page = await ctx.api.page_users(page=page_number, page_size=_PAGE_SIZE)
     address_notes = describe_ignored_parameters(ctx, numbers=["page"])
-    return await ctx.render("users.html", address_notes=address_notes, page=page, link=partial(page_address, _USERS))
+    return await _render_users(ctx, ctx.request.query_params.get("page", ""), address_notes=address_notes)
 
 
 async def change_curator(ctx: PageContext) -> Response:
@@ -33,10 +33,60 @@ async def change_curator(ctx: PageContext) -> Response:
     await ctx.api.update_user(ctx.path_params["user_id"], is_curator=is_curator)
 
     page_number = parse_small_integer(text_field(form, "page"))
-    return ctx.redirect(_USERS, page=page_number, done=FlashMessage.CURATOR_CHANGED)
+    return ctx.redirect(_USERS, page=page_number, done=FlashMessage.ACCOUNT_CHANGED)
+
+
+async def change_activity(ctx: PageContext) -> Response:
+    """Lock or unlock an account, and return to the list of accounts. Locking ends all sessions of the user."""
+    form = await ctx.form()
+    is_active = text_field(form, "is_active") == "yes"
+    await ctx.api.update_user(ctx.path_params["user_id"], is_active=is_active)
+
+    page_number = parse_small_integer(text_field(form, "page"))
+    return ctx.redirect(_USERS, page=page_number, done=FlashMessage.ACCOUNT_CHANGED)
+
+
+async def issue_reset_token(ctx: PageContext) -> Response:
+    """Issue a token for choosing a new password, and show the list of accounts with the address that contains it.
+
+    There is no redirect, because its address would keep the token in the history of the browser.
+    """
+    form = await ctx.form()
+    reset_token = await ctx.api.reset_user(ctx.path_params["user_id"])
+    return await _render_users(ctx, text_field(form, "page"), reset_token=reset_token, email=text_field(form, "email"))
+
+
+async def _render_users(
+    ctx: PageContext,
+    page_number: str,
+    *,
+    address_notes: Sequence[str] = (),
+    reset_token: ResetToken | None = None,
+    email: str = "",
+) -> Response:
+    """Return one page of the accounts.
+
+    Args:
+        ctx: the request.
+        page_number: the number of the page, as the address or the form contains it.
+        address_notes: sentences about ignored parameters of the address.
+        reset_token: the reset token that has just been issued.
+        email: the e-mail address of the account that the token is for.
+    """
+    page = await ctx.api.page_users(page=parse_small_integer(page_number) or 1, page_size=_PAGE_SIZE)
+    return await ctx.render(
+        "users.html",
+        address_notes=address_notes,
+        page=page,
+        link=partial(page_address, _USERS),
+        reset_token=reset_token,
+        reset_email=email,
+    )
 
 
 ROUTES: Final = (
     Route(_USERS, page_endpoint(users_page)),
     Route("/app/users/{user_id:uuid}/curator", page_endpoint(change_curator, form_page=_USERS), methods=["POST"]),
+    Route("/app/users/{user_id:uuid}/active", page_endpoint(change_activity, form_page=_USERS), methods=["POST"]),
+    Route("/app/users/{user_id:uuid}/reset", page_endpoint(issue_reset_token, form_page=_USERS), methods=["POST"]),
 )

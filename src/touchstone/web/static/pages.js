@@ -47,6 +47,12 @@ document.addEventListener("click", (event) => {
 
 askBeforeLosingInput();
 
+// The answer to a form, such as the form with an error, gets the address of its page in the history. Otherwise the
+// browser could only go back to it by sending the form again, and would show an error page of its own.
+if (document.body.hasAttribute("data-answer")) {
+  window.history.replaceState(null, "", document.getElementById("here").value + window.location.hash);
+}
+
 if (document.getElementById("rank-form")) rememberRanking(window.location.pathname + window.location.search);
 else restoreRankingLinks();
 

@@ -92,8 +92,13 @@ def measurement_failure(dataset: Dataset) -> str | None:
 
 
 def is_trainable(dataset: Dataset) -> bool:
-    """Return whether the dataset has a table that the service could read."""
-    return bool(measurement(dataset).get("column_profiles"))
+    """Return whether the dataset has a table with rows that the service could read."""
+    return bool(measurement(dataset).get("column_profiles")) and not has_no_rows(dataset)
+
+
+def has_no_rows(dataset: Dataset) -> bool:
+    """Return whether the data file could be read, but contains only the names of its columns."""
+    return measurement(dataset).get("rows") == 0
 
 
 def measured_attributes(dataset: Dataset, evidence: Evidence) -> tuple[MeasuredAttribute, ...]:

@@ -7,8 +7,18 @@ from typing import Any, Final
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, ETHICAL, Kind
 from touchstone.core.text import fold
+from touchstone.metadata.licences import UNKNOWN_LICENCE
 from touchstone.web.localizer import Localizer
-from touchstone.web.rank_filters import CHOICES, COMPOSITES, FILTERS, METADATA_FIELDS, SEARCH, FilterInput
+from touchstone.web.rank_filters import (
+    CHOICES,
+    COMPOSITES,
+    FILTERS,
+    METADATA_FIELDS,
+    SEARCH,
+    FilterInput,
+    is_valid_filter,
+    parse_bound,
+)
 from touchstone.web.rank_state import RankState
 
 _MAX_VISIBLE_CHOICES: Final = 8  # values of a list that are shown without unfolding it
@@ -405,13 +415,32 @@ def _chip_label(name: str, localizer: Localizer) -> str:
     return label
 
 
+def _format_bound(name: str, value: str, localizer: Localizer) -> str:
+    """Format a lower or upper bound for readers, so that they see how it was understood.
+
+    An invalid bound is returned unchanged. A year has no separator between thousands.
+    """
+    if not is_valid_filter(name, (value,)):
+        return value
+
+    bound = parse_bound(name, value)
+    if _without_bound(name) == "year":
+        return str(bound)
+    if _without_bound(name) in COMPOSITES:
+        decimal_count = len(str(bound).partition(".")[2])
+        return localizer.percent(bound / 100, decimal_count)
+    return localizer.number(bound)
+
+
 def _format_filter_value(name: str, value: str, localizer: Localizer) -> str:
     """Format the value of a filter for readers, such as "yes" for the flag value `true`.
 
     Free text is returned unchanged, and so is an invalid value from the address.
     """
-    if name.removesuffix("_min") in COMPOSITES:
-        return f"{value} %"
+    if FILTERS[name] is FilterInput.NUMBER:
+        return _format_bound(name, value, localizer)
+    if name == "license" and fold(value) == UNKNOWN_LICENCE:
+        return localizer.text("license_unknown")
     if value not in CHOICES.get(name, ()):
         return value
 
