@@ -60,7 +60,7 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
     "invalid_rdf": ("ce n’est pas du RDF bien formé", "not well-formed RDF"),
     "invalid_yaml": ("ce n’est pas du YAML bien formé", "not well-formed YAML"),
     INVALID_RECORD: (
-        "le catalogue ne peut pas enregistrer la valeur de {place} : {reason}",
+        "le catalogue ne peut pas enregistrer la valeur de {place} : {reason}",
         "the catalog cannot hold the value of {place}: {reason}",
     ),
     "key_not_text": ("une clé qui n’est pas un texte", "a key that is not a text"),

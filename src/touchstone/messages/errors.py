@@ -130,12 +130,12 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "The line is not valid JSON from character {position} on",
     ),
     "line_incomplete": (
-        "La ligne n’est pas du JSON valide : elle s’arrête trop tôt",
+        "La ligne n’est pas du JSON valide : elle s’arrête trop tôt",
         "The line is not valid JSON: it ends too early",
     ),
     "line_not_text": ("La ligne n’est pas du texte en UTF-8", "The line is not text in UTF-8"),
     "line_exceeds_limit": (
-        "La ligne est trop longue : {limit} octets au plus",
+        "La ligne est trop longue : {limit} octets au plus",
         "The line is too long: at most {limit} bytes",
     ),
     "bad_request": ("Requête mal formée", "Malformed request"),
