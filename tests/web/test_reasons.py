@@ -22,6 +22,7 @@ from tests.web.test_ranking import (
     shown_ids,
 )
 from touchstone.client import CriterionDifference, Reversal
+from touchstone.web.localizer import Localizer
 from touchstone.web.views.pair_view import reversing_position
 
 BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
@@ -209,7 +210,9 @@ def test_reasons_are_about_the_ranking_without_what_fails_its_gates(visit: Visit
 
     query = "gate.transparency=declared&gate=pass&assurance=declared"
     page = visit(f"/app/datasets/{ids[0]}?{query}", language="en")
-    expect(page.locator("section[aria-labelledby=lifts-title]")).to_contain_text(f"Rank 3 of {total_count:,}.")
+    # Records of other tests may share the best score.
+    place = Localizer("en").place(answer["datasets"][2]["place"], answer["datasets"][2]["tied_with"])
+    expect(page.locator("section[aria-labelledby=lifts-title]")).to_contain_text(f"Rank {place} of {total_count:,}.")
     expect(page.locator(".sentence").first).to_contain_text(f" of {total_count:,} with")
     page = visit(f"/app/datasets/{ids[0]}?{query}&gate.year_min=nonsense", language="en")
     expect(page.locator(".sentence").first).to_contain_text(f" of {total_count:,} with")
