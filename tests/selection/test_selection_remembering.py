@@ -5,15 +5,18 @@ from uuid import UUID, uuid4
 from starlette.responses import Response, StreamingResponse
 
 from touchstone.ranking.catalog.catalog import Catalog
-from touchstone.services.selection.datasets.response_cache import CAPACITY_BYTES, MAX_RESPONSE_BYTES, ResponseCache
+from touchstone.services.selection.datasets.response_cache import (
+    CAPACITY_BYTES,
+    MAX_RESPONSE_BYTES,
+    CacheKey,
+    ResponseCache,
+)
 
 ADA, BEN = uuid4(), uuid4()
 
 
-def cache_key(
-    viewer: UUID | None = ADA, locale: str = "fr", query: bytes = b"", body: bytes = b"{}"
-) -> tuple[UUID | None, str, bytes, bytes]:
-    return viewer, locale, query, body
+def cache_key(viewer: UUID | None = ADA, locale: str = "fr", query: bytes = b"", body: bytes = b"{}") -> CacheKey:
+    return CacheKey(viewer, locale, query, body)
 
 
 def test_only_the_same_question_is_answered_again() -> None:

@@ -149,6 +149,7 @@ def build_points_tables(
     if min_width_of(whole_table) <= terminal_width:
         return [whole_table]
 
+    # Add columns of points to a table until the next one would make it too wide, and then begin a new table.
     tables = [build_table([*SCORE_COLUMNS, *more_columns], datasets, title)]
     columns = [PLACE_COLUMN, ID_COLUMN]
     for points_column in points_columns:

@@ -118,7 +118,7 @@ class Dispatcher:
     async def _repeat(self, step: Callable[[], Awaitable[None]], wakeup: asyncio.Event) -> None:
         """Call `step` every `TICK_SECONDS`, and whenever `wakeup` is set, until the dispatcher closes.
 
-        If a call raises an exception, it is repeated at the next tick.
+        A call that raises an exception does not end the loop: `step` is called again at the next tick.
         """
         while not self._is_closing:
             wakeup.clear()

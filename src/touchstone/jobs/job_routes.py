@@ -20,6 +20,7 @@ from touchstone.jobs.job_states import FINAL_STATES, JobState
 from touchstone.jobs.request_context import Context, JobRequestContext
 from touchstone.learning.task_interface import MEDIA_TYPES
 
+CHART_CACHE_SECONDS: Final = 86_400  # The result of a job never changes.
 CHART_MEDIA_TYPES: Final = {"svg": "image/svg+xml", "png": "image/png"}
 _ARTIFACT_CONTENT: Final = {
     **BINARY_CONTENT,
@@ -140,19 +141,21 @@ async def _chart_response(ctx: JobRequestContext, job: JobRecord, file_name: str
     `file_name` is the name of the chart with the image format as its suffix, such as `importance.svg`.
 
     Raises:
-        ArtifactNotFound: the result has no such chart, or the format is not supported.
+        ArtifactNotFound: the job has no result with such a chart, or the format is not supported.
     """
-    chart_name, _dot, image_format = file_name.rpartition(".")
+    chart_name, _, image_format = file_name.rpartition(".")
     if job.status != JobState.SUCCEEDED or image_format not in CHART_MEDIA_TYPES:
         raise ArtifactNotFound
 
-    charts = (job.result or {}).get("charts") or {}
+    result = job.result or {}
+    charts = result.get("charts") or {}
     if chart_name not in charts:
         raise ArtifactNotFound
 
+    # The specification contains its data, so the task needs no files.
     request = {"spec": charts[chart_name]["spec"][ctx.locale], "format": image_format}
     image_in_base64 = await ctx.jobs.synchronous_tasks.run(DRAW_TASK, request, source=JobSource(), files_by_role={})
     image = base64.b64decode(image_in_base64)
 
-    headers = {"Cache-Control": "private, max-age=86400", "Vary": "Accept-Language"}
+    headers = {"Cache-Control": f"private, max-age={CHART_CACHE_SECONDS}", "Vary": "Accept-Language"}
     return Response(image, media_type=CHART_MEDIA_TYPES[image_format], headers=headers)

@@ -31,13 +31,18 @@ _DECODER: Final = msgspec.json.Decoder(ReadingLine)
 async def read_documents(
     documents: Sequence[UploadedDocument], standard: str | None, limits: ProcessLimits
 ) -> "ReadingReply":
-    """Read documents in a confined process and return its reply, which may be incomplete.
+    """Read documents in a confined process, and return its reply.
 
-    Documents in the same folder are companions of each other. The process is killed if it takes too long or if the
-    caller is cancelled.
+    The process is killed if it takes too long or if the caller is cancelled. The reply then has only the documents that
+    were read before.
+
+    Args:
+        documents: the documents. Those in the same folder may complete each other, such as a card and its list of tags.
+        standard: the key of the standard to which all documents conform, or None to detect it for each of them.
+        limits: the limits for the process.
     """
-    argument = msgspec.json.encode(limits).decode()
-    child = await start_confined_module("touchstone.metadata.reading_child", argument, has_input=True)
+    encoded_limits = msgspec.json.encode(limits).decode()
+    child = await start_confined_module("touchstone.metadata.reading_child", encoded_limits, has_input=True)
     reply = bytearray()
     is_late = False
     try:
@@ -48,7 +53,9 @@ async def read_documents(
     finally:
         await kill_if_running(child)
 
-    return ReadingReply(bytes(reply), len(documents), is_late=is_late or exceeded_time_limit(child.returncode))
+    # The system ends the process, too, if it exceeds its processor time.
+    is_late = is_late or exceeded_time_limit(child.returncode)
+    return ReadingReply(bytes(reply), len(documents), is_late=is_late)
 
 
 async def _send(child: asyncio.subprocess.Process, documents: Sequence[UploadedDocument], standard: str | None) -> None:

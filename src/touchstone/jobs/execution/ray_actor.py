@@ -116,8 +116,7 @@ class ActorDriver:
     def __call__(self, context: TaskContext) -> TaskOutcome:
         """Run the task in an actor, write its output files to the scratch folder, and return its outcome.
 
-        If the actor, its node or the head of the cluster is lost, this exits the worker process, and the dispatcher
-        tries the job again. SIGTERM means that the job was cancelled, and kills the actor.
+        The dispatcher ends this process with SIGTERM if the job is cancelled, and then the actor is killed, too.
         """
         ray.init(self._cluster_address, namespace=NAMESPACE, log_to_driver=False, configure_logging=False)
         actor = self._find_or_create_actor(context.name)
@@ -128,6 +127,8 @@ class ActorDriver:
             ray.get(actor.start.remote(context.name, context.request, context.source, input_files))
             return self._follow(actor, context)
         except ray.exceptions.RayError:
+            # The actor, its node or the head of the cluster is lost. When this process ends without an outcome, the
+            # dispatcher tries the job again, and the next driver finds the actor if it is still running.
             os._exit(1)
 
     def _find_or_create_actor(self, name: str) -> Any:

@@ -74,7 +74,7 @@ def _event_bins(probabilities: Floats, is_event: Mask) -> list[Json]:
     """
     rows_by_probability = np.argsort(probabilities, kind="stable")
     full_bins = len(probabilities) // MIN_ROWS_PER_BIN
-    bin_count = min(MAX_BINS, max(2, full_bins))
+    bin_count = min(MAX_BINS, max(2, full_bins))  # A curve needs two points, even if there are too few rows for them.
 
     bins = []
     for rows in np.array_split(rows_by_probability, bin_count):

@@ -69,6 +69,9 @@ def permutation_importance(
 ) -> list[Importance]:
     """Measure the permutation importance of every source column.
 
+    A column is shuffled several times. The same predictions are also compared with shuffled targets, so that the losses
+    that chance explains need no further predictions.
+
     Args:
         explained: the model.
         matrix: encoded rows that the model has not learned from, of shape (rows, encoded columns).

@@ -152,10 +152,11 @@ def imported_resource(unmapped: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def imported_sections(sections: tuple[Section, ...], unmapped: Mapping[str, Any]) -> tuple[Section, ...]:
-    """Return the prose of an exported package as it was when its fields were imported.
+    """Return the prose of the document from which an exported dataset was once imported.
 
-    If the dataset was one resource of a collection, only the description of the resource counts, because the package's
-    own description is about the collection. A README is restored from the unmapped fields.
+    An export has the description of the dataset, but the original document may have had other prose: a README, which
+    the unmapped fields still contain, or, if the dataset was one resource of a collection, only the description of
+    this resource. Evidence is looked for in the original prose, so that the imported export has the same evidence.
 
     Args:
         sections: the prose of the exported document.

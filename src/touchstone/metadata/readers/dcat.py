@@ -240,13 +240,15 @@ def licence_texts(members: Mapping[str, Any]) -> list[str]:
 def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, location: str) -> None:
     """Claim whether the data are public.
 
-    The access level takes precedence over a condition for access, and the condition over an open licence.
+    The first of these decides: an access level, a condition for access that the rights or the description state, or an
+    open licence. If the document has none of them, nothing is claimed.
     """
     for name in ("accessLevel", "accessRights"):
         for level in texts_of(members.get(name)):
+            # The level may be a word, or an address that ends with it, such as `…/access-right/PUBLIC`.
             access_code = last_step(level).strip().lower()
-            if access_code in OPEN_LEVELS or access_code in CLOSED_LEVELS:
-                is_public = access_code in OPEN_LEVELS
+            is_public = access_code in OPEN_LEVELS
+            if is_public or access_code in CLOSED_LEVELS:
                 builder.add_claim(Claim("is_public", is_public, level, f"{location}/{name}", field=name))
                 return
 

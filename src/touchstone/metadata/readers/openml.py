@@ -156,13 +156,14 @@ def add_warnings(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
 
 
 def add_access(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Add the licence, and whether the data are public.
+    """Add the licence, and claim whether the data are public.
 
-    Most descriptions state `Public`, which is not a licence.
+    A condition for access that the description states takes precedence over the visibility of the record at OpenML.
     """
+    # OpenML fills in `Public` if nobody has named a licence. It is none, and so it is left out.
     licence = members.get("licence")
-    is_default = isinstance(licence, str) and licence.strip().lower() == "public"
-    if not is_default:
+    is_filled_in = isinstance(licence, str) and licence.strip().lower() == "public"
+    if not is_filled_in:
         builder.set_licence([licence])
 
     restriction = find_access_restriction(str(members.get("description") or ""), builder.names)

@@ -140,8 +140,8 @@ def keywords_of(value: Any) -> list[str]:
 def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, location: str) -> None:
     """Claim whether the data are public.
 
-    The first of these decides: a stated condition for access, the flag `isAccessibleForFree`, an open licence, or a
-    download address.
+    The first of these decides: a condition for access that a field or the description states, `isAccessibleForFree`
+    with the value false, an open licence, or a download address. If the document has none of them, nothing is claimed.
     """
     for name in ("conditionsOfAccess", "usageInfo", "description"):
         restriction = find_access_restriction(text_of(members.get(name)) or "", builder.names)

@@ -138,10 +138,10 @@ def _read_details(ctx: PageContext, form: FormData) -> ClaimDetails:
 
 
 def _end_of_day(ctx: PageContext, text: str) -> str:
-    """Return the last second of a day in ISO 8601, in UTC like all times on the pages.
+    """Return the last second of the day in the field `until`, in ISO 8601 and in UTC like all times on the pages.
 
     Raises:
-        TouchstoneError: the day is in the past, or the string is not a date.
+        TouchstoneError: the field does not contain a date, or the day is in the past.
     """
     message = ctx.text("claim_until_past")
     try:

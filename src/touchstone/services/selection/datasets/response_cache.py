@@ -1,6 +1,6 @@
 """A cache of recent responses, which is valid until the catalog changes."""
 
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from starlette.responses import Response
@@ -10,8 +10,14 @@ from touchstone.ranking.catalog.view import View
 CAPACITY_BYTES: Final = 16 * 1024 * 1024
 MAX_RESPONSE_BYTES: Final = 128 * 1024
 
-# The viewer, who determines which records are visible, the language, the query string and the request body.
-CacheKey = tuple[UUID | None, str, bytes, bytes]
+
+class CacheKey(NamedTuple):
+    """Everything in a request that the response depends on. The viewer determines which records are visible."""
+
+    viewer: UUID | None
+    locale: str
+    query_string: bytes
+    body: bytes
 
 
 class ResponseCache:
@@ -43,8 +49,7 @@ class ResponseCache:
         if not isinstance(body, bytes) or len(body) > MAX_RESPONSE_BYTES:
             return response
 
-        _, _, query_string, request_body = key
-        entry_bytes = len(body) + len(query_string) + len(request_body)
+        entry_bytes = len(body) + len(key.query_string) + len(key.body)
         is_full = self._used_bytes + entry_bytes > CAPACITY_BYTES
         if view is not self._view or is_full:
             self._view = view

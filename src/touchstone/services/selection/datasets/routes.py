@@ -37,6 +37,7 @@ from touchstone.services.selection.datasets.listing import (
     stream_records,
 )
 from touchstone.services.selection.datasets.ranking_response import RankingResult, score_response
+from touchstone.services.selection.datasets.response_cache import CacheKey
 from touchstone.services.selection.datasets.schemas import (
     DatasetChange,
     DatasetCreate,
@@ -161,7 +162,7 @@ async def score_datasets(request: Request) -> Response:
     # This is the hottest route of the service, so the request is only parsed if its response is not cached.
     ctx = RequestContext(request)
     raw_body = await request.body()
-    cache_key = (ctx.viewer, ctx.locale, ctx.query_string, raw_body)
+    cache_key = CacheKey(ctx.viewer, ctx.locale, ctx.query_string, raw_body)
     cached_response = ctx.services.response_cache.get(ctx.catalog.view, cache_key)
     if cached_response is not None:
         return cached_response

@@ -253,22 +253,25 @@ def answer_stability(
         samples=options.samples,
         spread=options.spread,
         seed=options.seed,
-        datasets=_describe_stable_datasets(view, stabilities, rank_ranges, sentences),
+        datasets=_describe_datasets(view, stabilities, rank_ranges, sentences),
     )
 
 
-def _describe_stable_datasets(
+def _describe_datasets(
     view: View,
     stabilities: Sequence[RecordStability],
     rank_ranges: Sequence[RankRange | None],
     sentences: Sequence[str],
 ) -> list[DatasetStabilityView]:
-    """Return the stability, the possible ranks and the summary sentence of each dataset."""
+    """Return the stability, the possible ranks and the summary sentence of each dataset.
+
+    The arguments have one item for each dataset, in the same order.
+    """
     items = view.items(np.array([stability.position for stability in stabilities], np.int64))
 
     datasets = []
-    for index, stability in enumerate(stabilities):
-        rank_range = rank_ranges[index]
+    facts_of_datasets = zip(stabilities, rank_ranges, sentences, strict=True)
+    for index, (stability, rank_range, sentence) in enumerate(facts_of_datasets):
         dataset = DatasetStabilityView(
             id=items.id[index],
             dataset_id=UUID(items.dataset_id[index]),
@@ -285,7 +288,7 @@ def _describe_stable_datasets(
             overtaken_by=_overtaker_view(view, stability.overtaken_by),
             verdict=stability.verdict,
             unknown_ranks=None if rank_range is None else _rank_range_view(rank_range),
-            sentence=sentences[index],
+            sentence=sentence,
         )
         datasets.append(dataset)
     return datasets
