@@ -194,18 +194,20 @@ def test_an_interrupted_import_says_how_to_continue(tmp_path: Path, long_content
     """After Ctrl-C, the results so far and the next line are shown, and the exit status is that of an interruption."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    command = [sys.executable, "-m", "touchstone", "import", "--bulk", str(pipe), "--json"]
+    # Tests that run in the background ignore SIGINT, and so would the program.
+    command = ["env", "--default-signal=INT", sys.executable, "-m", "touchstone"]
+    arguments = ["import", "--bulk", str(pipe), "--json"]
     with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+        subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
         pipe.open("wb") as file,
     ):
         file.write(long_content)
         file.flush()
         while run_json("catalog", "list", "--source", "long")["total_count"] < LINES_PER_REQUEST - 1:
             time.sleep(0.1)
-        time.sleep(0.5)  # The response with the results arrives a moment after the records have become visible.
+        time.sleep(3)  # The response with the results arrives a moment after the records have become visible.
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate()
+        output, errors = process.communicate(timeout=60)
 
     assert process.returncode == 130
     assert errors.strip().endswith(f"add --from-line {LINES_PER_REQUEST + 1}.")
