@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterator
 
 import httpx2
 import pytest
@@ -21,6 +22,15 @@ def record(api: httpx2.Client) -> int:
     body = {"name": "No file yet", "description": "", "file_path": "", "file_type": ""}
     record_id: int = api.post("/api/v1/datasets/", json=body).json()["id"]
     return record_id
+
+
+@pytest.fixture
+def english_page(browser: Browser, server: str, session_cookies: dict[str, str]) -> Iterator[Page]:
+    """Open a page in English whose browser may report refused forms to its console."""
+    context = browser.new_context(base_url=server, locale="en-GB")
+    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in session_cookies.items()])
+    yield context.new_page()
+    context.close()
 
 
 def file_description(page: str) -> str:
@@ -160,13 +170,9 @@ def test_another_form_of_the_page_is_not_lost_by_sending_one(visit: Visit, api: 
     assert dialogs == ["beforeunload"]
 
 
-def test_a_rejected_form_still_counts_as_unsaved(
-    browser: Browser, server: str, session_cookies: dict[str, str]
-) -> None:
+def test_a_rejected_form_still_counts_as_unsaved(english_page: Page) -> None:
     """The page that shows it again asks before leaving, although nothing has been changed since."""
-    context = browser.new_context(base_url=server, locale="en-GB")
-    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in session_cookies.items()])
-    page = context.new_page()
+    page = english_page
     dialogs = answer_dialogs(page, leave=False)
     page.goto(NEW)
     page.get_by_label("Name").fill("Small")
@@ -181,16 +187,11 @@ def test_a_rejected_form_still_counts_as_unsaved(
     page.get_by_role("button", name="Add data").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Small")
     assert dialogs == ["beforeunload"]
-    context.close()
 
 
-def test_the_way_back_leads_through_forms_that_were_refused(
-    browser: Browser, server: str, session_cookies: dict[str, str]
-) -> None:
+def test_the_way_back_leads_through_forms_that_were_refused(english_page: Page, server: str) -> None:
     """The browser goes back to the page of a form, and not to an error page of its own that asks to send it again."""
-    context = browser.new_context(base_url=server, locale="en-GB")
-    context.add_cookies([{"name": n, "value": v, "url": f"{server}/app/"} for n, v in session_cookies.items()])
-    page = context.new_page()
+    page = english_page
     page.goto("/app/projects/new")
     page.locator("main [name=name]").fill(" ")
     page.get_by_role("button", name="Create a project").click()
@@ -211,4 +212,3 @@ def test_the_way_back_leads_through_forms_that_were_refused(
     page.goto("/app/projects")
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text("Your account")
-    context.close()

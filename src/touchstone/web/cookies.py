@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from touchstone.core.identity import Headers
+from touchstone.http.cookie_attributes import cookie_attributes
 from touchstone.web.addresses import HOME
 
 SESSION_ACCESS: Final = "touchstone_access"
@@ -95,15 +96,8 @@ def read_external_sign_in(request: Request) -> str | None:
 
 def write_external_sign_in(response: Response, request: Request, token: str) -> None:
     """Store the token of a sign-in that has begun at an identity provider, which may take ten minutes."""
-    response.set_cookie(
-        EXTERNAL_SIGN_IN,
-        token,
-        max_age=_EXTERNAL_SIGN_IN_SECONDS,
-        path=_EXTERNAL_SIGN_IN_PATH,
-        secure=request.url.scheme == "https",
-        httponly=True,
-        samesite="lax",
-    )
+    attributes = cookie_attributes(request, path=_EXTERNAL_SIGN_IN_PATH, seconds=_EXTERNAL_SIGN_IN_SECONDS)
+    response.set_cookie(EXTERNAL_SIGN_IN, token, **attributes)
 
 
 def delete_external_sign_in(response: Response) -> None:
@@ -149,12 +143,4 @@ def _set_cookie(response: Response, request: Request, name: str, value: str, *, 
 
     It expires after `seconds`, or when the browser is closed if `seconds` is None.
     """
-    response.set_cookie(
-        name,
-        value,
-        max_age=seconds,
-        path=HOME,
-        secure=request.url.scheme == "https",
-        httponly=True,
-        samesite="lax",
-    )
+    response.set_cookie(name, value, **cookie_attributes(request, path=HOME, seconds=seconds))

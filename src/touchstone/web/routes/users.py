@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Final, Unpack
 
+from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
 
+from touchstone.client.account_calls import AccountChanges
 from touchstone.client.models import ResetToken
 from touchstone.web.addresses import page_address
 from touchstone.web.flash_messages import FlashMessage
@@ -29,18 +31,18 @@ async def users_page(ctx: PageContext) -> Response:
 async def change_curator(ctx: PageContext) -> Response:
     """Appoint a user as a curator or end the appointment, and return to the list of accounts."""
     form = await ctx.form()
-    is_curator = text_field(form, "is_curator") == "yes"
-    await ctx.api.update_user(ctx.path_params["user_id"], is_curator=is_curator)
-
-    page_number = parse_small_integer(text_field(form, "page"))
-    return ctx.redirect(_USERS, page=page_number, done=FlashMessage.ACCOUNT_CHANGED)
+    return await _change_account(ctx, form, is_curator=text_field(form, "is_curator") == "yes")
 
 
 async def change_activity(ctx: PageContext) -> Response:
     """Lock or unlock an account, and return to the list of accounts. Locking ends all sessions of the user."""
     form = await ctx.form()
-    is_active = text_field(form, "is_active") == "yes"
-    await ctx.api.update_user(ctx.path_params["user_id"], is_active=is_active)
+    return await _change_account(ctx, form, is_active=text_field(form, "is_active") == "yes")
+
+
+async def _change_account(ctx: PageContext, form: FormData, **changes: Unpack[AccountChanges]) -> Response:
+    """Change the account in the address, and return to the page of the list from which the form was sent."""
+    await ctx.api.update_user(ctx.path_params["user_id"], **changes)
 
     page_number = parse_small_integer(text_field(form, "page"))
     return ctx.redirect(_USERS, page=page_number, done=FlashMessage.ACCOUNT_CHANGED)

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse
 
 from touchstone.core.errors import RegistrationClosed
 from touchstone.core.identity_provider_errors import AccountNotLinked
+from touchstone.http.cookie_attributes import cookie_attributes
 from touchstone.http.error_responses import error_response
 from touchstone.http.query_checks import require_single_values
 from touchstone.http.routing import strict_router
@@ -70,7 +71,7 @@ async def begin_sign_in(provider: str, request: Request, ctx: Context, next_page
     response = RedirectResponse(url, status_code=_SEE_OTHER, headers={"Cache-Control": "no-store"})
 
     # Both the API and the pages need the cookie.
-    attributes = sign_in_responses.cookie_attributes(request, path="/", seconds=sign_in_states.LIFETIME_SECONDS)
+    attributes = cookie_attributes(request, path="/", seconds=sign_in_states.LIFETIME_SECONDS)
     cookie = providers.state_tokens.sign(asdict(state), expires_at=state.expires_at)
     response.set_cookie(sign_in_states.COOKIE_NAME, cookie, **attributes)
     return response
@@ -160,9 +161,7 @@ def _ask_for_password(request: Request, ctx: GatewayContext, user: UserRecord, i
     provider = ctx.state.identity_providers.find(identity.provider).provider
     response = error_response(AccountNotLinked(provider=provider.label), request.scope)
 
-    attributes = sign_in_responses.cookie_attributes(
-        request, path=account_links.COOKIE_PATH, seconds=account_links.LIFETIME_SECONDS
-    )
+    attributes = cookie_attributes(request, path=account_links.COOKIE_PATH, seconds=account_links.LIFETIME_SECONDS)
     cookie = account_links.sign_link(ctx.state.identity_providers.link_tokens, user, identity)
     response.set_cookie(account_links.COOKIE_NAME, cookie, **attributes)
     response.headers["Cache-Control"] = "no-store"
