@@ -15,6 +15,8 @@ from typing import Final
 
 from license_expression import ExpressionError, Licensing, get_spdx_licensing
 
+from touchstone.metadata.prose import on_one_line
+
 UNKNOWN_LICENCE: Final = "unknown"
 """The filter value for records without a known licence."""
 
@@ -186,7 +188,7 @@ def normalize_licence(text: str) -> Licence:
 
     There is no expression for `cc-by-sa` without a version, `other`, `Public` or the names of agreements.
     """
-    wording = _on_one_line(text)
+    wording = on_one_line(text)
     return Licence(_find_expression(wording), wording)
 
 
@@ -247,7 +249,7 @@ def requested_licences(filter_value: str) -> tuple[str, ...] | None:
     of its alternatives: `MIT OR Apache-2.0` for two licences. A value without an expression asks for the licence with
     exactly this wording, because sources also name licences that SPDX does not list, such as "TERMS AND CONDITIONS".
     """
-    wording = _on_one_line(filter_value)
+    wording = on_one_line(filter_value)
     if not _lookup_key(wording):
         return None
     if is_unknown_licence(wording):
@@ -305,23 +307,18 @@ def _licence_family(pattern: str) -> tuple[str, ...] | None:
     return (*members, pattern) if members else None
 
 
-def _on_one_line(text: str) -> str:
-    """Return the wording of a licence with single spaces between its words."""
-    return " ".join(text.split())
-
-
 def _lookup_key(wording: str) -> str:
     """Return the form of a wording that the tables and patterns of this module use.
 
     It is in lower case, without punctuation at its ends, and without the parts of an address that name a page about the
     same licence, such as `/legalcode`.
     """
-    key = _on_one_line(wording).casefold().strip(" '\"/.,;()[]")
+    key = on_one_line(wording).casefold().strip(" '\"/.,;()[]")
     return key.removesuffix("/legalcode").removesuffix("/deed.en").rstrip("/")
 
 
 def _find_expression(wording: str) -> str | None:
-    """Return the SPDX expression for a wording, or None if it is ambiguous or no licence."""
+    """Return the SPDX expression for a wording, or None if it is ambiguous or not a licence."""
     key = _lookup_key(wording)
     if key in _UNKNOWN:
         return None

@@ -13,6 +13,8 @@ MIN_SUMMARY_LENGTH: Final = 15
 # Summaries, years and conditions for access are only looked for in this many characters of a description.
 MAX_SEARCHED_LENGTH: Final = 20_000
 
+# An address in plain text, in parentheses or in angle brackets: "- **Homepage:** [Signs](https://signs.example/home)".
+MARKDOWN_ADDRESS: Final = re.compile(r"https?://[^\s)\]>]+")
 # Markup and its replacements, in the order in which they are applied. Tags include addresses in angle brackets.
 _MARKUP: Final = (
     (re.compile(r"```.*?(?:```|\Z)", re.DOTALL), " "),  # code
@@ -31,9 +33,14 @@ _SENTENCE_END: Final = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bet al\.)(?<=
 _BIBTEX_YEAR: Final = re.compile(r"\byear\s*=\s*[{\"]?\s*(?P<year>(?:19|20)\d{2})\b", re.IGNORECASE)
 
 
+def on_one_line(text: str) -> str:
+    """Return a text with single spaces between its words, in place of line breaks and other white space."""
+    return " ".join(text.split())
+
+
 def tidy_name(name: str) -> str:
     """Return a name on one line, without HTML entities, and cut to at most 200 characters."""
-    return " ".join(html.unescape(name).split())[:MAX_NAME_LENGTH].rstrip()
+    return on_one_line(html.unescape(name))[:MAX_NAME_LENGTH].rstrip()
 
 
 def plain_text(text: str) -> str:
@@ -41,7 +48,7 @@ def plain_text(text: str) -> str:
     result = remove_comments(html.unescape(text[:MAX_SEARCHED_LENGTH]))
     for pattern, replacement in _MARKUP:
         result = pattern.sub(replacement, result)
-    return " ".join(result.split())
+    return on_one_line(result)
 
 
 def shorten(text: str, length: int) -> str:

@@ -115,7 +115,7 @@ def lines_about_file(file_index: int, reading: Reading) -> Iterator[ReadingLine]
         yield _rejection(file_index, reading, part)
 
     for document in reading.documents:
-        # Rejected proposals are dropped without a word: they are ideas of the extractor, not parts of the document.
+        # Rejected proposals are not reported, because they are suggestions of the extractor, not parts of the document.
         proposals, _rejected = _claims_within_limits(propose_claims(document.sections))
         # Only the search for proposals needs the sections, so they are not sent.
         dataset = within_limits(replace(document, sections=()))

@@ -44,7 +44,7 @@ def _accountability_claim(sentences: list[Sentence]) -> Claim | None:
     """Return the first claim that nobody is responsible, or the first one that names a responsible party, or None."""
     claims = accountability_claims(sentences)
     denials = [claim for claim in claims if claim.value is False]
-    return next(iter([*denials, *claims]), None)
+    return next(iter(denials or claims), None)
 
 
 def _findings(sentences: list[Sentence]) -> Iterator[Finding]:

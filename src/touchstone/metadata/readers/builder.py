@@ -17,7 +17,7 @@ from touchstone.metadata.exact_values import POINTER as EXACT_VALUES
 from touchstone.metadata.licences import Licence, combine_licences
 from touchstone.metadata.parsing import DocumentError, escape_pointer
 from touchstone.metadata.placeholders import is_placeholder
-from touchstone.metadata.prose import shorten, summarize, tidy_name
+from touchstone.metadata.prose import on_one_line, shorten, summarize, tidy_name
 
 # File loaders of the Hugging Face hub. They have cards and Croissant descriptions, but are not datasets.
 LOADER_NAMES: Final = frozenset(
@@ -115,7 +115,7 @@ class DocumentBuilder:
 
     def add_warning(self, text: str) -> None:
         """Add a warning about the dataset, which is shown with the record."""
-        self.metadata.setdefault("warnings", []).append(" ".join(text.split()))
+        self.metadata.setdefault("warnings", []).append(on_one_line(text))
 
     def add_prose(self, path: tuple[str, ...], text: Any) -> None:
         """Add the value of a field as a section for the extractor, or reject it if it is a placeholder."""
@@ -231,7 +231,7 @@ def objects_of(value: Any) -> list[Mapping[str, Any]]:
 def parse_number(value: Any) -> int | float | None:
     """Convert a number, or a string such as `"32561.0"`, to an integer if possible, or else to a float.
 
-    The result is None for flags, infinities, and everything that is no number.
+    The result is None for flags, infinities, and anything else that is not a number.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None

@@ -192,7 +192,7 @@ def add_prose_fields(builder: DocumentBuilder, package: Mapping[str, Any]) -> No
     """Add the portal's additional fields and the descriptions of files as prose for the extractor."""
     for extra in objects_of(package.get("extras")):
         text = extra.get("value")
-        # A single word is a code or a date, but no prose.
+        # A single word is a code or a date, not prose.
         has_several_words = isinstance(text, str) and " " in text.strip()
         if has_several_words:
             builder.add_prose(("extras", str(extra.get("key"))), text)

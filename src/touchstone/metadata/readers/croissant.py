@@ -67,7 +67,7 @@ RAI_SPELLINGS: Final = {
 # Lookup of a field by its name in lower case.
 _CANONICAL: Final = {name.lower(): name for name in RAI_FIELDS}
 _TEMPORAL_TYPES: Final = ("Date", "DateTime", "Time")
-# The types of record sets that are no tables of the dataset: the list of its splits, or of the values of a column.
+# The types of record sets that are not tables of the dataset: the list of its splits, or of the values of a column.
 _AUXILIARY_TYPES: Final = ("Split", "Enumeration")
 
 

@@ -10,6 +10,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, Section
 from touchstone.metadata.parsing import DocumentError, parse_yaml
 from touchstone.metadata.prose import plain_text
 from touchstone.metadata.readers.builder import DocumentBuilder, parse_number
+from touchstone.metadata.readers.hf_card import BODY, UNPARSED_HEAD
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "datasheet"
@@ -23,7 +24,7 @@ TOPICS: Final = frozenset(
 TITLE: Final = re.compile(r"\bdata ?sheet\b", re.IGNORECASE)
 # Matches the beginning of "Datasheet for the Street Signs" and of "Data sheet: Street Signs", but not of "Datasheets".
 TITLE_PREFIX: Final = re.compile(r"^data ?sheet(?:\s+(?:for|of)\b|\s*[:\u2013-])\s*(?:the\b\s*)?", re.IGNORECASE)
-# Matches "contains 12,500 recordings", but not "contains 12 speakers", which are no instances.
+# Matches "contains 12,500 recordings", but not "contains 12 speakers", because speakers are not instances.
 INSTANCE_COUNT: Final = re.compile(
     r"contains `?(?P<count>\d[\d,]*)`? (?:clips|recordings|instances|records|rows|images|samples)\b"
 )
@@ -31,9 +32,6 @@ _TRAIN: Final = re.compile(r"\btrain\b", re.IGNORECASE)
 _TEST: Final = re.compile(r"\btest\b", re.IGNORECASE)
 LICENCE_HEADINGS: Final = frozenset({"licence", "license", "licensing", "licensing-information"})
 SPLIT_HEADINGS: Final = frozenset({"data-splits-for-modelling", "data-splits", "splits"})
-# Keys for the parts of a datasheet outside its front matter. No JSON pointer starts with "#".
-BODY: Final = "#body"
-UNPARSED_FRONT_MATTER: Final = "#head"
 # A longer section is a whole agreement instead of the name of a licence.
 MAX_LICENCE_NAME_LENGTH: Final = 60
 _LINK_LABEL: Final = re.compile(r"\[([^\]]{1,80})\]\(")
@@ -101,7 +99,7 @@ def keep_front_matter(builder: DocumentBuilder, source: SourceDocument) -> None:
         head = parse_yaml(front_matter)
     except DocumentError as error:
         builder.reject("YAML head", error.code, **error.facts)
-        builder.unmapped[UNPARSED_FRONT_MATTER] = front_matter
+        builder.unmapped[UNPARSED_HEAD] = front_matter
     else:
         builder.rejected.extend(head.rejected)
         if isinstance(head.data, dict):

@@ -16,7 +16,7 @@ from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, parse_year, read_or_reject
 from touchstone.metadata.readers.json_ld import FlatGraph, NameResolver, context_of, date_of, text_of, texts_of
-from touchstone.metadata.readers.schema_org import responsible_party
+from touchstone.metadata.readers.schema_org import represented_names, responsible_party
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "dcat"
@@ -193,10 +193,7 @@ def read_dataset(
         builder.add_prose((name,), text_of(members.get(name)))
 
     # An export writes these members under the same names, unless the document has its own names for them.
-    represented_names = [
-        name for name in REPRESENTED_FIELDS if isinstance(node.get(name), str) and resolver.normalize(name) == name
-    ]
-    builder.keep_unmapped(node, represented_names)
+    builder.keep_unmapped(node, represented_names(resolver, node, REPRESENTED_FIELDS))
     builder.keep_context(context_of(source.data))
     return builder.build()
 

@@ -14,7 +14,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument
 from touchstone.metadata.exact_values import stated_key
 from touchstone.metadata.licences import combine_licences
 from touchstone.metadata.parsing import DocumentError, parse_yaml
-from touchstone.metadata.prose import find_citation_year, plain_text
+from touchstone.metadata.prose import MARKDOWN_ADDRESS, find_citation_year, plain_text
 from touchstone.metadata.readers.builder import (
     LOADER_NAMES,
     MIN_INSTANCES,
@@ -54,8 +54,6 @@ HELD_OUT_WORDS: Final = frozenset(
 )  # fmt: skip
 # The Arrow types of dates and times, without their parameters: `timestamp[s]`, `time64[us]`.
 TEMPORAL_TYPES: Final = ("timestamp", "date32", "date64", "time32", "time64")
-# An address in plain text, in parentheses or in angle brackets: "- **Homepage:** [Signs](https://signs.example/home)".
-_ADDRESS: Final = re.compile(r"https?://[^\s)\]>]+")
 
 
 def detect(source: SourceDocument) -> bool:
@@ -123,8 +121,8 @@ def add_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[st
     title = TITLE_PREFIX.sub("", source.markdown.title or "")
     # The template has the title "Dataset Card for [Dataset Name]". Some cards begin with another of its headings.
     is_template_title = title.startswith("[") or title in HOME_LINKS
-    own_title = None if is_template_title else title
-    builder.set_name(head.get("pretty_name"), own_title, source.folder)
+    stated_title = None if is_template_title else title
+    builder.set_name(head.get("pretty_name"), stated_title, source.folder)
 
     if not builder.key:
         key = head.get("paperswithcode_id") or builder.record.get("dataset_name") or stated_key(head)
@@ -158,8 +156,9 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, hea
     if details:
         # "other" only announces the details.
         builder.set_licence([*(name for name in licence_names if name != "other"), *details])
+        named_licence = combine_licences(licence_names)
     else:
-        builder.set_licence(licence_names)
+        named_licence = builder.set_licence(licence_names)
 
     consent_claim = claim_about_consent(head)
     if consent_claim is not None:
@@ -171,17 +170,11 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, hea
         builder.add_claim(Claim("is_public", False, restriction, note="a condition for access is stated"))
     elif MANUAL_DOWNLOAD.search(source.text):
         builder.reject("is_public", "access_unclear", reason="the files have to be downloaded by hand")
-    elif is_open_licence(licence_names):
+    elif named_licence is not None and named_licence.is_open:
         note = "an open licence, and no condition for access"
         builder.add_claim(Claim("is_public", True, licence_names[0], place="/license", field="license", note=note))
     else:
         add_download_address(builder, source, head)
-
-
-def is_open_licence(names: list[str]) -> bool:
-    """Return whether anyone may obtain data under all of these licences."""
-    licence = combine_licences(names)
-    return licence is not None and licence.is_open
 
 
 def add_download_address(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
@@ -398,7 +391,7 @@ def add_documentation(builder: DocumentBuilder, source: SourceDocument) -> None:
     description = section_text(source, "Dataset Description") or ""
     for line in description.splitlines():
         label = plain_text(line).split(":")[0].strip()
-        address = _ADDRESS.search(line)
+        address = MARKDOWN_ADDRESS.search(line)
         if label in HOME_LINKS and address is not None:
             quote = address.group(0)
             place = "Dataset Description"

@@ -12,7 +12,7 @@ from typing import Any, Final
 from touchstone.metadata.documents import RejectedPart
 
 # The prefix that normalized names of each vocabulary get. It is empty for the common vocabularies, whose names do not
-# conflict. A longer address precedes its own beginning.
+# conflict. An address precedes any shorter address that it begins with.
 _VOCABULARIES: Final = {
     "http://schema.org/": "",
     "https://schema.org/": "",

@@ -160,7 +160,7 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
 
     A condition for access that the description states takes precedence over the visibility of the record at OpenML.
     """
-    # OpenML fills in `Public` if nobody has named a licence. It is none, and so it is left out.
+    # OpenML fills in `Public` if nobody has named a licence. It is not a licence, so it is left out.
     licence = members.get("licence")
     is_filled_in = isinstance(licence, str) and licence.strip().lower() == "public"
     if not is_filled_in:

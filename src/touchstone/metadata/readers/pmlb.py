@@ -12,6 +12,7 @@ from touchstone.core.vocabulary import fold_domains, fold_tasks
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.placeholders import is_placeholder
+from touchstone.metadata.prose import on_one_line
 from touchstone.metadata.readers.builder import (
     DocumentBuilder,
     list_of_strings,
@@ -154,7 +155,7 @@ def add_year(builder: DocumentBuilder, publication: str) -> None:
 
     Many tables cite the UCI repository as a whole, whose year says nothing about the table.
     """
-    is_about_repository = "UCI Machine Learning Repository" in " ".join(publication.split())
+    is_about_repository = "UCI Machine Learning Repository" in on_one_line(publication)
     match = _YEAR.search(publication)
     if match is None or is_about_repository or "year" in builder.record:
         return

@@ -4,7 +4,7 @@ Croissant extends this vocabulary, so its reader shares most functions of this m
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -102,9 +102,11 @@ def identifies_dataset(text: str) -> bool:
     return not is_placeholder(text) and _HOME_PAGE.fullmatch(text) is None
 
 
-def represented_names(resolver: NameResolver, node: Mapping[str, Any]) -> list[str]:
-    """Return the names of members that the record contains unchanged and an export writes under the same names."""
-    return [name for name in REPRESENTED_FIELDS if isinstance(node.get(name), str) and resolver.normalize(name) == name]
+def represented_names(
+    resolver: NameResolver, node: Mapping[str, Any], names: Iterable[str] = REPRESENTED_FIELDS
+) -> list[str]:
+    """Return those names whose values the record contains unchanged and an export writes under the same names."""
+    return [name for name in names if isinstance(node.get(name), str) and resolver.normalize(name) == name]
 
 
 def add_common_values(builder: DocumentBuilder, resolver: NameResolver, node: Mapping[str, Any], location: str) -> None:

@@ -12,7 +12,7 @@ from touchstone.core.vocabulary import fold_domains, fold_tasks
 from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.prose import find_citation_year
+from touchstone.metadata.prose import MARKDOWN_ADDRESS, find_citation_year
 from touchstone.metadata.readers.builder import LOADER_NAMES, DocumentBuilder
 from touchstone.metadata.readers.source_document import SourceDocument
 
@@ -30,7 +30,6 @@ _TAG: Final = re.compile(
     re.VERBOSE,
 )
 MAX_TAG_LINE: Final = 500
-_ADDRESS: Final = re.compile(r"https?://[^\s)>\]]+")
 
 
 def detect(source: SourceDocument) -> bool:
@@ -106,7 +105,7 @@ def add_access_and_documentation(builder: DocumentBuilder, readme: str) -> None:
     restriction = find_access_restriction(readme, builder.names)
     if restriction is not None:
         builder.add_claim(Claim("is_public", False, restriction, "README.md"))
-    address = _ADDRESS.search(readme)
+    address = MARKDOWN_ADDRESS.search(readme)
     if address is not None:
         quote = address.group(0).rstrip(".,;")
         builder.add_claim(Claim("external_documentation_available", True, quote, "README.md"))

@@ -28,6 +28,7 @@ from touchstone.metadata.exported_dataset import (
     ExportedClaim,
 )
 from touchstone.metadata.parsing import DocumentError, parse_json
+from touchstone.metadata.prose import on_one_line
 from touchstone.metadata.readers import hf_card
 from touchstone.metadata.readers.builder import MAX_TERM_LENGTH, MAX_TERMS, is_possible
 from touchstone.metadata.readers.data_package import imported_sections
@@ -80,9 +81,9 @@ def _sections_of_source(
     Claims that the extractor proposes from these passages would look as if the original source contained them.
     """
     # Longer quotes come first, because a quote can contain another one.
-    quotes = sorted((_on_one_line(claim.quote) for claim in claims if claim.quote), key=len, reverse=True)
-    has_own_card = original is not None and hf_card.BODY in original.unmapped
-    has_evidence_heading = document.standard == hf_card.STANDARD and not has_own_card
+    quotes = sorted((on_one_line(claim.quote) for claim in claims if claim.quote), key=len, reverse=True)
+    has_imported_card = original is not None and hf_card.BODY in original.unmapped
+    has_evidence_heading = document.standard == hf_card.STANDARD and not has_imported_card
 
     sections: list[Section] = []
     for section in document.sections:
@@ -94,15 +95,10 @@ def _sections_of_source(
 
 def _consists_of(text: str, quotes: Sequence[str]) -> bool:
     """Return whether a passage has no letters or digits outside the given quotes."""
-    remaining_text = _on_one_line(text)
+    remaining_text = on_one_line(text)
     for quote in quotes:
         remaining_text = remaining_text.replace(quote, "")
     return not any(character.isalnum() for character in remaining_text)
-
-
-def _on_one_line(text: str) -> str:
-    """Return a string with single spaces between its words, as an export writes quotes."""
-    return " ".join(text.split())
 
 
 def _split_documents(

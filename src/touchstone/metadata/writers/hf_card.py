@@ -9,6 +9,7 @@ import yaml
 from touchstone.core.attributes import BY_NAME
 from touchstone.metadata.documents import ImportedDocument
 from touchstone.metadata.exported_dataset import ExportedClaim, ExportedDataset
+from touchstone.metadata.prose import on_one_line
 from touchstone.metadata.readers import hf_card
 from touchstone.metadata.writers.merging import FieldMapping, merge_fields
 
@@ -84,7 +85,7 @@ def _imported_body(original: ImportedDocument | None) -> str | None:
 
 def _body_lines(dataset: ExportedDataset) -> Iterator[str]:
     """Yield the Markdown lines of a card for a record that was not imported from a card."""
-    yield f"# Dataset Card for {escape_markdown(' '.join(dataset.name.split()))}"
+    yield f"# Dataset Card for {escape_markdown(on_one_line(dataset.name))}"
     yield ""
     yield "## Dataset Description"
     yield ""
@@ -100,7 +101,7 @@ def _body_lines(dataset: ExportedDataset) -> Iterator[str]:
         yield "### Data Fields"
         yield ""
         for name, column_type in dataset.columns():
-            yield f"- {escape_markdown(' '.join(name.split()))}: {column_type}"
+            yield f"- {escape_markdown(on_one_line(name))}: {column_type}"
         yield ""
     claims = [claim for claim in dataset.claims if claim.quote]
     if claims:
@@ -114,7 +115,7 @@ def _claim_line(claim: ExportedClaim) -> str:
     """Format a claim as one line with its value, its level of evidence and its quote."""
     label = BY_NAME[claim.attribute].label_en if claim.attribute in BY_NAME else claim.attribute
     value = "not applicable" if claim.not_applicable else str(claim.value).lower()
-    quote = escape_markdown(" ".join(claim.quote.split()))
+    quote = escape_markdown(on_one_line(claim.quote))
     return f"**{escape_markdown(label)}**: {value} ({claim.level.value}): “{quote}”"
 
 
@@ -137,7 +138,7 @@ def _escape_block(match: re.Match[str]) -> str:
 def escape_address(address: str) -> str:
     """Format a web address as a link, and escape any other string."""
     is_link = re.fullmatch(r"https?://[^\s<>()\[\]\\]+", address) is not None
-    return f"<{address}>" if is_link else escape_markdown(" ".join(address.split()))
+    return f"<{address}>" if is_link else escape_markdown(on_one_line(address))
 
 
 class _CardDumper(yaml.SafeDumper):

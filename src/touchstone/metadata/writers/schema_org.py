@@ -21,7 +21,10 @@ CONTEXT: Final = "https://schema.org/"
 
 
 def licence_value(dataset: ExportedDataset) -> str | list[str] | None:
-    """Return the address of an SPDX licence, the addresses of several ones, the wording of another licence, or None."""
+    """Return the address of each SPDX licence, or the wording of another licence, or None.
+
+    A single address is not in a list.
+    """
     expression = dataset.text("metadata.licence")
     if expression is None:
         return None
