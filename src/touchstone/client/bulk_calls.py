@@ -79,7 +79,7 @@ def bulk_import_calls(source: BulkSource, lines_per_request: int = LINES_PER_REQ
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: the file is not a text.
+        ValueError: the file is not a text file.
         TypeError: the source is a single record, or a path as a string.
     """
     preceding_lines = 0
@@ -116,7 +116,7 @@ def _json_lines(source: BulkSource) -> Iterator[bytes]:
     The service counts lines, so each record becomes exactly one. Between the tokens of JSON, a line break is a space.
 
     Raises:
-        ValueError: the source is a file, but not a text.
+        ValueError: the source is a file, but not a text file.
         TypeError: the source is a single record, or a path as a string, and not an iterable of records.
     """
     if isinstance(source, str | bytes | Mapping | Dataset):
@@ -133,7 +133,7 @@ def _read_lines(path: Path) -> Iterator[bytes]:
     Some programs write a byte order mark at the beginning of a text file. It is removed, because it is not JSON.
 
     Raises:
-        ValueError: the file is not a text, but a Parquet file or compressed in another way.
+        ValueError: the file is not a text file, but a Parquet file or compressed in another way.
     """
     open_file = gzip.open if path.suffix == GZIP_SUFFIX else open
     with open_file(path, "rb") as file:

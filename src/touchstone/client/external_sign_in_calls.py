@@ -44,7 +44,12 @@ def begin(provider: str, next_page: str) -> Call[BegunSignIn]:
     """Begin to sign in with an identity provider, in order to continue with a page afterwards."""
     path = build_path("auth", "oidc", provider, "login")
     return Call(
-        "GET", path, _read_begun_sign_in, query={"next": next_page}, public=True, other_statuses=frozenset({303})
+        "GET",
+        path,
+        _read_begun_sign_in,
+        query={"next": next_page},
+        public=True,
+        other_statuses=frozenset({httpx2.codes.SEE_OTHER}),
     )
 
 
@@ -72,7 +77,7 @@ def complete(
         query=answer,
         headers=headers,
         public=True,
-        other_statuses=frozenset({409}),
+        other_statuses=frozenset({httpx2.codes.CONFLICT}),
     )
 
 

@@ -57,5 +57,5 @@ class IdentityProviderUnavailable(Unavailable):
     code = "identity_provider_unavailable"
 
     def __init__(self, *, provider: str) -> None:
-        # Our own client sends a request again if it does not have to wait so long, but a sign-in cannot be repeated.
+        # A sign-in cannot be repeated, so the delay is longer than our own client would wait to send a request again.
         super().__init__(retry_after=10, provider=provider)

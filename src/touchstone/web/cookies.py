@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
+from touchstone.client.external_sign_in_calls import STATE_COOKIE
 from touchstone.core.identity import Headers
 from touchstone.http.cookie_attributes import cookie_attributes
 from touchstone.web.addresses import HOME
@@ -19,7 +20,7 @@ from touchstone.web.addresses import HOME
 SESSION_ACCESS: Final = "touchstone_access"
 SESSION_REFRESH: Final = "touchstone_refresh"
 DEVICE: Final = "touchstone_device"
-EXTERNAL_SIGN_IN: Final = "touchstone_oidc"
+EXTERNAL_SIGN_IN: Final = STATE_COOKIE
 LANGUAGE: Final = "touchstone_language"
 THEME: Final = "touchstone_theme"
 LAST_RANKING: Final = "touchstone_ranking"

@@ -18,7 +18,7 @@ from touchstone.services.gateway import (
 from touchstone.services.gateway.context import Context, GatewayContext
 from touchstone.services.gateway.login_body import LOGIN_REQUEST_BODY, LoginBody
 from touchstone.services.gateway.oidc import account_links
-from touchstone.services.gateway.public_routes import API
+from touchstone.services.gateway.public_routes import API, LOGIN_PATH
 from touchstone.services.gateway.random_tokens import digest_token
 from touchstone.services.gateway.schemas import Grant, PasswordReset, RefreshToken, Registration, UserView
 from touchstone.services.gateway.user_store import UserRecord
@@ -134,4 +134,4 @@ async def _link_identity(request: Request, response: Response, ctx: GatewayConte
         return
 
     await account_links.link_account(ctx.database, user, ctx.state.identity_providers.link_tokens.verify(cookie))
-    response.delete_cookie(account_links.COOKIE_NAME, path=account_links.COOKIE_PATH)
+    response.delete_cookie(account_links.COOKIE_NAME, path=LOGIN_PATH)

@@ -90,7 +90,9 @@ class LoginThrottle:
 
     @asynccontextmanager
     async def limit_provider_attempts(self, client_address: str) -> AsyncIterator[None]:
-        """Limit sign-ins that an identity provider refuses. The body of the `async with` statement must be one of them.
+        """Limit sign-ins that fail because an identity provider's answer is not valid.
+
+        The body of the `async with` statement must verify one answer.
 
         Each one sends requests to the provider, which could refuse to respond to this service after too many.
 

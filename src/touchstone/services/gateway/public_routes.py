@@ -6,6 +6,8 @@ from itertools import chain
 from typing import Final
 
 API: Final = "/api/v1"
+# The cookies that take part in a sign-in with a password are only sent to this route.
+LOGIN_PATH: Final = f"{API}/auth/login"
 BACKENDS: Final = ("selection", "training", "explanation")
 
 

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from touchstone.http.cookie_attributes import cookie_attributes
 from touchstone.services.gateway import device_cookies
 from touchstone.services.gateway.context import GatewayState
-from touchstone.services.gateway.public_routes import API
+from touchstone.services.gateway.public_routes import LOGIN_PATH
 from touchstone.services.gateway.schemas import Grant
 from touchstone.services.gateway.sessions import SessionCredentials
 from touchstone.services.gateway.user_store import UserRecord
@@ -25,5 +25,5 @@ def renew_device_cookie(response: Response, request: Request, state: GatewayStat
     """Renew the device cookie, which the browser then sends with later requests to sign in."""
     previous_cookie = request.cookies.get(device_cookies.COOKIE_NAME)
     new_cookie = state.device_cookies.issue_cookie(previous_cookie, user)
-    attributes = cookie_attributes(request, path=f"{API}/auth/login", seconds=device_cookies.LIFETIME_SECONDS)
+    attributes = cookie_attributes(request, path=LOGIN_PATH, seconds=device_cookies.LIFETIME_SECONDS)
     response.set_cookie(device_cookies.COOKIE_NAME, new_cookie, **attributes)

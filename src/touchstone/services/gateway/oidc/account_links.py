@@ -16,12 +16,10 @@ from touchstone.database.engine import Database
 from touchstone.services.gateway import accounts, user_store
 from touchstone.services.gateway.oidc.external_identity import ExternalIdentity
 from touchstone.services.gateway.oidc.signed_tokens import SignedTokens
-from touchstone.services.gateway.public_routes import API
 from touchstone.services.gateway.user_store import OAuthAccountRecord, UserRecord
 
 # The cookie with the identity that the next sign-in with the password links to the account.
 COOKIE_NAME: Final = "touchstone_link"
-COOKIE_PATH: Final = f"{API}/auth/login"
 LIFETIME_SECONDS: Final = 600
 
 

@@ -1,6 +1,5 @@
 """Finding out who has signed in at an identity provider, from its response in the user's browser."""
 
-import hmac
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -32,7 +31,7 @@ class ProviderAnswer(BaseModel):
     iss: _Parameter | None = Field(None, description="Issuer (RFC 9207).")
 
 
-async def use_state(
+async def require_unused_state(
     database: Database, state: SignInState | None, provider: str, answer: ProviderAnswer
 ) -> SignInState:
     """Return the state of a sign-in that comes back from its provider for the first time.
@@ -80,8 +79,7 @@ async def _check_issuer(client: ProviderClient, answer: ProviderAnswer) -> None:
     if answer.iss is None and not metadata.authorization_response_iss_parameter_supported:
         return
 
-    issuer = answer.iss or ""
-    if not hmac.compare_digest(issuer.encode(errors="replace"), client.provider.issuer.encode()):
+    if answer.iss != client.provider.issuer:
         raise InvalidIdentity
 
 

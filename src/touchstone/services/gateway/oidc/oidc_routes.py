@@ -20,7 +20,7 @@ from touchstone.services.gateway.oidc import account_links, identification, sign
 from touchstone.services.gateway.oidc.external_identity import ExternalIdentity
 from touchstone.services.gateway.oidc.identification import ProviderAnswer
 from touchstone.services.gateway.oidc.sign_in_states import SignInState
-from touchstone.services.gateway.public_routes import API
+from touchstone.services.gateway.public_routes import API, LOGIN_PATH
 from touchstone.services.gateway.schemas import Grant
 from touchstone.services.gateway.user_store import UserRecord
 
@@ -94,14 +94,15 @@ async def complete_sign_in(
         return _redirect_to_page(provider, request, state)
 
     async with ctx.state.throttle.limit_provider_attempts(ctx.address):
-        state = await identification.use_state(ctx.database, state, provider, answer)
+        state = await identification.require_unused_state(ctx.database, state, provider, answer)
         identity = await identification.identify(client, state, answer, providers.redirect_uri(provider))
 
     user = await account_links.find_user(ctx.database, identity)
     if user is None:
         other_user = await accounts.find_user_record(ctx.database, identity.email)
         if other_user is not None:
-            return _ask_for_password(request, ctx, other_user, identity)
+            refusal = AccountNotLinked(provider=client.provider.label)
+            return _ask_for_password(request, ctx, refusal, other_user, identity)
         user = await _create_user(ctx, identity)
 
     session = await sign_in.start_session(ctx.database, user, ctx.device, lifetime=ctx.state.session_lifetime)
@@ -156,12 +157,12 @@ async def _create_user(ctx: GatewayContext, identity: ExternalIdentity) -> UserR
     return await account_links.create_user(ctx.database, identity)
 
 
-def _ask_for_password(request: Request, ctx: GatewayContext, user: UserRecord, identity: ExternalIdentity) -> Response:
+def _ask_for_password(
+    request: Request, ctx: GatewayContext, refusal: AccountNotLinked, user: UserRecord, identity: ExternalIdentity
+) -> Response:
     """Refuse to sign in to an account that is not linked, and remember the identity for a sign-in with its password."""
-    provider = ctx.state.identity_providers.find(identity.provider).provider
-    response = error_response(AccountNotLinked(provider=provider.label), request.scope)
-
-    attributes = cookie_attributes(request, path=account_links.COOKIE_PATH, seconds=account_links.LIFETIME_SECONDS)
+    response = error_response(refusal, request.scope)
+    attributes = cookie_attributes(request, path=LOGIN_PATH, seconds=account_links.LIFETIME_SECONDS)
     cookie = account_links.sign_link(ctx.state.identity_providers.link_tokens, user, identity)
     response.set_cookie(account_links.COOKIE_NAME, cookie, **attributes)
     response.headers["Cache-Control"] = "no-store"

@@ -140,8 +140,7 @@ class ProviderClient:
         """
         metadata = await self.read_metadata()
         async with self._lock:
-            is_cached = self._keys is not None and time.monotonic() < self._keys_until
-            if self._keys is not None and is_cached and not must_be_new:
+            if self._keys is not None and time.monotonic() < self._keys_until and not must_be_new:
                 return self._keys
 
             response = await self._requests.get(metadata.jwks_uri)

@@ -17,12 +17,12 @@ async def use_state(transaction: Writer, state: SignInState) -> None:
     Raises:
         InvalidSignInState: the state is in the list already, in which case the transaction must end.
     """
-    expired = sa.delete(used_sign_in_states).where(used_sign_in_states.c.expires_at < datetime.now(UTC))
-    await transaction.execute(expired)
+    deletion = sa.delete(used_sign_in_states).where(used_sign_in_states.c.expires_at < datetime.now(UTC))
+    await transaction.execute(deletion)
 
     expires_at = datetime.fromtimestamp(state.expires_at, UTC)
-    row = sa.insert(used_sign_in_states).values(digest=state.digest, expires_at=expires_at)
+    insertion = sa.insert(used_sign_in_states).values(digest=state.digest, expires_at=expires_at)
     try:
-        await transaction.execute(row)
+        await transaction.execute(insertion)
     except IntegrityError as error:
         raise InvalidSignInState from error

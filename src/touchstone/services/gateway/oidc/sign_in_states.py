@@ -7,7 +7,6 @@ browser in which it began.
 import base64
 import hashlib
 import hmac
-import secrets
 import time
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self
@@ -15,13 +14,10 @@ from urllib.parse import urlencode
 
 from touchstone.core.identity_provider import IdentityProvider
 from touchstone.services.gateway.oidc.provider_client import ProviderMetadata
+from touchstone.services.gateway.random_tokens import digest_token, generate_token
 
 COOKIE_NAME: Final = "touchstone_oidc"
 LIFETIME_SECONDS: Final = 600
-
-
-def _random_value() -> str:
-    return secrets.token_urlsafe(32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +35,15 @@ class SignInState:
 
     provider: str
     next_page: str | None
-    state: str = field(default_factory=_random_value)
-    nonce: str = field(default_factory=_random_value)
-    code_verifier: str = field(default_factory=_random_value)
+    state: str = field(default_factory=generate_token)
+    nonce: str = field(default_factory=generate_token)
+    code_verifier: str = field(default_factory=generate_token)
     expires_at: int = field(default_factory=lambda: int(time.time()) + LIFETIME_SECONDS)
 
     @property
     def digest(self) -> str:
         """The digest under which the state is stored when it has been used."""
-        return hashlib.sha256(self.state.encode()).hexdigest()
+        return digest_token(self.state)
 
     def belongs_to(self, provider: str, state: str) -> bool:
         """Return whether a response of a provider, with this state, is the one to this sign-in."""
