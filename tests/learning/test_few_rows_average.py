@@ -6,7 +6,7 @@ import pytest
 from touchstone.learning.algorithms import Trial
 from touchstone.learning.ensembles import choose_ensemble
 from touchstone.learning.evaluation import Predictions
-from touchstone.learning.few_rows_average import VERY_FEW_ROWS, average_on_few_rows, has_few_rows
+from touchstone.learning.few_rows_average import VERY_FEW_ROWS, average_on_few_rows, is_regression_on_few_rows
 from touchstone.learning.successive_halving import FEW_ROWS, FoldScore, ScoredTrial
 from touchstone.learning.target import Floats
 
@@ -89,4 +89,4 @@ def test_rows_count_by_their_weights() -> None:
 )
 def test_few_rows_matter_to_squared_errors(metric: str, rows: int, expected: bool) -> None:
     """Other metrics, and more rows, are treated as before."""
-    assert has_few_rows(metric, noisy_trials(1, rows)) is expected
+    assert is_regression_on_few_rows(metric, noisy_trials(1, rows)) is expected

@@ -11,7 +11,7 @@ import typer
 
 from touchstone.cli.bulk_records import BulkFile, open_bulk_file
 from touchstone.cli.command_context import CommandContext, progress_bar
-from touchstone.cli.command_runner import ExitStatus, error_message, exit_status_of, exit_with_error
+from touchstone.cli.command_runner import ExitStatus, as_sentence, error_message, exit_status_of, exit_with_error
 from touchstone.client import BulkBatch, RecordError, RefusedLine, TouchstoneError
 
 # The report lists only the first refused lines, because all lines of a large file may be refused.
@@ -125,9 +125,8 @@ def _stop(summary: BulkSummary, context: CommandContext, reason: str, exit_statu
 
     _show_summary(summary, context)
     line = summary.next_line
-    sentence = reason if reason.endswith((".", "!", "?")) else f"{reason}."
     advice = f"All lines before line {line} have been imported; to continue, add --from-line {line}."
-    exit_with_error(f"{sentence} {advice}", exit_status)
+    exit_with_error(f"{as_sentence(reason)} {advice}", exit_status)
 
 
 def _show_summary(summary: BulkSummary, context: CommandContext) -> None:

@@ -136,12 +136,13 @@ def error_message(error: TouchstoneError) -> str:
         if reason not in error.detail and reason not in reasons:
             reasons.append(reason)
 
-    message = ": ".join(reasons)
-    if not message.endswith((".", "!", "?")):
-        message += "."
-
     hint = _HINTS.get(error.code, "")
-    return message + hint
+    return as_sentence(": ".join(reasons)) + hint
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with a full stop, unless it ends with a punctuation mark."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 SERVER_ERRORS: Final[ErrorReports] = {

@@ -22,7 +22,7 @@ LIMIT_QUANTILE: Final = 0.95  # the quantile of the squared errors above which t
 VERY_FEW_ROWS: Final = 150  # On more rows, equal weights hurt as often as they help.
 
 
-def has_few_rows(metric: str, trials: Sequence[ScoredTrial]) -> bool:
+def is_regression_on_few_rows(metric: str, trials: Sequence[ScoredTrial]) -> bool:
     """Return whether the trials are regressions compared by squared errors on few rows."""
     return metric in SQUARED_ERROR_METRICS and len(trials[0].rows) <= FEW_ROWS
 

@@ -12,7 +12,7 @@ from touchstone.learning.decisions.learned_decisions import learn_decisions
 from touchstone.learning.ensembles import ChosenModel, choose_best_trial, choose_ensemble, fit_ensemble
 from touchstone.learning.experiment import Experiment, FoldResult, SearchResult
 from touchstone.learning.fairness.reweighing import training_data
-from touchstone.learning.few_rows_average import average_on_few_rows, has_few_rows
+from touchstone.learning.few_rows_average import average_on_few_rows, is_regression_on_few_rows
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import FittingPool
 from touchstone.learning.linear_preference import prefer_linear_model
@@ -157,7 +157,7 @@ def _choose_model(experiment: Experiment, comparison: ComparisonResult, *, train
     metric = experiment.data.metric
     if not experiment.combines_models:
         best = choose_best_trial(metric, comparison.finalists)
-    elif has_few_rows(metric, comparison.finalists):
+    elif is_regression_on_few_rows(metric, comparison.finalists):
         best = average_on_few_rows(comparison.finalists)
     else:
         best = choose_ensemble(metric, comparison.finalists)

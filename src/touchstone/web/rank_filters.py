@@ -69,17 +69,15 @@ _ALIASES: Final[Mapping[str, str]] = {
     "split": "is_split",
     "is_anonymized": "anonymization_applied",
 }
+# The bounds of attributes that are whole numbers, where a comma before three digits cannot be a decimal comma.
+_WHOLE_NUMBER_BOUNDS: Final = frozenset(
+    f"{attribute.name}_{end}" for attribute in ATTRIBUTES if attribute.kind is Kind.INTEGER for end in ("min", "max")
+)
 
 
 def canonical_filter_name(name: str) -> str:
     """Replace an alternative name of a filter by the name that the form uses."""
     return _ALIASES.get(name, name)
-
-
-# The bounds of attributes that are whole numbers, where a comma before three digits cannot be a decimal comma.
-_WHOLE_NUMBER_BOUNDS: Final = frozenset(
-    f"{attribute.name}_{end}" for attribute in ATTRIBUTES if attribute.kind is Kind.INTEGER for end in ("min", "max")
-)
 
 
 class InvalidFilterValue(Exception):

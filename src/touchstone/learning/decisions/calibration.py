@@ -166,24 +166,23 @@ def _fit_calibrator(method: Calibration, validation: Predictions, weights: Float
     classifier.set_params(cv=None)  # Do not store the positions of all rows with the model.
 
     decreasing_curves = _decreasing_curves(classifier)
-    if all(decreasing_curves.values()):
+    if all(decreasing_curves):
         return NO_CALIBRATOR
-    for code, is_decreasing in decreasing_curves.items():
+    for code, is_decreasing in enumerate(decreasing_curves):
         if is_decreasing:
             _flatten_curve(classifier, code, validation, weights)
     return Calibrator(method, classifier)
 
 
-def _decreasing_curves(classifier: CalibratedClassifierCV) -> dict[int, bool]:
-    """Return for the code of each class that has a curve whether the curve decreases.
+def _decreasing_curves(classifier: CalibratedClassifierCV) -> list[bool]:
+    """Return for each curve whether it decreases.
 
     Isotonic curves never decrease. A logistic one does if, on few rows, the probability of a class happens to be higher
-    where the class is less frequent. Of two classes, only the positive one has a curve.
+    where the class is less frequent. Of two classes, only the positive one has a curve, so a curve is only flattened
+    beside others, where its position is the code of its class.
     """
     (calibrated_classifier,) = classifier.calibrated_classifiers_
-    curves = calibrated_classifier.calibrators
-    first_code = 1 if len(curves) == 1 else 0
-    return {code: getattr(curve, "a_", 0.0) > 0 for code, curve in enumerate(curves, start=first_code)}
+    return [getattr(curve, "a_", 0.0) > 0 for curve in calibrated_classifier.calibrators]
 
 
 def _flatten_curve(

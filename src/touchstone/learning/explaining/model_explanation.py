@@ -210,7 +210,6 @@ def _sample_contributions(context: ExplanationContext, report: Report) -> Contri
 
     # The model predicts each sampled row once for each background row. Summaries over many rows need fewer of them.
     explained_model = replace(context.explained, background=context.explained.background[:SAMPLE_BACKGROUND])
-    contributions = []
     progress = StepwiseProgress(
         report,
         Phase.EXPLAINING,
@@ -220,6 +219,7 @@ def _sample_contributions(context: ExplanationContext, report: Report) -> Contri
         total_steps=len(frame),
     )
 
+    contributions = []
     for step, encoded_row in enumerate(explained_model.encode(frame), start=1):
         attribution = explain_row(explained_model, encoded_row, rng, SAMPLE_EVALUATIONS)
         contributions.append(attribution.contributions)

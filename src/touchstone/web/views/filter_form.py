@@ -16,7 +16,7 @@ from touchstone.web.rank_filters import (
     METADATA_FIELDS,
     SEARCH,
     FilterInput,
-    is_valid_filter,
+    InvalidFilterValue,
     parse_bound,
 )
 from touchstone.web.rank_state import RankState
@@ -420,10 +420,11 @@ def _format_bound(name: str, value: str, localizer: Localizer) -> str:
 
     An invalid bound is returned unchanged. A year has no separator between thousands.
     """
-    if not is_valid_filter(name, (value,)):
+    try:
+        bound = parse_bound(name, value)
+    except InvalidFilterValue:
         return value
 
-    bound = parse_bound(name, value)
     if _without_bound(name) == "year":
         return str(bound)
     if _without_bound(name) in COMPOSITES:
