@@ -450,3 +450,15 @@ async def test_an_administrator_may_change_anybodys_record(selection: Selection,
         private_record = (await bob.post("/datasets/", json={**FOUR, "visibility": "private"})).json()
         assert (await admin.get(f"/datasets/{private_record['id']}")).status_code == 404
         assert (await admin.delete(f"/datasets/{private_record['id']}")).status_code == 404
+
+
+async def test_abandoned_uploads_are_deleted_at_the_start(settings: Settings, database: Database) -> None:
+    """What a killed process has received of an upload does not stay; a recent part may still be growing."""
+    settings.uploads_dir.mkdir(parents=True)
+    names = (".abandoned.part", ".growing.part", "complete.csv")
+    for name in names:
+        (settings.uploads_dir / name).write_bytes(TABLE)
+        if name != ".growing.part":
+            os.utime(settings.uploads_dir / name, (0, 0))
+    await (await Selection.open(settings, database, None)).close()
+    assert {path.name for path in settings.uploads_dir.iterdir()} == {".growing.part", "complete.csv"}

@@ -1,9 +1,11 @@
 """Uploads of tables, which are stored durably and count towards their owner's quota."""
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import re
+import time
 import unicodedata
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
@@ -40,6 +42,9 @@ _FORM_FIELD: Final = "file"
 # How Starlette's message about too many files begins; its exceptions have no codes.
 _TOO_MANY_FILES: Final = "Too many files"
 _BUFFER_BYTES: Final = 1024 * 1024
+_INCOMPLETE_SUFFIX: Final = ".part"
+# Much longer than any pause between two writes of an upload, which has to keep a minimum rate.
+_ABANDONED_SECONDS: Final = 24 * 3600
 _UNSAFE_CHARACTERS: Final = re.compile(r"[^\w.-]+")
 # With the id in front of it, the name is still short enough for every file system.
 _MAX_NAME_BYTES: Final = 150
@@ -95,7 +100,7 @@ class Uploads:
         self._database.prepare_for_file(expected_bytes)
 
         file_id = uuid4()
-        temporary_path = self._folder / f".{uuid4().hex}.part"
+        temporary_path = self._folder / f".{uuid4().hex}{_INCOMPLETE_SUFFIX}"
         try:
             with translate_failures():
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -116,6 +121,10 @@ class Uploads:
         )
         await self._insert_or_unlink(record, path)
         return record
+
+    async def delete_abandoned(self) -> None:
+        """Delete incomplete uploads that remain from a process which was killed while it received them."""
+        await asyncio.to_thread(_delete_abandoned, self._folder)
 
     async def list_files(self, owner: UUID) -> list[FileRecord]:
         """Return an owner's uploads, newest first."""
@@ -198,6 +207,19 @@ def parse_file_type(name: str) -> str:
         raise InvalidValue(FieldError(("query", "name"), "file_type", {"endings": known_extensions}))
 
     return extension
+
+
+def _delete_abandoned(folder: Path) -> None:
+    """Delete incomplete uploads in a folder to which nothing has been written for long.
+
+    Others may still be received by another process with the same folder.
+    """
+    latest_write = time.time() - _ABANDONED_SECONDS
+    for path in folder.glob(f".*{_INCOMPLETE_SUFFIX}"):
+        # Another process may delete the same file.
+        with contextlib.suppress(FileNotFoundError):
+            if path.stat().st_mtime < latest_write:
+                path.unlink()
 
 
 async def _receive_file(request: Request, path: Path, limit: SizeLimit) -> ReceivedFile:
