@@ -230,3 +230,23 @@ async def test_the_page_about_a_failure_shows_the_request_id(tmp_path: Path) -> 
     await pages.close()
     assert answer.status_code == 500
     assert re.search(r"Request id:\s*<code>my-request-1</code>", answer.text)
+
+
+@pytest.mark.parametrize("value", ["caf\N{LATIN SMALL LETTER E WITH ACUTE}", "a\r\nb", "\N{PILE OF POO}"])
+def test_what_cannot_be_sent_in_a_header_is_a_bad_request(
+    client: httpx2.Client, api: httpx2.Client, value: str
+) -> None:
+    """A changed version or key in a form is refused, and nothing is saved or started."""
+    project = api.post("/api/v1/projects", json={"name": "unchanged"}).json()
+    page = f"/app/projects/{project['id']}"
+    body = {"name": "mine", "description": "", "file_path": "", "file_type": ""}
+    record = api.post("/api/v1/datasets/", json=body).json()
+    forms = (
+        (f"{page}/change", {"name": "x", "etag": value}),
+        (f"{page}/compare", {"target": "y", "key": value}),
+        (f"/app/datasets/{record['id']}/edit", {"name": "x", "etag": value}),
+    )
+    for address, form in forms:
+        assert client.post(address, data=form).status_code == 400, address
+    assert api.get(f"/api/v1/projects/{project['id']}").json() == project
+    assert api.get(f"/api/v1/datasets/{record['id']}").json() == record
