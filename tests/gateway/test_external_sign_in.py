@@ -13,6 +13,7 @@ from uuid import UUID
 import httpx2
 import pytest
 import sqlalchemy as sa
+from joserfc import jws
 from joserfc.jwk import RSAKey
 from structlog.testing import capture_logs
 
@@ -338,6 +339,9 @@ async def test_providers_are_not_mixed_up(
         (Misbehaviour(raw={"/jwks": (200, b'{"keys": [{"kty": "RSA"}, {"kty": "EC", "crv": "x"}]}')}),
          "identity_provider_unavailable"),
         (Misbehaviour(raw={"/jwks": (404, b"\xff")}), "identity_provider_unavailable"),
+        (Misbehaviour(raw={"/token": (200, b'{"more": ' + b"[" * 5000)}), "identity_provider_unavailable"),
+        (Misbehaviour(raw={"/userinfo": (200, b'{"more": ' + b"[" * 5000)}, claims={"email": None}),
+         "identity_provider_unavailable"),
     ],
 )  # fmt: skip
 async def test_an_unacceptable_answer_of_the_provider_signs_nobody_in(
@@ -351,6 +355,14 @@ async def test_an_unacceptable_answer_of_the_provider_signs_nobody_in(
     assert ("retry-after" in response.headers) == (status == 503)
     assert CLIENT_SECRET not in response.text
     assert await count_rows(harness.database, users) == 0
+
+
+async def test_a_token_with_too_many_levels_signs_nobody_in(browser: Browser) -> None:
+    """The signature is that of the provider, but the claims cannot be decoded."""
+    key = browser.provider.key
+    token = jws.serialize_compact({"alg": "RS256", "kid": str(key.kid)}, b"[" * 5000, key)
+    browser.provider.misbehaviour.raw["/token"] = (200, json.dumps({"id_token": token}).encode())
+    assert refusal(await browser.sign_in()) == (401, "invalid_identity")
 
 
 STATUSES = {

@@ -232,6 +232,18 @@ async def test_the_page_about_a_failure_shows_the_request_id(tmp_path: Path) -> 
     assert re.search(r"Request id:\s*<code>my-request-1</code>", answer.text)
 
 
+def test_json_with_too_many_levels_is_refused_like_any_other_text(client: httpx2.Client, email: str) -> None:
+    """Fields that hold JSON may be changed by hand; an unsent form that cannot be read is not restored."""
+    nested = "[" * 5000
+    answer = client.post("/app/jobs/train", data={"dataset_id": "1", "target": "x", "positive_class": nested})
+    assert answer.status_code == 422
+    answer = client.post("/app/jobs/explain", data={"dataset_id": "1", "other_options": '{"a": ' + nested})
+    assert answer.status_code == 422
+    form = {"email": email, "password": PASSWORD, "next": "/app/projects", "unsent": '{"a": ' + nested}
+    answer = client.post("/app/sign-in", data=form)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/app/projects")
+
+
 @pytest.mark.parametrize("value", ["caf\N{LATIN SMALL LETTER E WITH ACUTE}", "a\r\nb", "\N{PILE OF POO}"])
 def test_what_cannot_be_sent_in_a_header_is_a_bad_request(
     client: httpx2.Client, api: httpx2.Client, value: str
