@@ -38,7 +38,7 @@ def test_libraries_log_one_line_for_each_event(
     try:
         raise ValueError(HOSTILE_PATH)
     except ValueError:
-        library_log.exception("failed for %s", HOSTILE_PATH)
+        library_log.exception("failed for %s\n", HOSTILE_PATH)
     library_log.warning("slow")
     library_log.info("not shown")
     lines = capsys.readouterr().err.splitlines()

@@ -73,7 +73,7 @@ class _LibraryHandler(logging.Handler):
         library_log = structlog.get_logger()
         log_event = library_log.error if record.levelno >= logging.ERROR else library_log.warning
         try:
-            log_event(record.getMessage(), logger=record.name, exc_info=record.exc_info)
+            log_event(record.getMessage().rstrip(), logger=record.name, exc_info=record.exc_info)
         except Exception:  # noqa: BLE001 - a library must not fail because its message cannot be formatted
             self.handleError(record)
 
