@@ -102,7 +102,7 @@ class Selection:
     async def open(cls, settings: Settings, database: Database, tokens: InternalTokens | None) -> Self:
         """Load the catalog into memory, create the services, and start the background tasks.
 
-        Incomplete uploads that remain from a killed process are deleted.
+        Uploads that a killed process has not recorded are deleted.
 
         A large catalog may still be loading when this returns. Until it is complete, requests that need it are refused.
         With the setting `demo`, the demo records are inserted into a catalog that has never been written.
