@@ -232,6 +232,15 @@ async def test_the_page_about_a_failure_shows_the_request_id(tmp_path: Path) -> 
     assert re.search(r"Request id:\s*<code>my-request-1</code>", answer.text)
 
 
+def test_an_access_token_that_fits_into_no_header_is_renewed(client: httpx2.Client) -> None:
+    """Quoted cookies may contain any byte, as octal digits after a backslash."""
+    refresh_token = client.cookies["touchstone_refresh"]
+    cookies = f'touchstone_access="\\377"; touchstone_refresh={refresh_token}'
+    answer = client.get("/app/account", headers={"Cookie": cookies})
+    assert answer.status_code == 200
+    assert "touchstone_access" in answer.cookies
+
+
 def test_json_with_too_many_levels_is_refused_like_any_other_text(client: httpx2.Client, email: str) -> None:
     """Fields that hold JSON may be changed by hand; an unsent form that cannot be read is not restored."""
     nested = "[" * 5000
