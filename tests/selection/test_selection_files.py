@@ -499,3 +499,12 @@ async def test_an_upload_is_marked_until_it_is_recorded(
     assert list(settings.uploads_dir.iterdir()) == []
     assert (await upload(ada, TABLE)).status_code == 201
     assert len(list(settings.uploads_dir.iterdir())) == 1
+
+
+async def test_uploads_at_the_same_time_stay_within_the_quota(ada: httpx2.AsyncClient) -> None:
+    """Each of them would fit on its own, and the space of those that are refused is free again."""
+    table = b"a,b\n" + b"1,2\n" * 2240
+    answers = await asyncio.gather(*(upload(ada, table) for _ in range(6)))
+    assert sorted(answer.status_code for answer in answers) == [201] * 2 + [413] * 4
+    assert {answer.json()["code"] for answer in answers if answer.status_code == 413} == {"quota_exceeded"}
+    assert (await ada.get("/files")).json()["used_bytes"] == 2 * len(table)
