@@ -33,7 +33,7 @@ class Problem(BaseModel):
 
     detail: str = Field(description="One sentence, French by default, English with `Accept-Language: en`.")
     code: str = Field(description="Stable key of the refusal.")
-    errors: list[dict[str, Any]] = Field(default_factory=list, description="Where and why: `loc`, `msg`, `type`.")
+    errors: list[dict[str, Any]] = Field(description="Where and why: `loc`, `msg`, `type`.")
 
 
 _WWW_AUTHENTICATE: Final = {"WWW-Authenticate": {"description": "`Bearer`, if 401.", "schema": {"type": "string"}}}
