@@ -155,6 +155,10 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "Le formulaire a un champ inconnu ; sont admis : {known}. Encodez les valeurs : « & » devient « %26 »",
         "The form has an unknown field; accepted: {known}. Encode the values: “&” becomes “%26”",
     ),
+    "no_parameters": (
+        "aucun paramètre n’est admis ici",
+        "no parameters are accepted here",
+    ),
     "unknown_value": (
         "« {name} » n’est pas une valeur admise pour {where} ; sont admis : {known}",
         "“{name}” is not an accepted value for {where}; accepted: {known}",
