@@ -14,6 +14,7 @@ from babel.numbers import format_percent, get_decimal_symbol, get_group_symbol
 from touchstone.core.attributes import BY_NAME
 from touchstone.messages import text
 from touchstone.messages.locales import LOCALES
+from touchstone.messages.numbers import round_up
 from touchstone.messages.plurals import is_singular
 
 _DASH: Final = "–"
@@ -81,6 +82,16 @@ class Localizer:
             python_text = f"{value:z,.3f}".rstrip("0").rstrip(".")
 
         return python_text.translate(self._symbols)
+
+    def limit(self, value: float, limit: float, digits: int) -> str:
+        """Format the highest possible value of a number, or return an empty string if it looks like the number.
+
+        It is rounded up, as in the sentences about a ranking, so that it is never too low.
+        """
+        if limit <= value:
+            return ""
+        limit_text = self.number(round_up(limit, digits), digits=digits)
+        return "" if limit_text == self.number(value, digits=digits) else limit_text
 
     def place(self, place: int, tied_with: int) -> str:
         """Format a place in a ranking, with an equals sign if other datasets share it, as in `5 =`."""
