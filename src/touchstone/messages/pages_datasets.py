@@ -8,7 +8,7 @@ from touchstone.messages.locales import Text
 DATASET_PAGES: Final[Mapping[str, Text]] = {
     # Lifts: the attributes that would raise a dataset if they were verified
     "lifts_title": ("Ce qui l’élèverait", "What would raise it"),
-    "lifts_rank": ("Rang {rank} sur {total}.", "Rank {rank} of {total}."),
+    "lifts_rank": ("Rang {rank} sur {total}", "Rank {rank} of {total}"),
     "lifts_rank_outside": (
         "Ce jeu de données ne passe pas les filtres ou les exigences du classement ; il y aurait "
         "le rang {rank} sur {total}.",

@@ -69,8 +69,8 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "evidence_other": ("Autres attributs", "Other attributes"),
     "evidence_details": ("Preuves", "Evidence"),
     "evidence_not_counted": (
-        "Ne compte pas au niveau « {level} » : {name} n’est que « {own} ».",
-        "Does not count at the level “{level}”: {name} is only “{own}”.",
+        "Ne compte pas au niveau « {level} » : « {name} » n’a que le niveau « {own} ».",
+        "Does not count at the level “{level}”: “{name}” is only “{own}”.",
     ),
     "claim_add": ("Ajouter une preuve", "Add evidence"),
     "claim_propose": ("Proposer une preuve", "Propose evidence"),
@@ -210,10 +210,9 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "review_previous": ("Revenir", "Back"),
     "review_keys": ("Touches", "Keys"),
     "review_keys_hint": (
-        "Quand la proposition est sélectionnée (Tab ou Échap y ramène) : A accepter, C confirmer, R rejeter, "
-        "N passer, B revenir, E écrire une note.",
-        "While the proposal is focused (Tab or Escape leads back to it): A accept, C confirm, R reject, N skip, "
-        "B back, E write a note.",
+        "Quand la proposition est sélectionnée (Tab ou Échap y ramène) : {decisions}, N passer, "
+        "B revenir, E écrire une note.",
+        "While the proposal is focused (Tab or Escape leads back to it): {decisions}, N skip, B back, E write a note.",
     ),
     # The required level of evidence in a ranking
     "assurance": ("Preuves exigées", "Evidence required"),
