@@ -243,8 +243,8 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "merely_declared_row": ("{count} seulement déclarés", "{count} only declared"),
     "merely_declared_row_one": ("{count} seulement déclaré", "{count} only declared"),
     "lowered": (
-        "Moins bien classés seulement parce que leurs valeurs sont déclarées sans preuve : {names}.",
-        "Ranked lower only because their values are declared without evidence: {names}.",
+        "Plus bas dans le classement seulement parce que des valeurs sont déclarées sans preuve : {names}.",
+        "Ranked lower only because values are declared without evidence: {names}.",
     ),
     "lowered_more": ("et {count} autres", "and {count} more"),
     "lowered_more_one": ("et {count} autre", "and {count} more"),
@@ -323,5 +323,8 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
         "{count} champ gardé tel quel, sans équivalent dans une fiche",
         "{count} field kept as it is, without an equivalent in a record",
     ),
-    "import_omitted": ("La réponse était trop longue pour les détails.", "The answer was too long for the details."),
+    "import_omitted": (
+        "Les détails manquent : la réponse aurait été trop longue.",
+        "The details are left out: the answer would have been too long.",
+    ),
 }

@@ -32,6 +32,7 @@ _ESTIMATE_STEP_SECONDS: Final = 5
 # estimates from 90 minutes on.
 _DURATION_THRESHOLD: Final = 1.2
 _ESTIMATE_THRESHOLD: Final = 1.5
+_SMALLEST_GROUPED_NUMBER: Final = 10_000
 
 
 class Localizer:
@@ -82,6 +83,17 @@ class Localizer:
             python_text = f"{value:z,.3f}".rstrip("0").rstrip(".")
 
         return python_text.translate(self._symbols)
+
+    def column_number(self, value: float | None, digits: int = 3) -> str:
+        """Format a number of a column, with separators between thousands only from five digits on.
+
+        A year, which is a number of four digits, never has a separator.
+        """
+        if value is None:
+            return self.number(value)
+        if abs(value) >= _SMALLEST_GROUPED_NUMBER:
+            return self.number(round(value, digits))
+        return f"{value:z.{digits}f}".rstrip("0").rstrip(".").translate(self._symbols)
 
     def limit(self, value: float, limit: float, digits: int) -> str:
         """Format the highest possible value of a number, or return an empty string if it looks like the number.
