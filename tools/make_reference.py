@@ -3,6 +3,7 @@
 A test verifies that the pages are up to date. Run `python tools/make_reference.py` to renew them.
 """
 
+import asyncio
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,6 +45,7 @@ from touchstone.services.selection.report.fact_types import ReportContent
 from touchstone.services.selection.report.formats import FORMATS as REPORT_FORMATS
 from touchstone.services.selection.report.legal_points import LEGAL_POINTS
 from touchstone.services.selection.report.limitations import Limitation
+from touchstone.startup.whole_product import openapi
 
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -251,7 +253,8 @@ def codebook_page() -> str:
 
 
 def routes_page() -> str:
-    """Return the page of the public routes."""
+    """Return the page of the public routes, with the summaries of the OpenAPI document."""
+    paths = asyncio.run(openapi(Settings()))["paths"]
     routes = [
         (
             route.method,
@@ -259,6 +262,7 @@ def routes_page() -> str:
             code_list(route.aliases),
             "" if route.is_open else "token",
             route.backend or "gateway",
+            paths.get(route.path, {}).get(route.method.lower(), {}).get("summary", ""),
         )
         for route in PUBLIC_ROUTES
     ]
@@ -267,7 +271,7 @@ def routes_page() -> str:
         "# Public routes\n\n"
         "An address with a trailing slash is the same route as without one. Request and response bodies are "
         "described at `/docs` of a running service, and in the output of `touchstone openapi`.\n\n"
-        + format_table(("Method", "Path", "Also at", "Needs", "Answered by"), routes)
+        + format_table(("Method", "Path", "Also at", "Needs", "Answered by", "What it does"), routes)
     )
 
 
