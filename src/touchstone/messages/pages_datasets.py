@@ -202,7 +202,7 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
         "CSV, TSV, Parquet, JSON ou JSON Lines, {limit} au plus."
         " Sans fichier, la fiche décrit les données sans les contenir.",
         "CSV, TSV, Parquet, JSON or JSON Lines, at most {limit}."
-        " Without a file, the record describes the data without containing it.",
+        " Without a file, the record describes the data without containing them.",
     ),
     "edit_file_hint": (
         "CSV, TSV, Parquet, JSON ou JSON Lines, {limit} au plus."

@@ -23,7 +23,7 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "project_need": ("Le besoin", "The need"),
     "project_need_hint": (
         "À quoi serviront les données, pour qui, avec quelles limites",
-        "What the data is for, for whom, and within which limits",
+        "What the data are for, for whom, and within which limits",
     ),
     "project_outdated": (
         "Votre saisie figure encore dans son formulaire, mais n’a pas été enregistrée.",
