@@ -132,7 +132,7 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "the number or the UUID of a dataset is expected",
     ),
     "email": (
-        "une adresse électronique est attendue, comme ada@exemple.fr",
+        "une adresse e-mail est attendue, comme ada@exemple.fr",
         "an e-mail address is expected, such as ada@example.org",
     ),
     "idempotency_key": (

@@ -35,7 +35,7 @@ router = strict_router(prefix="/projects", tags=["projects"])
 
 @router.get(
     "",
-    summary="List one's projects",
+    summary="List your projects",
     response_model=list[ProjectView] | ProjectPageView,
     responses={200: {"headers": TOTAL_COUNT}},
     openapi_extra=describe_operation(PAGE_PARAMETERS),
