@@ -12,10 +12,12 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test quick coverage wheel check format bench lock clean
+.PHONY: help install serve test quick coverage wheel check format bench lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+install: $(VENV)/.run ## Set everything up for serving
 
 serve: $(VENV)/.run ## Set everything up and serve the whole product on this machine
 	@exec $(BIN)/touchstone serve

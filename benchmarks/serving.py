@@ -203,7 +203,7 @@ def comparisons(servers: Servers) -> list[Comparison]:
         Comparison("top 20, beside a ready answer", product_top20, ready_top20, target_ratio=3.5),
         Comparison("top 20, asked anew, beside a ready answer", product_new_top20, ready_top20),
         Comparison(
-            "10 000 items, beside a ready answer",
+            "10,000 items, beside a ready answer",
             product_all,
             ready_all,
             target_ratio=1.0,

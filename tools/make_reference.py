@@ -3,23 +3,29 @@
 A test verifies that the pages are up to date. Run `python tools/make_reference.py` to renew them.
 """
 
+import asyncio
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
+import typer
 from msgspec import Struct
+from typer.core import TyperGroup
 
+from touchstone.cli.job_options import EXPLAIN_PATHS, EXPLAINING, TRAIN_PATHS, TRAINING
+from touchstone.cli.main import build_application
+from touchstone.cli.option_groups import OptionGroup
 from touchstone.core.attributes import ATTRIBUTES, Attribute
 from touchstone.core.environment_variable_names import CLIENT_VARIABLES, PREFIX
 from touchstone.core.error_table import ERRORS
 from touchstone.core.settings import Settings
 from touchstone.jobs.job_states import FINAL_STATES, MOVES
 from touchstone.learning.request_choices import ALGORITHMS, METHODS, METRICS
-from touchstone.learning.request_definitions import TrainingRequest
+from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest
 from touchstone.messages import MESSAGES
 from touchstone.messages.codebook import GENERAL_RULES
 from touchstone.messages.onnx_reasons import ONNX_REASONS
@@ -39,6 +45,7 @@ from touchstone.services.selection.report.fact_types import ReportContent
 from touchstone.services.selection.report.formats import FORMATS as REPORT_FORMATS
 from touchstone.services.selection.report.legal_points import LEGAL_POINTS
 from touchstone.services.selection.report.limitations import Limitation
+from touchstone.startup.whole_product import openapi
 
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -66,7 +73,8 @@ def settings_page() -> str:
     settings = []
     for name, field in Settings.model_fields.items():
         default = "" if field.default in (None, (), "") else f"`{field.default}`"
-        settings.append((f"`{PREFIX}{name.upper()}`", default, field.description))
+        values = code_list(get_args(field.annotation)) if get_origin(field.annotation) is Literal else ""
+        settings.append((f"`{PREFIX}{name.upper()}`", values, default, field.description))
     client_variables = [(f"`{name}`", meaning) for name, meaning in CLIENT_VARIABLES.items()]
 
     return (
@@ -74,11 +82,39 @@ def settings_page() -> str:
         "A service reads its settings from environment variables when it starts. "
         "If a name is unknown or a value is invalid, it prints a line that says so, and does not start. "
         "An empty value is invalid, except for a list.\n\n"
-        + format_table(("Variable", "Default", "Meaning"), settings)
+        + format_table(("Variable", "Values", "Default", "Meaning"), settings)
         + "\n## Variables of the command line\n\n"
         "Commands that connect to a server read these variables. Servers ignore them.\n\n"
         + format_table(("Variable", "Meaning"), client_variables)
     )
+
+
+def commands_page() -> str:
+    """Return the page of the commands of `touchstone`, with the first sentence of their help texts."""
+    application = typer.main.get_command(build_application())
+    commands = [
+        (f"`{name}`", (command.help or "").partition("\n\n")[0])
+        for name, command in _leaf_commands(application, "touchstone")
+    ]
+
+    return (
+        "# Commands\n\n"
+        "`touchstone COMMAND --help` lists the arguments and options of a command. Those that connect to a server use "
+        "the one that you have signed in to last, unless `--url` or `TOUCHSTONE_URL` names another. They print tables "
+        "on a terminal and JSON otherwise; `--table` and `--json` decide otherwise. Commands that list or rank take "
+        "every [filter](filters.md) as an option, such as `--domain health` or `--year-min 2015`.\n\n"
+        + format_table(("Command", "What it does"), commands)
+        + f"\n{application.epilog}\n"
+    )
+
+
+def _leaf_commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the full name of a command and the command itself, or those of the commands in a group."""
+    if not isinstance(command, TyperGroup):
+        yield name, command
+        return
+    for member_name, member in command.commands.items():
+        yield from _leaf_commands(member, f"{name} {member_name}")
 
 
 def errors_page() -> str:
@@ -217,7 +253,8 @@ def codebook_page() -> str:
 
 
 def routes_page() -> str:
-    """Return the page of the public routes."""
+    """Return the page of the public routes, with the summaries of the OpenAPI document."""
+    paths = asyncio.run(openapi(Settings()))["paths"]
     routes = [
         (
             route.method,
@@ -225,6 +262,7 @@ def routes_page() -> str:
             code_list(route.aliases),
             "" if route.is_open else "token",
             route.backend or "gateway",
+            paths.get(route.path, {}).get(route.method.lower(), {}).get("summary", ""),
         )
         for route in PUBLIC_ROUTES
     ]
@@ -233,7 +271,7 @@ def routes_page() -> str:
         "# Public routes\n\n"
         "An address with a trailing slash is the same route as without one. Request and response bodies are "
         "described at `/docs` of a running service, and in the output of `touchstone openapi`.\n\n"
-        + format_table(("Method", "Path", "Also at", "Needs", "Answered by"), routes)
+        + format_table(("Method", "Path", "Also at", "Needs", "Answered by", "What it does"), routes)
     )
 
 
@@ -257,6 +295,17 @@ def request_fields(definition: type[Struct], prefix: str = "") -> Iterator[tuple
         yield f"`{name}`", code_list(list(choices[0])) if choices else "", default
 
 
+def _fields_table(request: type[Struct], group: OptionGroup, paths: Mapping[str, tuple[str, ...]]) -> str:
+    """Format a table of the fields of a request, with the command-line option of each and its help text."""
+    options = {f"`{'.'.join(paths.get(option.name, (option.name,)))}`": option for option in group.options}
+    rows = []
+    for name, values, default in request_fields(request):
+        option = options.get(name)
+        flag = f"`--{option.name.replace('_', '-')}`" if option else ""
+        rows.append((name, flag, values, default, option.help if option else ""))
+    return format_table(("Field", "Option", "Values", "Default", "Meaning"), rows)
+
+
 def jobs_page() -> str:
     """Return the page of job states, and of the algorithms, metrics and methods in requests."""
     states = [
@@ -273,10 +322,13 @@ def jobs_page() -> str:
     sections = (
         "# Jobs\n\nTraining jobs and explanation jobs work in the same way. The code itself reads these tables.\n",
         format_table(("State", "May become", "Final"), states),
-        "A training has these fields. See [how rows are divided](splits.md), [decisions](decisions-of-models.md), "
+        "A training has these fields; most are also options of `touchstone train`. See "
+        "[how rows are divided](splits.md), [decisions](decisions-of-models.md), "
         "[fairness](fairness.md), [the files of a model](model-files.md) and [comparing datasets by training on "
         "them](model-comparisons.md).\n",
-        format_table(("Field", "Values", "Default"), list(request_fields(TrainingRequest))),
+        _fields_table(TrainingRequest, TRAINING, TRAIN_PATHS),
+        "An explanation has these. See [predictions and explanations](explanations.md).\n",
+        _fields_table(ExplanationRequest, EXPLAINING, EXPLAIN_PATHS),
         format_table(("Algorithm", "Label", "Needs the extra"), algorithms),
         format_table(("Metric", "Label", "Task"), metrics),
         format_table(("Method", "Label", "Scope", "Needs"), methods),
@@ -384,6 +436,7 @@ def _attribute_meanings(record_type: type) -> list[tuple[str, str]]:
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "settings": settings_page,
+    "commands": commands_page,
     "errors": errors_page,
     "attributes": attributes_page,
     "filters": filters_page,

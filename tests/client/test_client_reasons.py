@@ -71,7 +71,11 @@ async def test_lifts_say_what_would_raise_a_dataset(client: AsyncTouchstone, dat
     assert lifts.smallest_set is not None
     assert (lifts.smallest_set.attributes, lifts.smallest_set.rank) == (["transparency"], 1)
     assert lifts.sentence == "“Beta” would rise from rank 2 to rank 1 if “Transparency” (yes) were established."
-    assert (await client.get_lifts(datasets[1].id)).sentence is None
+    assert (lifts.profile, lifts.assurance) == (None, "declared")
+
+    documented_lifts = await client.get_lifts(datasets[1].id, weights="ethical", assurance="documented")
+    assert (documented_lifts.profile, documented_lifts.assurance) == ("ethical", "documented")
+    assert documented_lifts.sentence is None
 
 
 async def test_stability_is_a_verdict_for_each_of_the_first(client: AsyncTouchstone, datasets: list[Dataset]) -> None:

@@ -75,6 +75,13 @@ def test_a_score_and_the_highest_one_can_be_told_apart(
     assert sentence.endswith(ending)
 
 
+def test_equal_contributions_keep_the_order_of_the_criteria() -> None:
+    """The rounding error of a sum does not decide which criterion is named first."""
+    points = [LabeledPoints(ETHICAL, 0.24999999999999994), LabeledPoints(TECHNICAL, 0.25)]
+    sentence = rank_sentence(RankFacts("A", 1, 0, 2, 0.5, points), "en")
+    assert "“Ethical” adds 0.25 and “Technical” 0.25" in sentence
+
+
 def test_small_points_are_not_written_as_zero() -> None:
     """Points below half a thousandth keep their significant digits, also in differences."""
     points = [LabeledPoints(ETHICAL, 0.5), LabeledPoints(TECHNICAL, 0.000123456), LabeledPoints(NOVELTY, 1e-9)]

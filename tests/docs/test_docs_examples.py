@@ -21,7 +21,7 @@ SEPARATE_SERVICES_PAGE = DOCS / "how-to" / "run-the-services-separately.md"  # s
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADDRESS, EMAIL, PASSWORD = "http://127.0.0.1:8000", "ada@example.org", "seven green herons"
 START_COMMAND = "make serve\n"
-CONFIGURATIONS = ("nginx", "caddy")
+CONFIGURATIONS = ("nginx", "caddy", "ini")
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def script_of_page(page: Path, folder: Path) -> str:
             steps = [step for step in steps if not step.startswith("python program")]
             steps.append(f"python program{number}.py")
         elif language in CONFIGURATIONS:
-            continue  # for another program; a separate test reads it
+            continue  # for another program; separate tests read them
         else:
             assert (language, block) == ("text", START_COMMAND), f"{page.name}: {language!r} examples are not run"
     return "\n".join(steps)

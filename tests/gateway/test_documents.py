@@ -117,6 +117,14 @@ async def test_the_document_says_which_routes_are_open(harness: GatewayHarness) 
     assert len(set(ids)) == len(ids)
 
 
+async def test_members_that_every_response_has_are_required(harness: GatewayHarness) -> None:
+    """Whoever generates a client need not expect tokens without their type, or errors without their list."""
+    async with harness.client() as guest:
+        schemas = (await guest.get("/openapi.json")).json()["components"]["schemas"]
+    for name in ("Grant", "Problem"):
+        assert set(schemas[name]["required"]) == set(schemas[name]["properties"]), name
+
+
 async def test_every_route_of_the_gateway_itself_is_described(harness: GatewayHarness) -> None:
     """The routes of the gateway are included, with all their parameters."""
     async with harness.client() as guest:

@@ -329,6 +329,16 @@ async def test_a_key_may_be_a_whole_number(ada: httpx2.AsyncClient) -> None:
     assert (response.status_code, response.json()["code"]) == (409, "source_taken")
 
 
+async def test_parameters_of_other_imports_are_refused(ada: httpx2.AsyncClient) -> None:
+    """Whoever asks for a dry run or for private records does not publish records by mistake."""
+    for query in ("dry_run=true", "visibility=private"):
+        answer = await ada.post(f"/datasets/bulk?{query}", content=as_lines([FOUR]), headers=JSON_LINES)
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["errors"][0]["loc"] == ["query", query.partition("=")[0]]
+        assert answer.json()["errors"][0]["type"] == "no_parameters"
+    assert (await ada.get("/datasets/")).json() == []
+
+
 async def test_refused_lines_are_reported_by_number(ada: httpx2.AsyncClient) -> None:
     """A line that is refused says why, as a single record would, and does not keep others from being imported."""
     record_with_bad_year = {**FOUR, "year": 1492}

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests.web.conftest import Visit
-from tests.web.page_checks import check_looks, violations
+from tests.web.page_checks import check_looks, overflow, violations
 
 HOSTILE = "<img src=x onerror=alert(1)><script>document.title='owned'</script>"
 PAGES = {
@@ -67,6 +67,17 @@ def test_every_page_is_accessible_in_both_themes_and_fits(visit: Visit, path_ids
         page = visit(path, theme="auto", language=language, width=width)
         expect(page.locator("html")).to_have_attribute("lang", language)
         check_looks(page, thorough=language == "fr")
+        page.context.close()
+
+
+@pytest.mark.parametrize("path", ["/app/", "/app/datasets/1"])
+def test_an_open_menu_fits_on_a_phone(visit: Visit, path: str) -> None:
+    """The formats for saving can be read and touched, wherever the button of the menu stands."""
+    for language in ("fr", "en"):
+        page = visit(path, language=language, width=360)
+        page.locator("#export summary").click()
+        expect(page.locator("#export a").first).to_be_visible()
+        assert overflow(page) <= 0
         page.context.close()
 
 

@@ -125,6 +125,15 @@ def test_claims_stand_side_by_side_with_their_sources(
     expect(details.locator(".claim.withdrawn")).to_be_visible()
 
 
+def test_a_value_and_its_level_are_read_apart(visit: Visit, api: httpx2.Client) -> None:
+    """In French, the words for "no" and "measured" without a comma would mean "not measured"."""
+    filters: dict[str, Any] = {"trainable": True, "has_missing_values": False, "limit": 2}
+    pins = "&".join(f"pin={dataset['id']}" for dataset in api.get("/api/v1/datasets/", params=filters).json())
+    page = visit(f"/app/compare?{pins}", language="fr")
+    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Valeurs manquantes", exact=True))
+    assert re.sub(r"\s+", " ", row.get_by_role("cell").first.text_content() or "").strip() == "non , mesuré"
+
+
 def test_proposals_are_reviewed_with_the_keyboard(
     visit: Visit, record: dict[str, Any], api: httpx2.Client, stranger: httpx2.Client
 ) -> None:
@@ -137,6 +146,8 @@ def test_proposals_are_reviewed_with_the_keyboard(
     # A screen reader must not read the source's words as if they were in the language of the page.
     expect(page.locator(".context")).to_have_attribute("lang", "")
     expect(page.locator("#proposal")).to_contain_text("1 of 2")
+    # The creator of a record accepts or rejects; only a curator may confirm, too.
+    expect(page.locator("#proposal .scripted")).to_contain_text("A accept, R reject, N skip, B back, E write a note.")
     check_looks(page)
 
     page.keyboard.press("e")

@@ -105,3 +105,19 @@ def test_links_and_headings_say_what_is_added(server: str, session_cookies: dict
     with browser(server, "fr-FR", session_cookies) as client:
         assert "<h1>Ajouter des données</h1>" in client.get("/app/datasets/new").text
         assert ">Ajouter des données</a>" in client.get("/app/?dataset_name=zzzzzz").text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "french", "english"),
+    [
+        (2007.0, 3, "2007", "2007"),
+        (2008.029, 2, "2008,03", "2008.03"),
+        (-3.25, 3, "−3,25", "−3.25"),
+        (18424.5678, 2, "18 424,57", "18,424.57"),
+        (None, 3, "–", "–"),
+    ],
+)
+def test_years_in_columns_have_no_separators(value: float | None, digits: int, french: str, english: str) -> None:
+    """A number of four digits may be a year; longer ones are grouped."""
+    number = Localizer("fr").column_number(value, digits)
+    assert (number.replace("\u202f", " "), Localizer("en").column_number(value, digits)) == (french, english)

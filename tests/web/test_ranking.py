@@ -558,7 +558,7 @@ def test_a_misspelt_filter_is_named_beside_the_ranking(visit: Visit) -> None:
     notice = page.locator("#ignored-parameters p")
     expect(notice).to_have_text(
         [
-            "In the address, “langauge” is unknown and has no effect. Nearest name: language.",
+            "In the address, “langauge” is unknown and has no effect. Did you mean language?",
             "In the address, “colour” is unknown and has no effect.",
         ]
     )
@@ -571,9 +571,9 @@ def test_a_misspelt_filter_is_named_beside_the_ranking(visit: Visit) -> None:
 @pytest.mark.parametrize(
     ("address", "note"),
     [
-        ("/app/projects?pgae=2", "“pgae” is unknown and has no effect. Nearest name: page."),
+        ("/app/projects?pgae=2", "“pgae” is unknown and has no effect. Did you mean page?"),
         ("/app/review?position=first", "“first” is not a value of “position” and has no effect."),
-        ("/app/datasets/1?langauge=fr&w.year=30", "“langauge” is unknown and has no effect. Nearest name: language."),
+        ("/app/datasets/1?langauge=fr&w.year=30", "“langauge” is unknown and has no effect. Did you mean language?"),
         ("/app/compare?pin=1&pin=2&w.year=high", "“high” is not a weight for “w.year” and was replaced."),
         ("/app/projects/new?choose=1&colour=red", "“colour” is unknown and has no effect."),
         ("/app/values/domain?values_search=a&profile=bogus", "“bogus” is not a value of “profile” and was replaced."),
@@ -602,7 +602,7 @@ def test_a_file_never_leaves_out_a_misspelt_filter(client: httpx2.Client) -> Non
     """A file could not say that a filter was ignored, so there is none."""
     assert client.get("/app/ranking.csv?language=fr").status_code == 200
     answer = client.get("/app/ranking.csv?langauge=fr")
-    assert (answer.status_code, "Nearest name: language." in answer.text) == (422, True)
+    assert (answer.status_code, "Did you mean language?" in answer.text) == (422, True)
 
 
 def test_replaced_settings_are_named_beside_the_ranking_and_refused_in_files(

@@ -211,8 +211,12 @@ def test_reasons_are_about_the_ranking_without_what_fails_its_gates(visit: Visit
     query = "gate.transparency=declared&gate=pass&assurance=declared"
     page = visit(f"/app/datasets/{ids[0]}?{query}", language="en")
     # Records of other tests may share the best score.
-    place = Localizer("en").place(answer["datasets"][2]["place"], answer["datasets"][2]["tied_with"])
-    expect(page.locator("section[aria-labelledby=lifts-title]")).to_contain_text(f"Rank {place} of {total_count:,}.")
+    item = answer["datasets"][2]
+    localizer = Localizer("en")
+    tie = f", {localizer.counted('tied_with', item['tied_with'])}" if item["tied_with"] else ""
+    expect(page.locator("section[aria-labelledby=lifts-title]")).to_contain_text(
+        f"Rank {localizer.number(item['place'])} of {total_count:,}{tie}."
+    )
     expect(page.locator(".sentence").first).to_contain_text(f" of {total_count:,} with")
     page = visit(f"/app/datasets/{ids[0]}?{query}&gate.year_min=nonsense", language="en")
     expect(page.locator(".sentence").first).to_contain_text(f" of {total_count:,} with")

@@ -40,7 +40,7 @@ def test_the_split_is_shown_before_the_training_starts(visit: Visit, api: httpx2
     page.get_by_label("Group column").select_option("patient")
     page.get_by_text("Advanced settings").click()
     page.get_by_label("Trials").fill("1")
-    page.get_by_label("Learn again from all rows").check()
+    page.get_by_label("Train again on all rows").check()
     page.get_by_label("Positive class").fill("1")
     page.get_by_label("Cost of a false alarm").fill("1")
     page.get_by_label("Cost of a miss").fill("2,5")

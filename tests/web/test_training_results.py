@@ -78,7 +78,7 @@ def test_the_headline_compares_as_the_warning_does() -> None:
         ),
         (
             {"classes": ["good", "bad"], "positive_class": "bad", "threshold": None},
-            "“bad” is the answer from a probability on that depends on the group.",
+            "“bad” is the answer from a certain probability on, which depends on the group.",
         ),
         ({"classes": ["good", "bad", "ugly"], "positive_class": None, "threshold": None}, ""),
     ],
@@ -136,7 +136,7 @@ def test_what_if_reads_truth_values_in_upper_case() -> None:
 def test_the_threshold_without_a_request_is_that_before_calibration() -> None:
     """Calibration moves the threshold of 0.5, so the form must not promise that it applies."""
     assert text("threshold_default", "en") == "nothing: 0.5 before calibration"
-    assert text("threshold_default", "fr") == "rien\u00a0: 0,5 avant calibrage"
+    assert text("threshold_default", "fr") == "rien\u00a0: 0,5 avant calibration"
 
 
 def test_more_than_two_classes_have_tables_of_their_rates() -> None:

@@ -10,6 +10,7 @@ from touchstone.cli.tables import Column, build_table, digits_of, min_width_of
 from touchstone.client import ComparedDataset, DatasetStability, Lifts, Ranking, Recommendations, ScoredDataset
 from touchstone.client.choice_models import ChoiceRanking
 from touchstone.core.attributes import ETHICAL
+from touchstone.messages.numbers import round_up
 
 DASH: Final = "–"
 MIN_TEXT_WIDTH: Final = 16  # names and gates would otherwise make room for many columns of numbers
@@ -49,9 +50,10 @@ def _score_or_dash(score: float, weighted_criteria: Collection[str], unknown: Co
 
 
 def _format_highest_score(dataset: ScoredDataset | ComparedDataset | Lifts) -> str:
-    """Return the highest score that the unknown values allow."""
-    highest_score = dataset.score if dataset.best_case is None else dataset.best_case.score
-    return f"{highest_score:.3f}"
+    """Return the highest score that the unknown values allow, rounded up so that it is never too low."""
+    if dataset.best_case is None or dataset.best_case.score <= dataset.score:
+        return f"{dataset.score:.3f}"
+    return f"{round_up(dataset.best_case.score, 3):.3f}"
 
 
 def format_known(dataset: ScoredDataset | ComparedDataset | Lifts) -> str:

@@ -182,6 +182,8 @@ class Lifts(DatasetReference, frozen=True, kw_only=True):
     smallest_set: EstablishedSet | None = None
     sentence: str | None = None
     effective_weights: list[Weight] = field(default_factory=list)
+    profile: str | None = None
+    assurance: Assurance = Assurance.DECLARED
 
 
 class Overtaker(DatasetReference, frozen=True, kw_only=True):

@@ -80,7 +80,7 @@ ATTRIBUTES: Final[tuple[Attribute, ...]] = (
     _ethical_flag("data_quality_documented", "Qualité des données documentée", "Data quality documented"),
     _ethical_flag("anonymization_applied", "Anonymisation appliquée", "Anonymization applied"),
     _ethical_flag("record_keeping_policy_exists", "Politique de conservation", "Record-keeping policy"),
-    _ethical_flag("purpose_limitation_respected", "Finalité limitée respectée", "Purpose limitation respected"),
+    _ethical_flag("purpose_limitation_respected", "Limitation des finalités respectée", "Purpose limitation respected"),
     _ethical_flag("accountability_defined", "Responsabilités définies", "Accountability defined"),
 )
 

@@ -145,7 +145,9 @@ class Settings(BaseSettings):
     profile_memory_bytes: int = Field(
         2048 * MIB, ge=256 * MIB, le=MAXIMUM_BYTES, description="Memory of the profiling process."
     )
-    executor: Literal["local", "ray"] = Field("local", description="Where jobs run: in child processes, or on Ray.")
+    executor: Literal["local", "ray"] = Field(
+        "local", description="Where jobs run: in child processes, or on Ray (extra `ray`)."
+    )
     ray_address: str | None = Field(None, description="Address of a Ray cluster; by default one is started.")
     job_workers: int = Field(
         1, ge=0, le=64, description="Jobs that this process runs at the same time; 0: it only accepts them."
@@ -163,8 +165,8 @@ class Settings(BaseSettings):
     job_lease_seconds: float = Field(
         10.0, ge=1, le=300, description="Time after which the job of a silent worker is queued again."
     )
-    metrics_host: str = Field("127.0.0.1", description="Address of the metrics listener.")
-    metrics_port: int = Field(9464, ge=0, le=65535, description="Port of the metrics listener; 0 switches it off.")
+    metrics_host: str = Field("127.0.0.1", description="Address at which Prometheus fetches `/metrics`.")
+    metrics_port: int = Field(9464, ge=0, le=65535, description="Port of `/metrics`; 0 switches it off.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
     log_format: Literal["auto", "json", "console"] = Field(
         "auto", description="JSON lines or readable lines; `auto` chooses by whether the output is a terminal."

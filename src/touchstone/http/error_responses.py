@@ -33,13 +33,21 @@ class Problem(BaseModel):
 
     detail: str = Field(description="One sentence, French by default, English with `Accept-Language: en`.")
     code: str = Field(description="Stable key of the refusal.")
-    errors: list[dict[str, Any]] = Field(default_factory=list, description="Where and why: `loc`, `msg`, `type`.")
+    errors: list[dict[str, Any]] = Field(description="Where and why: `loc`, `msg`, `type`.")
 
 
+_WWW_AUTHENTICATE: Final = {"WWW-Authenticate": {"description": "`Bearer`, if 401.", "schema": {"type": "string"}}}
+_RETRY_AFTER: Final = {
+    "Retry-After": {"description": "Seconds to wait, if 429 or 503.", "schema": {"type": "integer", "minimum": 0}}
+}
 # Added to the OpenAPI description of every operation.
 ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    "4XX": {"model": Problem, "description": "Refused; the sentence says why."},
-    "5XX": {"model": Problem, "description": "Not possible now."},
+    "4XX": {
+        "model": Problem,
+        "description": "Refused; the sentence says why.",
+        "headers": _WWW_AUTHENTICATE | _RETRY_AFTER,
+    },
+    "5XX": {"model": Problem, "description": "Not possible now.", "headers": _RETRY_AFTER},
 }
 
 

@@ -15,6 +15,8 @@ BINARY_CONTENT: Final[dict[str, Any]] = {OCTET_STREAM: {"schema": {"type": "stri
 # OpenAPI descriptions of response headers.
 ETAG: Final = {"ETag": {"description": "Version of the response.", "schema": {"type": "string"}}}
 FILE_NAME: Final = {"Content-Disposition": {"description": "A name for the file.", "schema": {"type": "string"}}}
+# OpenAPI description of status 304.
+NOT_MODIFIED: Final = {"description": "Unchanged since the version in `If-None-Match`.", "headers": ETAG}
 
 
 class JsonResponse(Response):

@@ -36,7 +36,7 @@ job_router = strict_router(prefix="/jobs", tags=["jobs"])
 
 @job_router.get(
     "",
-    summary="List one's jobs",
+    summary="List your jobs",
     response_model=list[JobSummary] | JobPage,
     responses={200: {"headers": {"X-Total-Count": {"schema": {"type": "integer"}}}}},
 )

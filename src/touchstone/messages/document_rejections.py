@@ -33,11 +33,11 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
     "document_too_large": ("le document est trop volumineux", "the document is too large"),
     "duplicate_dataset": (
         "un jeu de données de même identifiant figure plus haut dans le document",
-        "a dataset with the same identifier stands in the document before",
+        "a dataset with the same identifier appears earlier in the document",
     ),
     "duplicate_key": (
         "une clé figure deux fois dans un objet : sa première valeur compte",
-        "a key stands twice in one object: its first value counts",
+        "a key appears twice in one object: its first value counts",
     ),
     "empty_document": ("le document est vide", "the document is empty"),
     "error_reply": (

@@ -28,7 +28,8 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Only its author and administrators may change it",
     ),
     "review_forbidden": (
-        "Seul un curateur peut en décider, ou l’auteur de la fiche si c’est une proposition ou s’il l’a acceptée",
+        "Seule une personne chargée de la vérification peut en décider, ou l’auteur de la fiche si c’est une "
+        "proposition ou s’il l’a acceptée",
         "Only a curator may decide about it, or the creator of the record if it is a proposal or they have accepted it",
     ),
     "own_claim": (
@@ -36,7 +37,8 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Nobody can confirm a claim of their own",
     ),
     "withdrawal_forbidden": (
-        "Seuls son auteur et les curateurs peuvent retirer une affirmation ; une mesure, elle, se rejette",
+        "Seuls son auteur et les personnes chargées de la vérification peuvent retirer une affirmation ; "
+        "une mesure, elle, se rejette",
         "Only its author and curators may withdraw a claim; a measurement is rejected instead",
     ),
     "administrators_only": ("Réservé aux administrateurs", "For administrators only"),
@@ -77,7 +79,7 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "This account has no password: you could not sign in to it any more",
     ),
     "claim_closed": (
-        "Il a déjà été décidé de cette affirmation, ou elle a été retirée",
+        "Cette affirmation a déjà été traitée ou retirée",
         "This claim has been decided already, or was withdrawn",
     ),
     "source_taken": (

@@ -77,7 +77,7 @@ def format_with_limit(number: float, limit: float, locale: str) -> tuple[str, st
 
     decimals = _DECIMALS
     while True:
-        rounded_limit = _round_up(exact_limit, decimals)
+        rounded_limit = round_up(limit, decimals)
         number_text = _format_nonzero(number, locale, decimals)
         limit_text = format_decimal(rounded_limit, locale, decimals)
         if number_text != limit_text or decimals == _MAX_DECIMALS:
@@ -85,9 +85,13 @@ def format_with_limit(number: float, limit: float, locale: str) -> tuple[str, st
         decimals += 1
 
 
-def _round_up(number: Decimal, decimals: int) -> float:
-    """Round a number up to the given number of decimals."""
-    return float(number.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_CEILING))
+def round_up(number: float, decimals: int) -> float:
+    """Round a number up to the given number of decimals, unless it exceeds the lower one only by a rounding error.
+
+    Upper limits are rounded in this way, so that they are never too low.
+    """
+    exact_number = Decimal(f"{number:.{_EXACT_DIGITS}g}")
+    return float(exact_number.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_CEILING))
 
 
 def format_distinguishably(first: float, second: float, locale: str) -> tuple[str, str]:

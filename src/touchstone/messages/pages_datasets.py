@@ -8,7 +8,7 @@ from touchstone.messages.locales import Text
 DATASET_PAGES: Final[Mapping[str, Text]] = {
     # Lifts: the attributes that would raise a dataset if they were verified
     "lifts_title": ("Ce qui l’élèverait", "What would raise it"),
-    "lifts_rank": ("Rang {rank} sur {total}.", "Rank {rank} of {total}."),
+    "lifts_rank": ("Rang {rank} sur {total}", "Rank {rank} of {total}"),
     "lifts_rank_outside": (
         "Ce jeu de données ne passe pas les filtres ou les exigences du classement ; il y aurait "
         "le rang {rank} sur {total}.",
@@ -202,7 +202,7 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
         "CSV, TSV, Parquet, JSON ou JSON Lines, {limit} au plus."
         " Sans fichier, la fiche décrit les données sans les contenir.",
         "CSV, TSV, Parquet, JSON or JSON Lines, at most {limit}."
-        " Without a file, the record describes the data without containing it.",
+        " Without a file, the record describes the data without containing them.",
     ),
     "edit_file_hint": (
         "CSV, TSV, Parquet, JSON ou JSON Lines, {limit} au plus."

@@ -69,8 +69,8 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "evidence_other": ("Autres attributs", "Other attributes"),
     "evidence_details": ("Preuves", "Evidence"),
     "evidence_not_counted": (
-        "Ne compte pas au niveau « {level} » : {name} n’est que « {own} ».",
-        "Does not count at the level “{level}”: {name} is only “{own}”.",
+        "Ne compte pas au niveau « {level} » : « {name} » n’a que le niveau « {own} ».",
+        "Does not count at the level “{level}”: “{name}” is only “{own}”.",
     ),
     "claim_add": ("Ajouter une preuve", "Add evidence"),
     "claim_propose": ("Proposer une preuve", "Propose evidence"),
@@ -210,10 +210,9 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "review_previous": ("Revenir", "Back"),
     "review_keys": ("Touches", "Keys"),
     "review_keys_hint": (
-        "Quand la proposition est sélectionnée (Tab ou Échap y ramène) : A accepter, C confirmer, R rejeter, "
-        "N passer, B revenir, E écrire une note.",
-        "While the proposal is focused (Tab or Escape leads back to it): A accept, C confirm, R reject, N skip, "
-        "B back, E write a note.",
+        "Quand la proposition est sélectionnée (Tab ou Échap y ramène) : {decisions}, N passer, "
+        "B revenir, E écrire une note.",
+        "While the proposal is focused (Tab or Escape leads back to it): {decisions}, N skip, B back, E write a note.",
     ),
     # The required level of evidence in a ranking
     "assurance": ("Preuves exigées", "Evidence required"),
@@ -244,8 +243,8 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "merely_declared_row": ("{count} seulement déclarés", "{count} only declared"),
     "merely_declared_row_one": ("{count} seulement déclaré", "{count} only declared"),
     "lowered": (
-        "Moins bien classés seulement parce que leurs valeurs sont déclarées sans preuve : {names}.",
-        "Ranked lower only because their values are declared without evidence: {names}.",
+        "Plus bas dans le classement seulement parce que des valeurs sont déclarées sans preuve : {names}.",
+        "Ranked lower only because values are declared without evidence: {names}.",
     ),
     "lowered_more": ("et {count} autres", "and {count} more"),
     "lowered_more_one": ("et {count} autre", "and {count} more"),
@@ -324,5 +323,8 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
         "{count} champ gardé tel quel, sans équivalent dans une fiche",
         "{count} field kept as it is, without an equivalent in a record",
     ),
-    "import_omitted": ("La réponse était trop longue pour les détails.", "The answer was too long for the details."),
+    "import_omitted": (
+        "Les détails manquent : la réponse aurait été trop longue.",
+        "The details are left out: the answer would have been too long.",
+    ),
 }

@@ -23,7 +23,7 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "project_need": ("Le besoin", "The need"),
     "project_need_hint": (
         "À quoi serviront les données, pour qui, avec quelles limites",
-        "What the data is for, for whom, and within which limits",
+        "What the data are for, for whom, and within which limits",
     ),
     "project_outdated": (
         "Votre saisie figure encore dans son formulaire, mais n’a pas été enregistrée.",
@@ -161,7 +161,7 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "replay_changed": ("modifié", "changed"),
     "replay_moved": ("déplacé", "moved"),
     "replay_new": ("nouveau", "new"),
-    "replay_gone": ("parti", "gone"),
+    "replay_gone": ("sorti", "gone"),
     "replay_details": ("{count} différences", "{count} differences"),
     "replay_details_one": ("{count} différence", "{count} difference"),
     "replay_reason_record": ("Sa fiche ou ses preuves ont changé.", "Its record or its evidence has changed."),
@@ -198,7 +198,7 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "offers": ("Ce que le catalogue propose", "What the catalog offers"),
     "offers_all": ("Voir tout le classement", "See the whole ranking"),
     # Comparisons of trainings on the best-ranked datasets
-    "models": ("Lequel s’apprend le mieux ?", "Which of them trains best?"),
+    "models": ("Lequel donne le meilleur modèle ?", "Which of them trains best?"),
     "models_hint": (
         "Le même entraînement sur les premiers tableaux du classement, et les résultats côte à côte.",
         "The same training on the first tables of the ranking, with the results side by side.",

@@ -50,8 +50,8 @@ RANKING_PAGES: Final[Mapping[str, Text]] = {
         "In the address, “{name}” is unknown and has no effect.",
     ),
     "parameter_ignored_near": (
-        "Dans l’adresse, « {name} » est inconnu et reste sans effet. Nom le plus proche : {known}.",
-        "In the address, “{name}” is unknown and has no effect. Nearest name: {known}.",
+        "Dans l’adresse, « {name} » est inconnu et reste sans effet. Vouliez-vous dire {known} ?",
+        "In the address, “{name}” is unknown and has no effect. Did you mean {known}?",
     ),
     "parameter_replaced": (
         "Dans l’adresse, « {value} » n’est pas une valeur de « {name} » et a été remplacé. "

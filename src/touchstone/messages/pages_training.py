@@ -31,7 +31,7 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
     ),
     "duplicates": ("Lignes identiques", "Identical rows"),
     "duplicates_hint": (
-        "Une ligne répétée des deux côtés ferait passer le souvenir pour un savoir.",
+        "Une ligne répétée des deux côtés ferait passer de la mémorisation pour un apprentissage.",
         "A row that is repeated on both sides would make memory look like knowledge.",
     ),
     "duplicates_auto": ("d’après les données", "as the data require"),
@@ -46,7 +46,7 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "The class whose probability, precision and errors are reported. Empty: the rarer one.",
     ),
     "threshold_metric": ("Seuil qui maximise", "Threshold that maximises"),
-    "threshold_default": ("rien : 0,5 avant calibrage", "nothing: 0.5 before calibration"),
+    "threshold_default": ("rien : 0,5 avant calibration", "nothing: 0.5 before calibration"),
     "threshold_hint": (
         "À partir de quelle probabilité la classe positive est prédite.",
         "From which probability on the positive class is predicted.",
@@ -62,7 +62,7 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "Choose the threshold by a metric or by costs, not by both.",
     ),
     "threshold_one_cost": ("Indiquez les deux coûts.", "Give both costs."),
-    "calibration": ("Calibrage", "Calibration"),
+    "calibration": ("Calibration", "Calibration"),
     "calibration_hint": (
         "Corrige les probabilités pour que 30 % veuille dire 30 fois sur 100.",
         "Corrects probabilities so that 30% means 30 times out of 100.",
@@ -89,7 +89,7 @@ TRAINING_PAGES: Final[Mapping[str, Text]] = {
         "Combien chaque ligne compte dans l’apprentissage et dans les métriques.",
         "How much each row counts in learning and in the metrics.",
     ),
-    "refit": ("Réapprendre sur toutes les lignes", "Learn again from all rows"),
+    "refit": ("Réentraîner sur toutes les lignes", "Train again on all rows"),
     "refit_hint": (
         "Le modèle livré apprend aussi des lignes d’évaluation, une fois sa qualité mesurée.",
         "The delivered model also learns from the evaluation rows, once its quality has been measured.",

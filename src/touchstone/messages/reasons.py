@@ -35,6 +35,7 @@ _MAX_NAMED_CRITERIA: Final = 3
 _ETHICAL_ATTRIBUTE_COUNT: Final = 10
 _MIN_ROBUST_SHARE: Final = 0.9  # a rank is robust if the dataset is among the first k in this share of the samples
 _KNOWN_RANKS_PER_K: Final = 10  # ranks beyond this multiple of k are not computed
+_EXACT_DECIMALS: Final = 12  # of points; further decimals are rounding errors
 _ROUNDING_ERROR: Final = 1e-12  # smaller differences of points, and smaller relative differences of scores, are ignored
 
 
@@ -283,7 +284,8 @@ def _split_top_criteria(criteria: Sequence[LabeledPoints]) -> tuple[Sequence[Lab
 
     Both are sorted by the absolute value of their points, largest first.
     """
-    largest_first = sorted(criteria, key=lambda criterion: abs(criterion.points), reverse=True)
+    # A rounding error must not decide which of two equal contributions comes first.
+    largest_first = sorted(criteria, key=lambda criterion: round(abs(criterion.points), _EXACT_DECIMALS), reverse=True)
     # Naming a single remaining criterion takes no more room than "1 other criterion".
     if len(largest_first) == _MAX_NAMED_CRITERIA + 1:
         return largest_first, []

@@ -134,8 +134,8 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "groups the model is probably less good.",
     ),
     "split_effect": (
-        "Le découpage compte : {effect}",
-        "The split matters: {effect}",
+        "Le découpage compte. {effect}",
+        "The split matters. {effect}",
     ),
     "too_good_to_be_true": (
         "Des prédictions presque parfaites ({metric} : {score}) sont rares : vérifiez qu’aucune colonne ne découle de "

@@ -132,7 +132,7 @@ VALIDATION: Final[Mapping[str, Text]] = {
         "the number or the UUID of a dataset is expected",
     ),
     "email": (
-        "une adresse électronique est attendue, comme ada@exemple.fr",
+        "une adresse e-mail est attendue, comme ada@exemple.fr",
         "an e-mail address is expected, such as ada@example.org",
     ),
     "idempotency_key": (
@@ -154,6 +154,10 @@ VALIDATION: Final[Mapping[str, Text]] = {
     "unknown_form_field": (
         "Le formulaire a un champ inconnu ; sont admis : {known}. Encodez les valeurs : « & » devient « %26 »",
         "The form has an unknown field; accepted: {known}. Encode the values: “&” becomes “%26”",
+    ),
+    "no_parameters": (
+        "aucun paramètre n’est admis ici",
+        "no parameters are accepted here",
     ),
     "unknown_value": (
         "« {name} » n’est pas une valeur admise pour {where} ; sont admis : {known}",

@@ -14,6 +14,7 @@ from babel.numbers import format_percent, get_decimal_symbol, get_group_symbol
 from touchstone.core.attributes import BY_NAME
 from touchstone.messages import text
 from touchstone.messages.locales import LOCALES
+from touchstone.messages.numbers import round_up
 from touchstone.messages.plurals import is_singular
 
 _DASH: Final = "–"
@@ -31,6 +32,7 @@ _ESTIMATE_STEP_SECONDS: Final = 5
 # estimates from 90 minutes on.
 _DURATION_THRESHOLD: Final = 1.2
 _ESTIMATE_THRESHOLD: Final = 1.5
+_SMALLEST_GROUPED_NUMBER: Final = 10_000
 
 
 class Localizer:
@@ -81,6 +83,27 @@ class Localizer:
             python_text = f"{value:z,.3f}".rstrip("0").rstrip(".")
 
         return python_text.translate(self._symbols)
+
+    def column_number(self, value: float | None, digits: int = 3) -> str:
+        """Format a number of a column, with separators between thousands only from five digits on.
+
+        A year, which is a number of four digits, never has a separator.
+        """
+        if value is None:
+            return self.number(value)
+        if abs(value) >= _SMALLEST_GROUPED_NUMBER:
+            return self.number(round(value, digits))
+        return f"{value:z.{digits}f}".rstrip("0").rstrip(".").translate(self._symbols)
+
+    def limit(self, value: float, limit: float, digits: int) -> str:
+        """Format the highest possible value of a number, or return an empty string if it looks like the number.
+
+        It is rounded up, as in the sentences about a ranking, so that it is never too low.
+        """
+        if limit <= value:
+            return ""
+        limit_text = self.number(round_up(limit, digits), digits=digits)
+        return "" if limit_text == self.number(value, digits=digits) else limit_text
 
     def place(self, place: int, tied_with: int) -> str:
         """Format a place in a ranking, with an equals sign if other datasets share it, as in `5 =`."""

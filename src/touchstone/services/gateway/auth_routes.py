@@ -26,7 +26,7 @@ from touchstone.services.gateway.user_store import UserRecord
 router = strict_router(prefix=f"{API}/auth", tags=["auth"])
 
 
-@router.post("/register", status_code=201, summary="Make an account")
+@router.post("/register", status_code=201, summary="Create an account")
 async def register(registration: Registration, ctx: Context) -> UserView:
     """Create an account, unless registration is closed. The new user is never an administrator."""
     if ctx.state.settings.registration == "closed":

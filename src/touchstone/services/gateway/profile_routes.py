@@ -10,7 +10,7 @@ from touchstone.core.errors import PictureNotFound, SessionNotFound, TooLarge
 from touchstone.core.identity import parse_uuid
 from touchstone.core.identity_provider_errors import OAuthAccountNotFound
 from touchstone.http.conditional import is_not_modified
-from touchstone.http.responses import BINARY_CONTENT, ETAG, OCTET_STREAM
+from touchstone.http.responses import BINARY_CONTENT, ETAG, NOT_MODIFIED, OCTET_STREAM
 from touchstone.http.routing import strict_router
 from touchstone.services.gateway import accounts, password_resets_and_changes, profile_pictures, sessions, user_store
 from touchstone.services.gateway.context import Context
@@ -28,7 +28,7 @@ _PICTURE_REQUEST_BODY: Final[dict[str, Any]] = {
 }
 _PICTURE_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     200: {"headers": ETAG, "content": BINARY_CONTENT | {profile_pictures.MEDIA_TYPE: BINARY_CONTENT[OCTET_STREAM]}},
-    304: {"description": "Unchanged since the version in `If-None-Match`.", "headers": ETAG},
+    304: NOT_MODIFIED,
 }
 
 router = strict_router(prefix=f"{API}/users/me", tags=["users"])

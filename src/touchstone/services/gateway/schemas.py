@@ -151,7 +151,7 @@ class Grant(BaseModel):
     """The tokens of a session."""
 
     access_token: str
-    token_type: Literal["bearer"] = "bearer"  # noqa: S105 - the name of a scheme
+    token_type: Literal["bearer"]
     expires_in: int = Field(description="Life of the access token, in seconds.")
     refresh_token: str = Field(description="Good for one use, at `/auth/refresh`.")
 

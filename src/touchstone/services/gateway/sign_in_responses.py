@@ -16,6 +16,7 @@ def grant_tokens(state: GatewayState, session: SessionCredentials) -> Grant:
     """Return a new access token and the refresh token of a session."""
     return Grant(
         access_token=state.access_tokens.create_token(session.user_id, session.session_id),
+        token_type="bearer",  # noqa: S106 - the name of a scheme
         expires_in=state.access_tokens.lifetime_seconds,
         refresh_token=session.refresh_token,
     )

@@ -37,7 +37,6 @@ TOTAL_COUNT: Final = {
 }
 LINK: Final = {"Link": {"description": "Addresses of further parts of the list.", "schema": {"type": "string"}}}
 LOCATION: Final = {"Location": {"description": "URL of the created resource.", "schema": {"type": "string"}}}
-NOT_MODIFIED: Final = {"description": "The reader has this version already."}
 BODIES: Final[tuple[type[BaseModel], ...]] = (
     DatasetCreate,
     DatasetChange,

@@ -9,7 +9,13 @@ import msgspec
 
 from touchstone.core.attributes import INT53_MAX
 from touchstone.http.responses import JsonResponse
-from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
+from touchstone.services.selection.parameters import (
+    Parameter,
+    ParameterTable,
+    ParameterType,
+    ParameterValues,
+    split_query,
+)
 
 MAX_LIMIT: Final = 1000
 DEFAULT_PAGE_SIZE: Final = 12
@@ -45,7 +51,29 @@ PAGE_SIZE: Final = Parameter(
     minimum=1,
     maximum=MAX_LIMIT,
 )
-PAGE_PARAMETERS: Final = ParameterTable(SKIP, LIMIT, PAGE, PAGE_SIZE)
+
+
+class ListParameterTable(ParameterTable):
+    """The parameters of a list that is an array or, on request, a page object."""
+
+    def parse_query(self, query_string: bytes) -> ParameterValues:
+        """Parse a query string. If it asks for the page form, `skip` and `limit` are ignored, even if they are invalid.
+
+        Raises:
+            Invalid: the query string is too long or not UTF-8.
+            UnknownName, InvalidValue: a name or a value is invalid.
+            ConflictingValues: two names of one parameter have different values.
+        """
+        strings_by_name = split_query(query_string)
+        is_page_requested = any(any(strings_by_name.get(parameter.name, ())) for parameter in (PAGE, PAGE_SIZE))
+        if is_page_requested:
+            strings_by_name.pop(SKIP.name, None)
+            strings_by_name.pop(LIMIT.name, None)
+
+        return self.parse_strings(strings_by_name)
+
+
+PAGE_PARAMETERS: Final = ListParameterTable(SKIP, LIMIT, PAGE, PAGE_SIZE)
 # For lists that are always paged.
 PAGE_FORM_PARAMETERS: Final = ParameterTable(PAGE, PAGE_SIZE)
 
@@ -83,10 +111,7 @@ class PageWindow:
 
 
 def parse_page_window(values: ParameterValues) -> PageWindow:
-    """Return the requested window of a list from parsed query parameters.
-
-    If `page` or `page_size` is given, `skip` and `limit` are ignored.
-    """
+    """Return the requested window of a list from parsed query parameters."""
     if PAGE.name not in values and PAGE_SIZE.name not in values:
         return PageWindow(skip=SKIP.integer_in(values), limit=LIMIT.integer_in(values))
 

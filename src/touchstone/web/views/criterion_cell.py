@@ -66,8 +66,8 @@ class CriterionCell:
         if self.is_unknown:
             return ""
 
-        best_text = self.localizer.number(self.best_value, digits=VALUE_DIGITS)
-        return "" if best_text == self.text else self.localizer.text("at_most", value=best_text)
+        limit = self.localizer.limit(self.value, self.best_value, digits=VALUE_DIGITS)
+        return self.localizer.text("at_most", value=limit) if limit else ""
 
     @property
     def x(self) -> str:

@@ -40,7 +40,8 @@ class LiftsView:
     """The lifts of a dataset and its present rank, formatted for display.
 
     Attributes:
-        rank: the present rank of the dataset, with an equals sign if others share it.
+        rank: the present rank of the dataset.
+        tied_with: the number of other datasets that share it.
         ranked_count: the number of ranked datasets, including this one even if it does not pass the filters.
         is_ranked: whether the dataset is part of the ranking: it passes the filters and, if the ranking hides datasets
             that fail a gate, the gates.
@@ -54,6 +55,7 @@ class LiftsView:
     """
 
     rank: str
+    tied_with: int
     ranked_count: str
     is_ranked: bool
     rank_range: str
@@ -86,7 +88,8 @@ def lifts_view(result: Lifts, localizer: Localizer) -> LiftsView:
     ranked_count = result.total_count if result.matches_filters else result.total_count + 1
 
     return LiftsView(
-        rank=localizer.place(result.place or result.rank, result.tied_with),
+        rank=localizer.number(result.place or result.rank),
+        tied_with=result.tied_with,
         ranked_count=localizer.number(ranked_count),
         is_ranked=result.matches_filters,
         rank_range=_describe_rank_range(result, localizer),

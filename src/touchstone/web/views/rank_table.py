@@ -146,15 +146,14 @@ class RankedRow:
         if self.dataset.unknown and name in self.dataset.unknown:
             return TableFact(None)
 
-        text = self.localizer.number(getattr(self.dataset, name), digits=VALUE_DIGITS)
+        value = getattr(self.dataset, name)
+        text = self.localizer.number(value, digits=VALUE_DIGITS)
         best_case = self.dataset.best_case
         if best_case is None:
             return TableFact(text)
 
-        best_text = self.localizer.number(best_case.criterion_scores[name], digits=VALUE_DIGITS)
-        if best_text == text:
-            return TableFact(text, limit="")
-        return TableFact(text, limit=f"≤\u00a0{best_text}")
+        limit = self.localizer.limit(value, best_case.criterion_scores[name], digits=VALUE_DIGITS)
+        return TableFact(text, limit=f"≤\u00a0{limit}" if limit else "")
 
 
 @dataclass(frozen=True, slots=True)

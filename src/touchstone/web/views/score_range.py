@@ -39,9 +39,7 @@ class ScoreRange:
     @property
     def highest_text(self) -> str:
         """Return the formatted highest score, or an empty string if it looks the same as the score."""
-        highest = self.localizer.number(self.highest, digits=SCORE_DIGITS)
-        lowest = self.localizer.number(self.lowest, digits=SCORE_DIGITS)
-        return "" if highest == lowest else highest
+        return self.localizer.limit(self.lowest, self.highest, digits=SCORE_DIGITS)
 
     @property
     def limit(self) -> str:

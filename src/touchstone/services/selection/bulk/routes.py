@@ -7,12 +7,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from touchstone.core.errors import UnsupportedMedia
+from touchstone.core.errors import FieldError, InvalidValue, UnsupportedMedia
 from touchstone.http.responses import BINARY_CONTENT, OCTET_STREAM
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import RequestContext
 from touchstone.services.selection.datasets.catalog_export_routes import JSON_LINES, PARQUET
 from touchstone.services.selection.openapi import describe_operation
+from touchstone.services.selection.parameters import MAX_REPORTED_NAME_LENGTH
 
 router = strict_router(prefix="/datasets", tags=["datasets"])
 
@@ -65,6 +66,7 @@ class ReportResponse(StreamingResponse):
 async def import_records(request: Request) -> Response:
     """Make or update the records of JSON Lines of any length or a Parquet file; a repeated key updates its record."""
     ctx = RequestContext(request)
+    _check_no_parameters(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type in PARQUET_MEDIA_TYPES:
         parquet_body = await ctx.services.parquet_bodies.receive(request)
@@ -73,6 +75,16 @@ async def import_records(request: Request) -> Response:
         raise UnsupportedMedia(expected=f"{JSON_LINES}, {PARQUET}")
 
     return ReportResponse(_report_lines(ctx, request.stream()))
+
+
+def _check_no_parameters(request: Request) -> None:
+    """Refuse query parameters, because a client may rely on those of other imports, such as `dry_run`.
+
+    Raises:
+        InvalidValue: there is a parameter.
+    """
+    for name in request.query_params:
+        raise InvalidValue(FieldError(("query", name[:MAX_REPORTED_NAME_LENGTH]), "no_parameters"))
 
 
 async def _report_lines(ctx: RequestContext, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -7,12 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from touchstone.http.conditional import is_not_modified
-from touchstone.http.responses import ETAG, FILE_NAME
+from touchstone.http.responses import ETAG, FILE_NAME, NOT_MODIFIED
 from touchstone.http.routing import strict_router
 from touchstone.metadata.writers.formats import FORMATS, export_dataset
 from touchstone.services.selection.context import DatasetKey, RequestContext
 from touchstone.services.selection.datasets.export import EXPORT_PARAMETERS, FORMAT, entity_tag, exported_dataset
-from touchstone.services.selection.openapi import NOT_MODIFIED, describe_operation
+from touchstone.services.selection.openapi import describe_operation
 
 router = strict_router(prefix="/datasets", tags=["datasets"])
 

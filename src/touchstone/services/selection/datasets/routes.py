@@ -14,7 +14,7 @@ from starlette.responses import Response
 from touchstone.core.evidence import Assurance
 from touchstone.http.conditional import is_not_modified, parse_if_match
 from touchstone.http.json_body import parse_json_allowing_infinity
-from touchstone.http.responses import ETAG, JsonResponse, JsonStream
+from touchstone.http.responses import ETAG, NOT_MODIFIED, JsonResponse, JsonStream
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.assurance import (
     ASSURANCE,
@@ -61,7 +61,7 @@ from touchstone.services.selection.datasets.suggestions import (
     suggestions_json,
 )
 from touchstone.services.selection.filters import FILTER_PARAMETERS
-from touchstone.services.selection.openapi import LINK, LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
+from touchstone.services.selection.openapi import LINK, LOCATION, TOTAL_COUNT, describe_operation
 from touchstone.services.selection.paging import parse_page_window
 from touchstone.services.selection.parameters import ParameterTable
 from touchstone.services.selection.response_size_limit import ByteBudget

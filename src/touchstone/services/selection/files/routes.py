@@ -26,7 +26,7 @@ _UPLOAD_BODY: Final[dict[str, Any]] = {
 }
 
 
-@router.get("", summary="List one's uploads", response_model=FilesView)
+@router.get("", summary="List your uploads", response_model=FilesView)
 async def list_files(request: Request) -> Response:
     """Return the caller's uploads, newest first, with the bytes that they take and may take together."""
     ctx = RequestContext(request)

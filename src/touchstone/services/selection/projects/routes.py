@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from touchstone.http.conditional import is_not_modified, parse_if_match, parse_version_tags
 from touchstone.http.json_body import parse_json_allowing_infinity
-from touchstone.http.responses import ETAG, JsonResponse
+from touchstone.http.responses import ETAG, NOT_MODIFIED, JsonResponse
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.catalog_query import build_ranking_query
 from touchstone.services.selection.context import ProjectKey, RequestContext
@@ -17,7 +17,7 @@ from touchstone.services.selection.datasets.scoring_request import (
     RECOMMENDATION_PARAMETERS,
     parse_recommendation_options,
 )
-from touchstone.services.selection.openapi import LOCATION, NOT_MODIFIED, TOTAL_COUNT, describe_operation
+from touchstone.services.selection.openapi import LOCATION, TOTAL_COUNT, describe_operation
 from touchstone.services.selection.paging import PAGE_PARAMETERS, list_response, parse_page_window
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetView
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
@@ -35,7 +35,7 @@ router = strict_router(prefix="/projects", tags=["projects"])
 
 @router.get(
     "",
-    summary="List one's projects",
+    summary="List your projects",
     response_model=list[ProjectView] | ProjectPageView,
     responses={200: {"headers": TOTAL_COUNT}},
     openapi_extra=describe_operation(PAGE_PARAMETERS),

@@ -8,10 +8,10 @@ from starlette.responses import Response
 
 from touchstone.http.conditional import is_not_modified
 from touchstone.http.error_responses import request_locale
-from touchstone.http.responses import ETAG, FILE_NAME
+from touchstone.http.responses import ETAG, FILE_NAME, NOT_MODIFIED
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import ProjectKey, RequestContext
-from touchstone.services.selection.openapi import NOT_MODIFIED, describe_operation
+from touchstone.services.selection.openapi import describe_operation
 from touchstone.services.selection.report.document_builder import build_document
 from touchstone.services.selection.report.fact_types import ReportContent
 from touchstone.services.selection.report.formats import (

@@ -55,7 +55,7 @@ async def compare(ctx: Context, request: ComparisonBody) -> Response:
 
 @comparison_router.get(
     "",
-    summary="List one's comparisons",
+    summary="List your comparisons",
     response_model=list[TrainingComparisonView] | TrainingComparisonPage,
     responses={200: {"headers": {"X-Total-Count": {"schema": {"type": "integer"}}}}},
 )

@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import UNSET
 
+from touchstone.messages.numbers import round_up
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
 from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.report.document import (
@@ -134,7 +135,7 @@ def _bounded_cell(bar: Bar, language: ReportLanguage, *, is_known: bool) -> Cell
     value = language.decimal(bar.value) if is_known else DASH
     if bar.highest == bar.value:
         return Cell([Line(value)], bar)
-    return Cell([Line(language.text("at_most", value=value, highest=language.decimal(bar.highest)))], bar)
+    return Cell([Line(language.text("at_most", value=value, highest=language.decimal(round_up(bar.highest, 3))))], bar)
 
 
 def _points_tables(content: ReportContent, language: ReportLanguage) -> Iterator[Table]:
