@@ -1,6 +1,7 @@
 """The log has exactly one line for each event, whatever the event contains."""
 
 import json
+import logging
 
 import pytest
 import structlog
@@ -25,3 +26,26 @@ def test_no_logged_value_can_begin_a_new_line(log_format: str, capsys: pytest.Ca
         event = json.loads(lines[0])
         assert (event["event"], event["level"], event["number"]) == ("request", "info", 3)
         assert event["path"] == HOSTILE_PATH.encode("unicode_escape").decode()
+
+
+def test_libraries_log_one_line_for_each_event(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their messages and tracebacks are escaped like our own events."""
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest has handlers of its own
+    logs.configure_logging(Settings.load({"TOUCHSTONE_LOG_FORMAT": "json"}))
+    library_log = logging.getLogger("library")
+    try:
+        raise ValueError(HOSTILE_PATH)
+    except ValueError:
+        library_log.exception("failed for %s\n", HOSTILE_PATH)
+    library_log.warning("slow")
+    library_log.info("not shown")
+    lines = capsys.readouterr().err.splitlines()
+    structlog.reset_defaults()
+
+    failure, warning = map(json.loads, lines)
+    escaped_path = HOSTILE_PATH.encode("unicode_escape").decode()
+    assert (failure["level"], failure["logger"], failure["event"]) == ("error", "library", f"failed for {escaped_path}")
+    assert failure["exception"].endswith(escaped_path)
+    assert (warning["level"], warning["event"]) == ("warning", "slow")

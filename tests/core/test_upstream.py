@@ -11,6 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tests.listening import listening
 from touchstone.core.errors import UpstreamTimeout
+from touchstone.http import connection_deadlines, upstream
 from touchstone.http.responses import ContentStream
 from touchstone.http.upstream import RemoteBackend
 
@@ -123,3 +124,8 @@ async def test_the_wait_for_a_response_begins_after_the_body() -> None:
         with pytest.raises(UpstreamTimeout):
             await upstream(scope, unanswered_client.receive, unanswered_client.send)
         await upstream.close()
+
+
+def test_connections_are_given_up_by_the_gateway_first() -> None:
+    """Otherwise a backend could close an idle connection just when the gateway sends a request on it."""
+    assert 2 * upstream.KEEP_ALIVE_SECONDS < connection_deadlines.KEEP_ALIVE_SECONDS

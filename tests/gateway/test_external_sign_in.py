@@ -13,6 +13,7 @@ from uuid import UUID
 import httpx2
 import pytest
 import sqlalchemy as sa
+from joserfc import jws
 from joserfc.jwk import RSAKey
 from structlog.testing import capture_logs
 
@@ -26,6 +27,7 @@ from touchstone.services.gateway import accounts, login_throttle, user_store
 from touchstone.services.gateway.app import Gateway
 from touchstone.services.gateway.oidc import provider_client, provider_requests
 from touchstone.services.gateway.passwords import hash_password
+from touchstone.services.gateway.user_store import UserRecord
 
 LOGIN = "/api/v1/auth/oidc/company/login"
 CALLBACK = "/api/v1/auth/oidc/company/callback"
@@ -179,6 +181,35 @@ async def test_the_second_sign_in_is_the_same_user(browser: Browser, harness: Ga
         assert (await user.get("/users/me")).status_code == 401
 
 
+@pytest.mark.parametrize("second_email", ["ada@example.org", "new@example.org"])
+async def test_two_first_sign_ins_at_once_create_one_account(
+    harness: GatewayHarness, provider: OpenIdProvider, monkeypatch: pytest.MonkeyPatch, second_email: str
+) -> None:
+    """Both browsers are signed in as the same user, even if the address changes at the provider in between."""
+    find_user_record = accounts.find_user_record
+    both_have_looked = asyncio.Barrier(2)
+
+    async def look_together(database: Database, email: str) -> UserRecord | None:
+        """Wait for the other sign-in after neither of them has found an account."""
+        user = await find_user_record(database, email)
+        await both_have_looked.wait()
+        return user
+
+    monkeypatch.setattr(accounts, "find_user_record", look_together)
+    async with harness.client() as first_client, harness.client() as second_client:
+        browsers = (Browser(first_client, provider), Browser(second_client, provider))
+        addresses = [await browser.begin() for browser in browsers]
+        first_sign_in = asyncio.ensure_future(browsers[0].come_back(addresses[0]))
+        while not both_have_looked.n_waiting:
+            await asyncio.sleep(0.01)
+        provider.user["email"] = second_email
+        responses = [await browsers[1].come_back(addresses[1]), await first_sign_in]
+
+    users_signed_in = [(await me(harness, response))["id"] for response in responses]
+    assert users_signed_in[0] == users_signed_in[1]
+    assert (await count_rows(harness.database, users), await count_rows(harness.database, oauth_accounts)) == (1, 1)
+
+
 async def test_another_user_with_the_same_address_is_not_the_same_user(
     browser: Browser, harness: GatewayHarness
 ) -> None:
@@ -308,6 +339,9 @@ async def test_providers_are_not_mixed_up(
         (Misbehaviour(raw={"/jwks": (200, b'{"keys": [{"kty": "RSA"}, {"kty": "EC", "crv": "x"}]}')}),
          "identity_provider_unavailable"),
         (Misbehaviour(raw={"/jwks": (404, b"\xff")}), "identity_provider_unavailable"),
+        (Misbehaviour(raw={"/token": (200, b'{"more": ' + b"[" * 5000)}), "identity_provider_unavailable"),
+        (Misbehaviour(raw={"/userinfo": (200, b'{"more": ' + b"[" * 5000)}, claims={"email": None}),
+         "identity_provider_unavailable"),
     ],
 )  # fmt: skip
 async def test_an_unacceptable_answer_of_the_provider_signs_nobody_in(
@@ -321,6 +355,14 @@ async def test_an_unacceptable_answer_of_the_provider_signs_nobody_in(
     assert ("retry-after" in response.headers) == (status == 503)
     assert CLIENT_SECRET not in response.text
     assert await count_rows(harness.database, users) == 0
+
+
+async def test_a_token_with_too_many_levels_signs_nobody_in(browser: Browser) -> None:
+    """The signature is that of the provider, but the claims cannot be decoded."""
+    key = browser.provider.key
+    token = jws.serialize_compact({"alg": "RS256", "kid": str(key.kid)}, b"[" * 5000, key)
+    browser.provider.misbehaviour.raw["/token"] = (200, json.dumps({"id_token": token}).encode())
+    assert refusal(await browser.sign_in()) == (401, "invalid_identity")
 
 
 STATUSES = {

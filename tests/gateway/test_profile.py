@@ -181,6 +181,14 @@ def bomb() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
+def metadata_with_wrong_type() -> bytes:
+    """Return Exif metadata of a rotated picture, with a resolution of a type that Pillow reads but cannot write."""
+    orientation = struct.pack("<HHII", 0x0112, 3, 1, 6)
+    resolution = struct.pack("<HHI4s", 0x011A, 7, 4, b"abcd")
+    directory = struct.pack("<H", 2) + orientation + resolution + struct.pack("<I", 0)
+    return b"Exif\0\0II*\0" + struct.pack("<I", 8) + directory
+
+
 async def test_what_is_no_picture_is_refused(harness: GatewayHarness) -> None:
     """Other formats, damaged and empty files, bombs and too large bodies are refused, and the old picture stays."""
     async with await harness.user() as ada:
@@ -198,6 +206,7 @@ async def test_what_is_no_picture_is_refused(harness: GatewayHarness) -> None:
             bomb(),
             huge_image,
             image("PNG")[:40],
+            image("JPEG", exif=metadata_with_wrong_type()),
         ):
             answer = await ada.put(f"{ME}/picture", content=body, headers={"content-type": "image/png"})
             assert (answer.status_code, answer.json()["code"]) == (422, "invalid_picture"), body[:20]

@@ -1,19 +1,22 @@
 """Registering, signing in, staying signed in, and signing out."""
 
 import asyncio
+import threading
 import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
 
 from tests.gateway.harness import PASSWORD, GatewayHarness, in_process_upstreams, recording_backends
 from touchstone.core.errors import InvalidCredentials, TooManyAttempts
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.tables import refresh_tokens, sessions
-from touchstone.services.gateway import accounts
+from touchstone.services.gateway import accounts, passwords, user_store
 from touchstone.services.gateway.app import Gateway
 from touchstone.services.gateway.first_administrator import FIRST_ADMIN, create_first_administrator
 from touchstone.services.gateway.login_throttle import LoginThrottle
@@ -182,6 +185,36 @@ async def test_failed_sign_ins_look_alike(harness: GatewayHarness) -> None:
     assert len({tuple(answer.headers.items()) for answer in answers}) == 1
     assert answers[0].json() == INVALID_CREDENTIALS
     assert answers[0].headers["www-authenticate"] == "Bearer"
+
+
+class RecordingHash(PasswordHash):
+    """Verifies passwords, and records in which threads."""
+
+    def __init__(self) -> None:
+        super().__init__((Argon2Hasher(),))
+        self.thread_names: list[str] = []
+
+    def verify(self, password: str | bytes, hash: str | bytes) -> bool:  # noqa: A002 - the name in the library
+        self.thread_names.append(threading.current_thread().name)
+        return super().verify(password, hash)
+
+
+async def test_every_failed_sign_in_takes_the_same_work_beside_the_event_loop(
+    harness: GatewayHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One hash is verified even for an unknown user, so that the time of the response does not reveal accounts."""
+    await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
+    async with harness.database.writing() as transaction:
+        user_without_password = accounts.new_user("out@example.org", accounts.UserProfile())
+        await user_store.insert_user(transaction, user_without_password)
+    async with harness.client() as guest:
+        for email in ("ada@example.org", "out@example.org", "nobody@example.org", "not an address"):
+            recorder = RecordingHash()
+            monkeypatch.setattr(passwords, "_HASHER", recorder)
+            answer = await guest.post(LOGIN, data={"username": email, "password": "wrong"})
+            assert answer.json() == INVALID_CREDENTIALS
+            assert len(recorder.thread_names) == 1, email
+            assert recorder.thread_names[0].startswith("password"), email
 
 
 async def test_what_a_sign_in_may_carry(harness: GatewayHarness) -> None:

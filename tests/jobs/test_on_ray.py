@@ -12,7 +12,7 @@ from tests.jobs.conftest import JobHarness
 from touchstone.jobs import job_store
 from touchstone.jobs.dispatcher import Dispatcher
 from touchstone.jobs.execution.process_executor import ProcessExecutor, worker_environment
-from touchstone.jobs.execution.ray_head import local_cluster_variables
+from touchstone.jobs.execution.ray_head import existing_or_local_cluster, local_cluster_variables
 from touchstone.jobs.job_states import JobState
 
 pytest.importorskip("ray")
@@ -37,6 +37,17 @@ async def read_pid(pid_file: Path) -> int:
     while not pid_file.exists() or len(pid_file.read_text().split()) < 2:
         await asyncio.sleep(0.05)
     return int(pid_file.read_text().split()[0])
+
+
+def test_a_cluster_without_a_token_is_never_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise every user of the machine could run code in it."""
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    with pytest.raises(PermissionError), existing_or_local_cluster(None):
+        pass
+    variables = local_cluster_variables()
+    assert variables["RAY_AUTH_MODE"] == "token"
+    assert len(variables["RAY_AUTH_TOKEN"]) >= 32
+    assert variables["RAY_AUTH_TOKEN"] != local_cluster_variables()["RAY_AUTH_TOKEN"]
 
 
 async def test_jobs_on_ray(harness: JobHarness, tmp_path: Path) -> None:

@@ -214,6 +214,18 @@ async def test_users_take_turns_at_one_worker(database: Database) -> None:
     ]
 
 
+async def test_jobs_that_are_queued_at_once_stay_within_the_limit(database: Database) -> None:
+    """Each request counts the jobs of the others, but a repeated request gets its job even if the queue is full."""
+    owner = uuid4()
+    requests = [queue_store.enqueue(database, new_job(owner), waiting_limit=3) for _ in range(12)]
+    results = await asyncio.gather(*requests, return_exceptions=True)
+    assert sorted(type(result).__name__ for result in results) == ["QueuedJob"] * 3 + ["TooManyJobs"] * 9
+
+    keyed_job = new_job(idempotency_key="k")
+    repeated_requests = [queue_store.enqueue(database, keyed_job, waiting_limit=1) for _ in range(12)]
+    assert len({job.id for job in await asyncio.gather(*repeated_requests)}) == 1
+
+
 async def test_one_idempotency_key_queues_one_job(database: Database) -> None:
     """Fifty requests with one idempotency key at the same moment queue one job; the key rejects a different request."""
     keyed_job = new_job(idempotency_key="k")

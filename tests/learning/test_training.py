@@ -410,11 +410,12 @@ def test_rows_that_make_no_sense_are_refused(tmp_path: Path) -> None:
 
 
 def test_models_are_loaded_by_their_digest_only(tmp_path: Path) -> None:
-    """A changed byte, or bytes that are not a model, are rejected before anything is unpacked."""
+    """Another model, a changed byte, or bytes that are not a model, are rejected before anything is unpacked."""
     model = model_of(train(messy_table(120), "outcome", tmp_path, budget={"max_trials": 1}))
     data = model.stream.read()
-    with pytest.raises(LearningError, match="artifact_damaged"):
-        model_artifact.load(ModelFile(io.BytesIO(data[:-1]), model.sha256))
+    for other_data, digest in ((data, "0" * 64), (data[:-1], model.sha256)):
+        with pytest.raises(LearningError, match="artifact_damaged"):
+            model_artifact.load(ModelFile(io.BytesIO(other_data), digest))
     with pytest.raises(LearningError, match="artifact_damaged"):
         model_artifact.load(ModelFile(io.BytesIO(b"junk"), hashlib.sha256(b"junk").hexdigest()))
 

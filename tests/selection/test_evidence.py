@@ -1,5 +1,6 @@
 """Claims about datasets: who may make, decide and withdraw them, and what they do to a record."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -419,6 +420,24 @@ async def test_claims_are_checked(ada: httpx2.AsyncClient, change: dict[str, Any
     assert (answer.status_code, answer.json()["code"]) == (422, code), answer.text
     assert answer.json()["errors"][0]["loc"][: len(place)] == place
     assert (await evidence(ada, record["id"]))["claims"] == []
+
+
+async def test_of_decisions_at_the_same_time_one_counts(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:
+    """All of them find the claim open at first, but each is checked again before it is stored."""
+    record = await create_record(ada)
+    for decision in ("accept", "reject", "withdraw"):
+        claim = await post_claim(bob, record["id"], attribute="transparency", value=True)
+        requests = [
+            withdraw_claim(bob, claim) if decision == "withdraw" else review_claim(ada, claim, decision)
+            for _ in range(8)
+        ]
+        answers = await asyncio.gather(*requests)
+        assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
+
+        decided_claim = next(answer.json() for answer in answers if answer.status_code == 200)
+        claims = (await evidence(ada, record["id"]))["claims"]
+        assert next(claim for claim in claims if claim["id"] == decided_claim["id"]) == decided_claim
+        await withdraw_claim(bob, claim)
 
 
 async def test_reviews_are_checked(ada: httpx2.AsyncClient, bob: httpx2.AsyncClient) -> None:

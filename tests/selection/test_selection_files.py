@@ -5,6 +5,7 @@ import hashlib
 import os
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx2
 import pytest
@@ -12,11 +13,14 @@ import pytest
 from tests.selection.claims import CURATOR, calling_as, evidence, post_claim, review_claim, withdraw_claim
 from tests.selection.conftest import BOB, FOUR, client_of, create_record
 from tests.selection.test_selection_import import import_document
+from touchstone.core.errors import QuotaExceeded
 from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
-from touchstone.database.engine import Database
+from touchstone.database.engine import Database, Writer
 from touchstone.http.backend_auth import CALLER
 from touchstone.services.selection.app import Selection
+from touchstone.services.selection.files import store
+from touchstone.services.selection.files.store import FileRecord
 
 pytestmark = pytest.mark.slow
 TABLE = b"age,city\n31,Lyon\n,Oslo\n47,?\n"
@@ -450,3 +454,57 @@ async def test_an_administrator_may_change_anybodys_record(selection: Selection,
         private_record = (await bob.post("/datasets/", json={**FOUR, "visibility": "private"})).json()
         assert (await admin.get(f"/datasets/{private_record['id']}")).status_code == 404
         assert (await admin.delete(f"/datasets/{private_record['id']}")).status_code == 404
+
+
+async def test_abandoned_uploads_are_deleted_at_the_start(settings: Settings, database: Database) -> None:
+    """What a killed process has not recorded does not stay; a recent upload may still be received."""
+    folder = settings.uploads_dir
+    selection = await Selection.open(settings, database, None)
+    async with client_of(selection) as ada:
+        recorded_path = folder / (await upload(ada, TABLE)).json()["file_path"].removeprefix("uploads/")
+    await selection.close()
+
+    recorded_id = recorded_path.name.removesuffix("-people.csv")
+    complete_id, growing_id, empty_id = (str(uuid4()) for _ in range(3))
+    (folder / f"{complete_id}-killed.csv").write_bytes(TABLE)
+    (folder / f"{growing_id}-growing.csv").write_bytes(TABLE)
+    for file_id in (recorded_id, complete_id, growing_id, empty_id):
+        (folder / f".{file_id}.part").touch()
+    for path in folder.iterdir():
+        if path.name != f"{growing_id}-growing.csv":
+            os.utime(path, (0, 0))
+
+    await (await Selection.open(settings, database, None)).close()
+    remaining_names = {path.name for path in folder.iterdir()}
+    assert remaining_names == {recorded_path.name, f"{growing_id}-growing.csv", f".{growing_id}.part"}
+
+
+async def test_an_upload_is_marked_until_it_is_recorded(
+    ada: httpx2.AsyncClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the process is killed before, the next one finds the marker; a failure leaves nothing behind."""
+    names_before_the_record: list[str] = []
+
+    async def fail(_transaction: Writer, record: FileRecord) -> None:
+        """Fail after everything else."""
+        names_before_the_record.extend(sorted(path.name for path in settings.uploads_dir.iterdir()))
+        names_before_the_record.append(str(record.id))
+        raise QuotaExceeded(limit=1)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "insert_file", fail)
+        assert (await upload(ada, TABLE)).status_code == 413
+    marker, path, file_id = names_before_the_record
+    assert (marker, path) == (f".{file_id}.part", f"{file_id}-people.csv")
+    assert list(settings.uploads_dir.iterdir()) == []
+    assert (await upload(ada, TABLE)).status_code == 201
+    assert len(list(settings.uploads_dir.iterdir())) == 1
+
+
+async def test_uploads_at_the_same_time_stay_within_the_quota(ada: httpx2.AsyncClient) -> None:
+    """Each of them would fit on its own, and the space of those that are refused is free again."""
+    table = b"a,b\n" + b"1,2\n" * 2240
+    answers = await asyncio.gather(*(upload(ada, table) for _ in range(6)))
+    assert sorted(answer.status_code for answer in answers) == [201] * 2 + [413] * 4
+    assert {answer.json()["code"] for answer in answers if answer.status_code == 413} == {"quota_exceeded"}
+    assert (await ada.get("/files")).json()["used_bytes"] == 2 * len(table)

@@ -98,7 +98,9 @@ async def test_a_cursor_belongs_to_one_order_and_replaces_a_page(seeded_client: 
     queries = [f"sort_by=year&cursor={text}" for text in ("x", "%C3%A9", *forged_cursors)]
     queries += [f"cursor={cursor}", f"sort_by=year&sort_order=desc&cursor={cursor}"]
     queries += [f"sort_by=year&cursor={cursor}&{page}" for page in ("skip=0", "page=1", "page_size=3")]
-    queries.append("sort_by=year&cursor=" + urlsafe_b64encode(b'["year",false,1,1,-1]').decode())
+    nested_cursor = b'["year",false,1,1,0,' + b"[" * 2900
+    for encoded_cursor in (b'["year",false,1,1,-1]', nested_cursor):
+        queries.append("sort_by=year&cursor=" + urlsafe_b64encode(encoded_cursor).decode())
     for query in queries:
         answer = await seeded_client.get(f"/datasets/?{query}")
         assert answer.status_code == 422, query

@@ -267,6 +267,8 @@ async def test_stability_agrees_with_the_ranking_and_repeats(seeded_client: http
     assert stability != await ask(seeded_client, "/datasets/stability", **body | {"seed": 4})
 
     unmoved_stability = await ask(seeded_client, "/datasets/stability", weights=WEIGHTS, spread=0, unknown_ranks=True)
+    negative_zero = await ask(seeded_client, "/datasets/stability", weights=WEIGHTS, spread=-0.0, unknown_ranks=True)
+    assert negative_zero == unmoved_stability
     assert (unmoved_stability["k"], unmoved_stability["samples"], len(unmoved_stability["datasets"])) == (10, 100, 10)
     for dataset in unmoved_stability["datasets"]:
         assert dataset["best_rank"] == dataset["worst_rank"] == dataset["rank"]

@@ -230,3 +230,44 @@ async def test_the_page_about_a_failure_shows_the_request_id(tmp_path: Path) -> 
     await pages.close()
     assert answer.status_code == 500
     assert re.search(r"Request id:\s*<code>my-request-1</code>", answer.text)
+
+
+def test_an_access_token_that_fits_into_no_header_is_renewed(client: httpx2.Client) -> None:
+    """Quoted cookies may contain any byte, as octal digits after a backslash."""
+    refresh_token = client.cookies["touchstone_refresh"]
+    cookies = f'touchstone_access="\\377"; touchstone_refresh={refresh_token}'
+    answer = client.get("/app/account", headers={"Cookie": cookies})
+    assert answer.status_code == 200
+    assert "touchstone_access" in answer.cookies
+
+
+def test_json_with_too_many_levels_is_refused_like_any_other_text(client: httpx2.Client, email: str) -> None:
+    """Fields that hold JSON may be changed by hand; an unsent form that cannot be read is not restored."""
+    nested = "[" * 5000
+    answer = client.post("/app/jobs/train", data={"dataset_id": "1", "target": "x", "positive_class": nested})
+    assert answer.status_code == 422
+    answer = client.post("/app/jobs/explain", data={"dataset_id": "1", "other_options": '{"a": ' + nested})
+    assert answer.status_code == 422
+    form = {"email": email, "password": PASSWORD, "next": "/app/projects", "unsent": '{"a": ' + nested}
+    answer = client.post("/app/sign-in", data=form)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/app/projects")
+
+
+@pytest.mark.parametrize("value", ["caf\N{LATIN SMALL LETTER E WITH ACUTE}", "a\r\nb", "\N{PILE OF POO}"])
+def test_what_cannot_be_sent_in_a_header_is_a_bad_request(
+    client: httpx2.Client, api: httpx2.Client, value: str
+) -> None:
+    """A changed version or key in a form is refused, and nothing is saved or started."""
+    project = api.post("/api/v1/projects", json={"name": "unchanged"}).json()
+    page = f"/app/projects/{project['id']}"
+    body = {"name": "mine", "description": "", "file_path": "", "file_type": ""}
+    record = api.post("/api/v1/datasets/", json=body).json()
+    forms = (
+        (f"{page}/change", {"name": "x", "etag": value}),
+        (f"{page}/compare", {"target": "y", "key": value}),
+        (f"/app/datasets/{record['id']}/edit", {"name": "x", "etag": value}),
+    )
+    for address, form in forms:
+        assert client.post(address, data=form).status_code == 400, address
+    assert api.get(f"/api/v1/projects/{project['id']}").json() == project
+    assert api.get(f"/api/v1/datasets/{record['id']}").json() == record

@@ -38,7 +38,7 @@ def configure_logging(settings: Settings) -> None:
         logger_factory=logger_factory,
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(level=max(level, logging.WARNING), format="%(levelname)s %(name)s %(message)s")
+    logging.basicConfig(level=max(level, logging.WARNING), handlers=[_LibraryHandler()])
 
 
 def _wants_text(settings: Settings) -> bool:
@@ -63,6 +63,19 @@ def _json_output() -> tuple[structlog.typing.Processor, Any]:
     stream = _LossyStream(sys.stderr.buffer)
     renderer = structlog.processors.JSONRenderer(_encode_event)
     return renderer, structlog.BytesLoggerFactory(stream)  # type: ignore[arg-type]
+
+
+class _LibraryHandler(logging.Handler):
+    """Logs the messages of libraries like our own events: in one line each, even with a traceback."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log a message of a library, with the name of its logger and the exception, if there is one."""
+        library_log = structlog.get_logger()
+        log_event = library_log.error if record.levelno >= logging.ERROR else library_log.warning
+        try:
+            log_event(record.getMessage().rstrip(), logger=record.name, exc_info=record.exc_info)
+        except Exception:  # noqa: BLE001 - a library must not fail because its message cannot be formatted
+            self.handleError(record)
 
 
 class _LossyStream:

@@ -11,13 +11,14 @@ from sqlalchemy.exc import IntegrityError
 
 from touchstone.core.errors import IdempotencyConflict, TooManyJobs
 from touchstone.database.change_counters import increment_version
-from touchstone.database.engine import Database, Reader, Writer, skip_locked
+from touchstone.database.engine import Database, Writer, skip_locked
 from touchstone.database.tables import jobs
 from touchstone.jobs.job_records import QUEUED_PROGRESS, STARTING_PROGRESS, AttemptId, JobRecord, NewJob
 from touchstone.jobs.job_states import HELD_STATES, JobState
 from touchstone.jobs.state_transition_store import record_new_state, utc_now
 
 CLAIM_COUNTER: Final = "claims"  # the version counter that every claim increments, which serializes claims
+SUBMISSION_COUNTER: Final = "submissions"  # likewise for submissions, whose number per user is limited
 
 
 class QueuedJob(NamedTuple):
@@ -44,8 +45,9 @@ async def enqueue(database: Database, new_job: NewJob, *, waiting_limit: int | N
                 await require_room_in_queue(transaction, new_job.owner, waiting_limit)
             job_id = await insert_job(transaction, new_job)
         return QueuedJob(job_id, is_new=True)
-    except IntegrityError:
-        # Another request has used the same key since the query above. A constraint of the database makes it unique.
+    except (IntegrityError, TooManyJobs):
+        # Another request may have used the same key since the query above, and its job may be the last one that fits
+        # into the queue. A constraint of the database makes the key unique.
         existing_id = await find_by_idempotency_key(database, new_job)
         if existing_id is None:
             raise
@@ -80,10 +82,17 @@ async def find_by_idempotency_key(database: Database, new_job: NewJob) -> UUID |
     return job_id
 
 
-async def require_room_in_queue(connection: Reader, owner: UUID, waiting_limit: int, *, new_job_count: int = 1) -> None:
-    """Raise TooManyJobs if the new jobs would exceed the owner's limit of queued jobs."""
+async def require_room_in_queue(
+    transaction: Writer, owner: UUID, waiting_limit: int, *, new_job_count: int = 1
+) -> None:
+    """Raise TooManyJobs if the new jobs would exceed the owner's limit of queued jobs.
+
+    No other transaction can queue jobs until this one ends.
+    """
+    await increment_version(transaction, SUBMISSION_COUNTER)
+
     query = sa.select(sa.func.count()).select_from(jobs).where(jobs.c.owner == owner, jobs.c.status == JobState.QUEUED)
-    waiting_count = int(await connection.scalar(query))
+    waiting_count = int(await transaction.scalar(query))
     if waiting_count + new_job_count > waiting_limit:
         raise TooManyJobs(limit=waiting_limit)
 

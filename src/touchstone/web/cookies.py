@@ -34,7 +34,7 @@ _EXTERNAL_SIGN_IN_SECONDS: Final = 600
 _EXTERNAL_SIGN_IN_PATH: Final = "/"
 
 _DEVICE_PATTERN: Final = re.compile(r"[A-Za-z0-9._~-]{1,1000}")
-_EXTERNAL_SIGN_IN_PATTERN: Final = re.compile(r"[A-Za-z0-9._-]{1,4000}")
+_SIGNED_TOKEN_PATTERN: Final = re.compile(r"[A-Za-z0-9._-]{1,4000}")
 _RANKING_PATTERN: Final = re.compile(r"\?[A-Za-z0-9%&=+._*~-]+")
 _ACCESS_PATTERN: Final = re.compile(rb"(?:^|; ?)%s=([^; ]+)" % SESSION_ACCESS.encode())
 
@@ -48,11 +48,17 @@ class SessionTokens:
 
 
 def read_session(request: Request) -> SessionTokens | None:
-    """Return the tokens that the browser sent, or None if nobody is signed in."""
+    """Return the tokens that the browser sent, or None if nobody is signed in.
+
+    An access token that cannot be sent in a header is ignored.
+    """
     refresh_token = request.cookies.get(SESSION_REFRESH, "")
     if not refresh_token:
         return None
-    return SessionTokens(request.cookies.get(SESSION_ACCESS, ""), refresh_token)
+
+    access_token = request.cookies.get(SESSION_ACCESS, "")
+    is_well_formed = _SIGNED_TOKEN_PATTERN.fullmatch(access_token) is not None
+    return SessionTokens(access_token if is_well_formed else "", refresh_token)
 
 
 def write_session(response: Response, request: Request, tokens: SessionTokens, *, days: int) -> None:
@@ -92,7 +98,7 @@ def read_device(request: Request) -> str | None:
 def read_external_sign_in(request: Request) -> str | None:
     """Return the token of a sign-in that has begun at an identity provider, or None if there is no valid token."""
     value = request.cookies.get(EXTERNAL_SIGN_IN, "")
-    return value if _EXTERNAL_SIGN_IN_PATTERN.fullmatch(value) else None
+    return value if _SIGNED_TOKEN_PATTERN.fullmatch(value) else None
 
 
 def write_external_sign_in(response: Response, request: Request, token: str) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from starlette.datastructures import FormData, UploadFile
 
 from touchstone.client import TouchstoneError
-from touchstone.core.errors import Invalid
+from touchstone.core.errors import BadRequest, Invalid
 
 PAGE_ERROR: Final = "page_error"  # the type of an error with a message that is already worded for the page
 _MAX_INTEGER_DIGITS: Final = 15
@@ -21,6 +21,18 @@ def text_field(form: FormData, name: str) -> str:
     """Return the value of a field without surrounding blanks, or an empty string if it is missing."""
     value = form.get(name)
     return value.strip() if isinstance(value, str) else ""
+
+
+def header_field(form: FormData, name: str) -> str | None:
+    """Return the value of a hidden field that is sent to the API in a header, or None if it is empty.
+
+    Raises:
+        BadRequest: the value cannot be sent in a header, so it is not the one that the page has put into the form.
+    """
+    value = text_field(form, name)
+    if not (value.isascii() and value.isprintable()):
+        raise BadRequest
+    return value or None
 
 
 def password_field(form: FormData, name: str) -> str:

@@ -82,7 +82,7 @@ def read_other_options(ctx: PageContext, form: FormData) -> JsonObject:
         return {}
     try:
         options = msgspec.json.decode(text, type=JsonObject)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise invalid_field(ctx.text("other_options_unreadable"), OTHER_OPTIONS) from error
     return {name: value for name, value in options.items() if name in FIELDLESS_OPTIONS}
 
@@ -192,7 +192,7 @@ def parse_class(text: str) -> str | int | float | bool:
     """
     try:
         value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return text
     return value if isinstance(value, int | float | bool) else text
 

@@ -54,7 +54,7 @@ def decode_unsent_form(text: str) -> UnsentForm | None:
     """
     try:
         form = msgspec.json.decode(text, type=UnsentForm)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
 
     path = form.action.partition("?")[0]

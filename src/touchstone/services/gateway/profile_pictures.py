@@ -46,7 +46,7 @@ def _reencode(data: bytes) -> PictureRecord:
             # Decoding a JPEG image at a reduced size saves most of the time and memory for large photographs.
             image.draft("RGB", (2 * MAX_SIDE, 2 * MAX_SIDE))
             thumbnail = _create_thumbnail(image)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+    except Exception as error:  # malformed pictures make Pillow raise exceptions of nearly any class
         raise InvalidPicture from error
 
     buffer = io.BytesIO()

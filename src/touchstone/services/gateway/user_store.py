@@ -53,6 +53,10 @@ class OAuthAccountRecord:
     account_email: str
 
 
+class OAuthAccountTaken(Exception):
+    """An account at an external provider already signs in a user."""
+
+
 @dataclass(frozen=True, slots=True)
 class PictureRecord:
     """A profile picture in WebP format, and its digest."""
@@ -154,8 +158,15 @@ async def read_user_of_oauth_account(connection: Reader, oauth_name: str, accoun
 
 
 async def insert_oauth_account(transaction: Writer, account: OAuthAccountRecord) -> None:
-    """Insert an account at an external provider, which must not sign in another user."""
-    await transaction.execute(sa.insert(oauth_accounts).values(asdict(account)))
+    """Insert an account at an external provider.
+
+    Raises:
+        OAuthAccountTaken: it already signs in a user, in which case the transaction must end.
+    """
+    try:
+        await transaction.execute(sa.insert(oauth_accounts).values(asdict(account)))
+    except IntegrityError as error:
+        raise OAuthAccountTaken from error
 
 
 async def delete_oauth_account(transaction: Writer, account_id: UUID) -> None:

@@ -102,6 +102,8 @@ class Selection:
     async def open(cls, settings: Settings, database: Database, tokens: InternalTokens | None) -> Self:
         """Load the catalog into memory, create the services, and start the background tasks.
 
+        Uploads that a killed process has not recorded are deleted.
+
         A large catalog may still be loading when this returns. Until it is complete, requests that need it are refused.
         With the setting `demo`, the demo records are inserted into a catalog that has never been written.
         """
@@ -111,6 +113,8 @@ class Selection:
         await catalog.open()
         catalog_tokens = await CatalogTokens.load(database)
 
+        uploads = Uploads(settings, database)
+        await uploads.delete_abandoned()
         data_files = DataFiles(settings, database)
         measurer = FileMeasurer(settings, data_files)
         background_measurer = BackgroundMeasurer(database, catalog, measurer)
@@ -128,7 +132,7 @@ class Selection:
             snapshots=SnapshotEditor(database, catalog, quota_bytes=settings.project_quota_bytes),
             replayer=SnapshotReplayer(database, catalog),
             data_files=data_files,
-            uploads=Uploads(settings, database),
+            uploads=uploads,
             imports=DocumentImports(settings, database, catalog),
             bulk=BulkImporter(database, catalog, bulk_limits),
             parquet_bodies=ParquetBodies(settings, database),

@@ -408,7 +408,7 @@ def _integer_from_json(value: object) -> int | None:
 def _number_from_json(value: object) -> float | None:
     """Convert a JSON number to a float, or return None for other values and for integers beyond float precision."""
     if isinstance(value, float):
-        return value
+        return value + 0.0  # changes only -0.0, to 0.0, because NumPy refuses to draw from [-x, x] if x is -0.0
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= INT53_MAX:
         return float(value)
 

@@ -19,6 +19,7 @@ from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import (
     file_field,
     has_chosen_file,
+    header_field,
     integer_field,
     invalid_field,
     list_field,
@@ -71,7 +72,7 @@ async def edit_dataset_page(ctx: PageContext) -> Response:
     try:
         await ctx.require_new_form()
         changes: Any = _changed_attributes(ctx, form, dataset)
-        version = text_field(form, "etag") or None
+        version = header_field(form, "etag")
         async with _uploaded_file(ctx, form) as file:
             if file is not None:
                 changes |= {"file_path": file.file_path, "file_type": file.file_type}

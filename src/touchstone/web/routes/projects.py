@@ -29,7 +29,7 @@ from touchstone.web.api_queries import (
     read_rank_page_state,
 )
 from touchstone.web.flash_messages import FlashMessage
-from touchstone.web.forms import id_field, invalid_field, is_integer, text_field
+from touchstone.web.forms import header_field, id_field, invalid_field, is_integer, text_field
 from touchstone.web.ignored_parameters import describe_ignored_parameters, describe_ignored_settings
 from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
@@ -136,7 +136,7 @@ async def change_project(ctx: PageContext) -> Response:
 
     try:
         await ctx.require_new_form()
-        version = text_field(form, "etag") or None
+        version = header_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, name=name, description=description)
     except TouchstoneError as error:
         if error.status not in _REFUSED_INPUT:
@@ -180,7 +180,7 @@ async def change_reason(ctx: PageContext) -> Response:
     try:
         await ctx.require_new_form()
         reason = _require_reason(ctx, form)
-        version = text_field(form, "etag") or None
+        version = header_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, choice_reason=reason)
     except TouchstoneError as error:
         if error.status not in _REFUSED_INPUT:
@@ -201,7 +201,7 @@ async def take_choice_back(ctx: PageContext) -> Response:
     try:
         await ctx.require_new_form()
         reason = text_field(form, "reason") or None
-        version = text_field(form, "etag") or None
+        version = header_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, chosen_dataset_id=None, choice_reason=reason)
     except TouchstoneError as error:
         if error.status not in _REFUSED_INPUT:

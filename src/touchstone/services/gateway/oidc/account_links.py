@@ -5,18 +5,19 @@ provider may state any address. The owner of an existing account links it by sig
 the same browser.
 """
 
+import contextlib
 import time
 from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from touchstone.core.errors import InvalidCredentials
+from touchstone.core.errors import EmailTaken, InvalidCredentials
 from touchstone.core.identity_provider_errors import LastWayToSignIn, OAuthAccountNotFound
 from touchstone.database.engine import Database
 from touchstone.services.gateway import accounts, user_store
 from touchstone.services.gateway.oidc.external_identity import ExternalIdentity
 from touchstone.services.gateway.oidc.signed_tokens import SignedTokens
-from touchstone.services.gateway.user_store import OAuthAccountRecord, UserRecord
+from touchstone.services.gateway.user_store import OAuthAccountRecord, OAuthAccountTaken, UserRecord
 
 # The cookie with the identity that the next sign-in with the password links to the account.
 COOKIE_NAME: Final = "touchstone_link"
@@ -39,15 +40,23 @@ async def find_user(database: Database, identity: ExternalIdentity) -> UserRecor
 async def create_user(database: Database, identity: ExternalIdentity) -> UserRecord:
     """Create an account without a password that this identity signs in, and return it.
 
+    If another request has created it at the same time, its account is returned.
+
     Raises:
         EmailTaken: another account has this address, ignoring case.
     """
     profile = accounts.UserProfile(given_name=identity.given_name, family_name=identity.family_name)
     user = replace(accounts.new_user(identity.email, profile), is_verified=True)
 
-    async with database.writing() as transaction:
-        await user_store.insert_user(transaction, user)
-        await user_store.insert_oauth_account(transaction, _new_link(user.id, identity))
+    try:
+        async with database.writing() as transaction:
+            await user_store.insert_user(transaction, user)
+            await user_store.insert_oauth_account(transaction, _new_link(user.id, identity))
+    except (EmailTaken, OAuthAccountTaken):
+        existing_user = await find_user(database, identity)
+        if existing_user is None:
+            raise
+        return existing_user
     return user
 
 
@@ -71,10 +80,9 @@ async def link_account(database: Database, user: UserRecord, claims: dict[str, A
         return
 
     identity = ExternalIdentity(claims["provider"], claims["subject"], claims["email"])
-    async with database.writing(may_use_reserve=True) as transaction:
-        # Another request may use the same token at the same time.
-        await user_store.lock_user(transaction, user.id)
-        if await user_store.read_user_of_oauth_account(transaction, identity.provider, identity.subject) is None:
+    # Another request may use the same token, or create an account for the identity, at the same time.
+    with contextlib.suppress(OAuthAccountTaken):
+        async with database.writing(may_use_reserve=True) as transaction:
             await user_store.insert_oauth_account(transaction, _new_link(user.id, identity))
             await user_store.update_user(transaction, user.id, is_verified=True)
 

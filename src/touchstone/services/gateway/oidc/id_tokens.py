@@ -41,7 +41,7 @@ async def verify_id_token(client: ProviderClient, id_token: str, *, nonce: str) 
     try:
         claims = await _verify_signature(client, id_token)
         registry.validate(claims)
-    except (JoseError, ValueError, TypeError) as error:
+    except (JoseError, ValueError, TypeError, RecursionError) as error:
         raise InvalidIdentity from error
 
     _check_authorized_party(claims, client_id)

@@ -164,7 +164,7 @@ class ProviderClient:
             raise self.unavailable(f"status {response.status} at the UserInfo endpoint")
         try:
             return msgspec.json.decode(response.body, type=dict[str, object])
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise self.unavailable("the claims are not JSON") from error
 
     def unavailable(self, problem: str) -> IdentityProviderUnavailable:
@@ -212,6 +212,6 @@ class ProviderClient:
         """Return the content of a JSON response."""
         try:
             return msgspec.json.decode(response.body, type=content_type)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             problem = f"status {response.status} without a valid {content_type.__name__.lstrip('_')}"
             raise self.unavailable(problem) from error

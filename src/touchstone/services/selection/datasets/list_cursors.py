@@ -71,7 +71,7 @@ def parse_list_window(values: ParameterValues, order: SortOrder, page_window: Pa
     try:
         cursor = _decode_cursor(str(text), order)
         last_record = ListPlace(_sort_value(cursor), cursor.id)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidValue(FieldError(("query", CURSOR.name), "cursor_expected")) from error
     return ListWindow(cursor.skip, page_window.limit, after=last_record)
 

@@ -59,6 +59,11 @@ async def find_file(connection: Reader, file_id: UUID, owner: UUID) -> FileRecor
     return None if row is None else _to_record(row)
 
 
+async def is_recorded(connection: Reader, file_id: UUID) -> bool:
+    """Return whether there is an upload with this id."""
+    return await connection.scalar(sa.select(files.c.id).where(files.c.id == file_id)) is not None
+
+
 async def delete_file(transaction: Writer, file_id: UUID, owner: UUID) -> FileRecord | None:
     """Delete the row of an owner's upload and return it, or None if the owner has no such upload."""
     condition = (files.c.id == file_id) & (files.c.owner == owner)

@@ -2,8 +2,10 @@
 
 import asyncio
 import hashlib
+import math
 import os
 import re
+import time
 import unicodedata
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
@@ -40,6 +42,9 @@ _FORM_FIELD: Final = "file"
 # How Starlette's message about too many files begins; its exceptions have no codes.
 _TOO_MANY_FILES: Final = "Too many files"
 _BUFFER_BYTES: Final = 1024 * 1024
+_MARKER_SUFFIX: Final = ".part"
+# Much longer than any pause between two writes of an upload, which has to keep a minimum rate.
+_ABANDONED_SECONDS: Final = 24 * 3600
 _UNSAFE_CHARACTERS: Final = re.compile(r"[^\w.-]+")
 # With the id in front of it, the name is still short enough for every file system.
 _MAX_NAME_BYTES: Final = 150
@@ -61,9 +66,9 @@ class SizeLimit:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedFile:
-    """The name, size and digest of a file that has been received completely."""
+    """The path, size and digest of a file that has been received completely."""
 
-    name: str
+    path: Path
     size: int
     sha256: str
 
@@ -80,8 +85,9 @@ class Uploads:
     async def receive(self, request: Request, owner: UUID) -> FileRecord:
         """Store the file in the body of a request as an upload of `owner`, and return its record.
 
-        The file is received under a temporary name, flushed to the disk, and only then recorded in the database. If a
-        step fails, the file is removed.
+        The file is received, flushed to the disk, and only then recorded in the database. If a step fails, the file is
+        removed. A marker beside the file exists until it is recorded, so that it is also removed if the process is
+        killed (`delete_abandoned`).
 
         Raises:
             BadRequest: the body is a malformed form.
@@ -95,27 +101,40 @@ class Uploads:
         self._database.prepare_for_file(expected_bytes)
 
         file_id = uuid4()
-        temporary_path = self._folder / f".{uuid4().hex}.part"
+        marker = self._folder / f".{file_id}{_MARKER_SUFFIX}"
         try:
             with translate_failures():
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 size_limit = await self._size_limit(owner)
-                received_file = await _receive_file(request, temporary_path, size_limit)
-                path = self._folder / f"{file_id}-{received_file.name}"
-                await asyncio.to_thread(_move_durably, temporary_path, path)
-        finally:
-            temporary_path.unlink(missing_ok=True)
+                marker.touch()
+                received_file = await _receive_file(request, self._folder / str(file_id), size_limit)
+                await asyncio.to_thread(_sync, received_file.path)
 
-        record = FileRecord(
-            id=file_id,
-            owner=owner,
-            file_path=f"{store.UPLOADS}/{path.name}",
-            bytes=received_file.size,
-            sha256=received_file.sha256,
-            created_at=datetime.now(UTC),
-        )
-        await self._insert_or_unlink(record, path)
+            record = FileRecord(
+                id=file_id,
+                owner=owner,
+                file_path=f"{store.UPLOADS}/{received_file.path.name}",
+                bytes=received_file.size,
+                sha256=received_file.sha256,
+                created_at=datetime.now(UTC),
+            )
+            await self._insert(record)
+        except BaseException:
+            # Without a thread, so that it also works when the task is cancelled.
+            _delete_data(marker)
+            raise
+        finally:
+            marker.unlink(missing_ok=True)
         return record
+
+    async def delete_abandoned(self) -> None:
+        """Delete uploads that were not recorded because the process that received them was killed."""
+        for marker in await asyncio.to_thread(_find_abandoned, self._folder):
+            async with self._database.reading() as connection:
+                is_recorded = await store.is_recorded(connection, _file_id(marker))
+            if not is_recorded:
+                await asyncio.to_thread(_delete_data, marker)
+            marker.unlink(missing_ok=True)
 
     async def list_files(self, owner: UUID) -> list[FileRecord]:
         """Return an owner's uploads, newest first."""
@@ -168,22 +187,18 @@ class Uploads:
             return SizeLimit(remaining_bytes, QuotaExceeded(limit=self.quota_bytes))
         return SizeLimit(self._max_bytes, TooLarge(limit=self._max_bytes))
 
-    async def _insert_or_unlink(self, record: FileRecord, path: Path) -> None:
-        """Record the file at `path` in the database, or delete the file if that fails.
+    async def _insert(self, record: FileRecord) -> None:
+        """Record a file in the database.
 
         Raises:
             QuotaExceeded: a concurrent upload has used up the quota.
         """
-        try:
-            async with self._database.writing() as transaction:
-                await store.lock_uploads(transaction)
-                used_bytes = await store.total_file_bytes(transaction, record.owner)
-                if used_bytes + record.bytes > self.quota_bytes:
-                    raise QuotaExceeded(limit=self.quota_bytes)
-                await store.insert_file(transaction, record)
-        except BaseException:
-            os.unlink(path)  # noqa: PTH108 - without a thread, so that it also works when the task is cancelled
-            raise
+        async with self._database.writing() as transaction:
+            await store.lock_uploads(transaction)
+            used_bytes = await store.total_file_bytes(transaction, record.owner)
+            if used_bytes + record.bytes > self.quota_bytes:
+                raise QuotaExceeded(limit=self.quota_bytes)
+            await store.insert_file(transaction, record)
 
 
 def parse_file_type(name: str) -> str:
@@ -200,8 +215,42 @@ def parse_file_type(name: str) -> str:
     return extension
 
 
-async def _receive_file(request: Request, path: Path, limit: SizeLimit) -> ReceivedFile:
-    """Write the file that a request uploads to `path`.
+def _find_abandoned(folder: Path) -> list[Path]:
+    """Return the markers of unrecorded uploads in a folder to which nothing has been written for long.
+
+    Others may still be received by another process with the same folder.
+    """
+    latest_write = time.time() - _ABANDONED_SECONDS
+    markers = [path for path in folder.glob(f".*{_MARKER_SUFFIX}") if parse_uuid(path.stem.removeprefix("."))]
+    return [marker for marker in markers if _last_write(marker) < latest_write]
+
+
+def _last_write(marker: Path) -> float:
+    """Return the time of the last write to an upload or its marker, or infinity if they are just being deleted."""
+    try:
+        return max(path.stat().st_mtime for path in (marker, *_data_paths(marker)))
+    except FileNotFoundError:
+        return math.inf
+
+
+def _file_id(marker: Path) -> UUID:
+    """Return the id of the upload with this marker."""
+    return UUID(marker.stem.removeprefix("."))
+
+
+def _data_paths(marker: Path) -> list[Path]:
+    """Return the file of an upload with this marker, or nothing if none has been created."""
+    return list(marker.parent.glob(f"{_file_id(marker)}-*"))
+
+
+def _delete_data(marker: Path) -> None:
+    """Delete the file of an upload with this marker, if there is one."""
+    for path in _data_paths(marker):
+        path.unlink(missing_ok=True)
+
+
+async def _receive_file(request: Request, prefix: Path, limit: SizeLimit) -> ReceivedFile:
+    """Write the file that a request uploads to the path `<prefix>-<name>`.
 
     The body is either a form with one file, or the file itself. A name in the query string replaces the name in the
     form.
@@ -216,11 +265,11 @@ async def _receive_file(request: Request, path: Path, limit: SizeLimit) -> Recei
     name = str(values.get(_NAME.name, ""))
     is_form = request.headers.get("content-type", "").startswith("multipart/form-data")
     if not is_form:
-        return await _write_file(name, request.stream(), path, limit)
+        return await _write_file(name, request.stream(), prefix, limit)
 
     upload = await _receive_form_file(request, limit)
     try:
-        return await _write_file(name or upload.filename or "", _read_chunks(upload), path, limit)
+        return await _write_file(name or upload.filename or "", _read_chunks(upload), prefix, limit)
     finally:
         await upload.close()
 
@@ -266,8 +315,8 @@ async def enforce_limit(chunks: AsyncIterator[bytes], limit: SizeLimit) -> Async
         yield chunk
 
 
-async def _write_file(name: str, chunks: AsyncIterator[bytes], path: Path, limit: SizeLimit) -> ReceivedFile:
-    """Write the chunks of an upload to a new file, and return its safe name, its size and its digest.
+async def _write_file(name: str, chunks: AsyncIterator[bytes], prefix: Path, limit: SizeLimit) -> ReceivedFile:
+    """Write the chunks of an upload to a new file at the path `<prefix>-<safe name>`.
 
     Network chunks are small, so they are buffered and written a megabyte at a time.
 
@@ -277,6 +326,7 @@ async def _write_file(name: str, chunks: AsyncIterator[bytes], path: Path, limit
     """
     safe_name = _sanitize_name(name)
     parse_file_type(safe_name)  # Refuse other files before anything is written.
+    path = prefix.with_name(f"{prefix.name}-{safe_name}")
 
     digest = hashlib.sha256()
     size = 0
@@ -294,20 +344,19 @@ async def _write_file(name: str, chunks: AsyncIterator[bytes], path: Path, limit
 
         file.write(buffer)
 
-    return ReceivedFile(safe_name, size, digest.hexdigest())
+    return ReceivedFile(path, size, digest.hexdigest())
 
 
-def _move_durably(source: Path, destination: Path) -> None:
-    """Rename a file so that after a crash it either exists with its complete content or not at all.
+def _sync(path: Path) -> None:
+    """Flush a new file to the disk, so that it exists with its complete content after a crash.
 
     This waits for the disk, so call it in a thread.
     """
-    with source.open("rb") as file:
+    with path.open("rb") as file:
         os.fsync(file.fileno())
-    source.rename(destination)
 
     # The new name is stored in the folder, which has to be flushed to the disk as well.
-    folder_descriptor = os.open(destination.parent, os.O_RDONLY)
+    folder_descriptor = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder_descriptor)
     finally:

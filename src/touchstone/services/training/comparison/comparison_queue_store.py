@@ -8,7 +8,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from touchstone.core.errors import IdempotencyConflict
+from touchstone.core.errors import IdempotencyConflict, TooManyJobs
 from touchstone.database.engine import Database, Writer
 from touchstone.database.tables import compared_datasets, comparisons
 from touchstone.jobs import queue_store
@@ -34,8 +34,9 @@ async def create_comparison(
                 transaction, comparison.owner, waiting_limit, new_job_count=job_count
             )
             return await _insert_comparison(transaction, comparison, datasets)
-    except IntegrityError:
-        # A concurrent request has inserted a comparison with the same key, which is unique.
+    except (IntegrityError, TooManyJobs):
+        # A concurrent request may have inserted a comparison with the same key, which is unique, and its jobs may be
+        # the last ones that fit into the queue.
         existing_id = await find_id_by_idempotency_key(database, comparison)
         if existing_id is None:
             raise
