@@ -187,6 +187,19 @@ def test_notations_that_show_in_later_rows_only(tmp_path: Path, later: str) -> N
     assert (profile.column_profiles[0].type, profile.column_profiles[0].distinct) == (ColumnType.NUMBER, 2)
 
 
+@pytest.mark.parametrize("words", [[], ["k. A."]], ids=["numbers", "with a word"])
+@pytest.mark.parametrize("thousands", [["12.345", "1.234.567"], ["1.234", "2.345", "3.456", "4.567", "12.345"]])
+def test_dots_between_thousands(tmp_path: Path, thousands: list[str], words: list[str]) -> None:
+    """Amounts of a German file, some below a thousand, are not read as decimals."""
+    cells = [*map(str, range(100, 150)), *thousands, *words]
+    text = pd.DataFrame({"n": cells, "w": "x"}).to_csv(index=False, sep=";")
+    profile, table = read_both(tmp_path / "t.csv", text)
+    column, numbers = profile.column_profiles[0], table.frame["n"]
+    assert (column.type, table.columns["n"].kind) == (ColumnType.NUMBER, ColumnKind.NUMBER)
+    assert [column.minimum, column.maximum] == [numbers.min(), numbers.max()]
+    assert numbers.max() == int(thousands[-1].replace(".", ""))
+
+
 def test_numbers_are_counted_exactly(tmp_path: Path) -> None:
     """Hundreds of different numbers with decimals are counted, not estimated."""
     numbers = [str(number / 8) for number in range(900)]

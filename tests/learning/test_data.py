@@ -104,6 +104,9 @@ def test_rows_much_wider_than_the_header_are_not_cut() -> None:
     assert (error_info.value.code, error_info.value.facts["line"]) == ("file_malformed", 2)
 
 
+DOTTED_THOUSANDS = ["1.234", "2.345", "3.456", "4.567", "12.345"]
+
+
 @pytest.mark.parametrize(
     ("delimiter", "texts", "numbers"),
     [
@@ -116,6 +119,15 @@ def test_rows_much_wider_than_the_header_are_not_cut() -> None:
         (";", ["1.000,5", "1.000", "12"], [1000.5, 1000.0, 12.0]),
         (";", ["1.5", "2,5"], [1.5, 2.5]),
         (";", ["1.000", "2.000"], [1.0, 2.0]),
+        (";", ["1.234.567", "2.345"], [1234567.0, 2345.0]),
+        (",", ["1.234.567", "12"], [1234567.0, 12.0]),
+        (";", ["1.234", "850,5"], [1234.0, 850.5]),
+        (",", ["30.335 €", "1.200 €"], [30335.0, 1200.0]),
+        (",", ["1.459 €", "1.509 €"], [1.459, 1.509]),
+        (";", [*DOTTED_THOUSANDS, "850", "12", "0"], [1234.0, 2345.0, 3456.0, 4567.0, 12345.0, 850.0, 12.0, 0.0]),
+        (";", [*DOTTED_THOUSANDS, "850", "12", "1999"], [1.234, 2.345, 3.456, 4.567, 12.345, 850.0, 12.0, 1999.0]),
+        (",", [*DOTTED_THOUSANDS, "850", "12", "0"], [1.234, 2.345, 3.456, 4.567, 12.345, 850.0, 12.0, 0.0]),
+        (";", [*DOTTED_THOUSANDS, "9"], [1.234, 2.345, 3.456, 4.567, 12.345, 9.0]),
     ],
 )
 def test_commas_and_dots_mean_what_the_column_shows(delimiter: str, texts: list[str], numbers: list[float]) -> None:

@@ -41,6 +41,7 @@ _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
 _BOOLEAN_BY_NUMBER: Final = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
 _DATE_START: Final = re.compile(r"^(\w+[-/. ,T]+\d|\d{1,2}[- ][^\W\d]{3})")
 _PLAIN_CODE: Final = rf"^\s*{CODE_WITH_LEADING_ZERO}\s*$"
+_DOTTED_NUMBER: Final = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
 _ALL_MISSING_MARKS: Final = pa.array(sorted(MISSING_MARKS | MISSING_NUMBER_MARKS))
 
 
@@ -125,7 +126,7 @@ def from_strings(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") ->
 
 def from_arrow_strings(name: str, cells: pa.Array | pa.ChunkedArray, *, delimiter: str = ",") -> TypedColumn:
     """Infer the type of a column of Arrow strings (see `from_strings`)."""
-    plain_numbers = _read_plain_numbers(cells)
+    plain_numbers = _read_plain_numbers(cells, delimiter)
     if plain_numbers is not None:
         notation = NumberNotation(decimal_comma=delimiter != ",")
         return from_numbers(name, plain_numbers, notation=notation)
@@ -313,10 +314,11 @@ def _parse_boolean(text: str) -> str:
     return word
 
 
-def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.float64] | None:
+def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray, delimiter: str) -> npt.NDArray[np.float64] | None:
     """Return the numbers of a column, or None if any cell is neither a plain number nor missing.
 
-    Most numeric columns are like this, and Arrow parses them a hundred times faster than Python could.
+    The result is also None if dots may separate thousands. Most numeric columns are plain, and Arrow parses them a
+    hundred times faster than Python could.
     """
     # The first cells are enough to rule out most other columns.
     if _cast_to_numbers(cells.slice(0, PLAIN_NUMBER_SAMPLE)) is None:
@@ -330,7 +332,17 @@ def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.flo
     whole_numbers = cells.filter(pc.equal(numbers, pc.floor(numbers)))
     if pc.any(pc.match_substring_regex(whole_numbers, _PLAIN_CODE)).as_py():
         return None
+    if delimiter != "," and _all_dots_precede_three_digits(cells):
+        return None
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _all_dots_precede_three_digits(cells: pa.Array | pa.ChunkedArray) -> bool:
+    """Return whether some numbers have a dot, and all of these have groups of three digits."""
+    cells_with_dot = cells.filter(pc.match_substring(cells, ".", ignore_case=False))
+    trimmed_cells = pc.utf8_trim_whitespace(cells_with_dot)
+    numbers = trimmed_cells.filter(pc.not_equal(trimmed_cells, "."))  # a dot alone means a missing value
+    return len(numbers) > 0 and bool(pc.all(pc.match_substring_regex(numbers, _DOTTED_NUMBER)).as_py())
 
 
 def _cast_to_numbers(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray | None:
