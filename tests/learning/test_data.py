@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,7 +17,9 @@ from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.limits import MAX_LINE_BYTES
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.target import read_target
 from touchstone.learning.task_interface import DataFile
+from touchstone.learning.training_warnings import data_warnings
 from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
 
@@ -190,6 +193,18 @@ def test_a_word_among_dates_is_missing_wherever_it_is(position: int) -> None:
     days[position] = "tbd"
     column = read_table(data_file("d\n" + "\n".join(days) + "\n")).columns["d"]
     assert (column.kind, column.mixed, column.missing) == (ColumnKind.DATE, 1, 1)
+
+
+@pytest.mark.parametrize(("other_format", "mixes"), [("%d/%m/%Y", True), ("%d. %B %Y", True), ("item %j", False)])
+def test_dates_in_several_formats_are_recognised(other_format: str, mixes: bool) -> None:
+    """Dates that two people have written in different ways are words, but not like any other words."""
+    days = pd.date_range("2020-01-01", periods=60)
+    texts = [day.strftime(other_format if number % 3 else "%Y-%m-%d") for number, day in enumerate(days)]
+    rows = "\n".join(f"{text},{number % 2}" for number, text in enumerate(texts))
+    table = read_table(data_file(f"d,y\n{rows}"))
+    assert table.columns["d"].kind is ColumnKind.IDENTIFIER
+    codes = [warning["code"] for warning in data_warnings(table, read_target(table, "y"))]
+    assert ("dates_in_several_formats" in codes) is mixes
 
 
 def test_parquet_types_are_kept() -> None:

@@ -38,7 +38,8 @@ _FORMAT_CODE: Final = re.compile("%[a-zA-Z]")
 _PATTERN_OF_CODE: Final = {
     "%Y": "[0-9][0-9][0-9][0-9]",
     "%y": "[0-9][0-9]",
-    **dict.fromkeys(("%m", "%d", "%H", "%M"), "[0-9][0-9]?"),
+    **dict.fromkeys(("%m", "%d", "%H", "%I", "%M", "%S"), "[0-9][0-9]?"),
+    "%p": "[AaPp][Mm]",
     **dict.fromkeys(("%b", "%B"), "[A-Za-z]+"),
 }
 _ISO_8601_DATE: Final = (

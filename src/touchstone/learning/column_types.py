@@ -4,7 +4,6 @@ The type of a column is inferred from its distinct values instead of its rows, s
 """
 
 import math
-import re
 from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from touchstone.core.date_formats import DATE_FORMATS, ISO_8601
+from touchstone.core.date_formats import ISO_8601
 from touchstone.core.missing_values import MIN_AGREEMENT, MISSING_MARKS, MISSING_NUMBER_MARKS, PLUS, missing_marks
 from touchstone.core.number_notation import (
     CODE_WITH_LEADING_ZERO,
@@ -27,6 +26,7 @@ from touchstone.core.number_notation import (
     is_code,
 )
 from touchstone.core.text import fold
+from touchstone.learning.date_columns import mixes_date_formats, parse_dates
 from touchstone.learning.identifiers import is_row_identifier
 
 MISSING: Final = ""  # A missing value in a column of strings. Other cells are never empty.
@@ -35,11 +35,9 @@ MAX_MAGNITUDE: Final = 1e30  # Larger magnitudes count as infinite, because thei
 MAX_EXACT_INTEGER: Final = 2.0**53  # Floats represent all integers up to this magnitude exactly.
 CARDINALITY_THRESHOLD: Final = 30  # Columns of strings with more distinct values have high cardinality.
 MIN_MEAN_WORDS_FOR_TEXT: Final = 4  # the mean number of words per distinct value from which a column is text
-DATE_SAMPLE: Final = 20
 PLAIN_NUMBER_SAMPLE: Final = 200
 _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
 _BOOLEAN_BY_NUMBER: Final = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
-_DATE_START: Final = re.compile(r"^(\w+[-/. ,T]+\d|\d{1,2}[- ][^\W\d]{3})")
 _PLAIN_CODE: Final = rf"^\s*{CODE_WITH_LEADING_ZERO}\s*$"
 _DOTTED_NUMBER: Final = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
 _ALL_MISSING_MARKS: Final = pa.array(sorted(MISSING_MARKS | MISSING_NUMBER_MARKS))
@@ -73,6 +71,7 @@ class ColumnSchema:
     infinite: int = 0
     unit: str = ""  # the unit or currency written next to the numbers, such as %, $ or kg
     has_plus: bool = False  # Whether a value is a plus sign. A minus sign then does not mean a missing value.
+    mixes_date_formats: bool = False  # Whether the strings are dates in several formats, which are not read as dates.
 
     @property
     def notation(self) -> NumberNotation:
@@ -421,20 +420,11 @@ def _infer_dates(cells: _EncodedStrings) -> TypedColumn | None:
 
     The few values in another format become missing.
     """
-    # Parsing is slow, and the first values are enough to rule out most other columns.
-    first_values = cells.distinct_values[:DATE_SAMPLE]
-    if sum(bool(_DATE_START.match(text)) for text in first_values) < len(first_values) / 2:
+    dates = parse_dates(cells.values.tolist())
+    if dates is None:
         return None
-
-    strings = pd.Series([text if text != MISSING else None for text in cells.values.tolist()], dtype=object)
-    for date_format in DATE_FORMATS:
-        timestamps = pd.to_datetime(strings, format=date_format, errors="coerce", utc=True)
-        nearly_all_agree = timestamps.notna().sum() >= MIN_AGREEMENT * len(cells.distinct_values)
-        if nearly_all_agree:
-            is_mixed = (timestamps.isna() & strings.notna()).to_numpy()
-            mixed_rows = int(is_mixed[cells.codes].sum())
-            return from_dates(cells.name, timestamps.iloc[cells.codes], date_format=date_format, mixed=mixed_rows)
-    return None
+    mixed_rows = int(dates.is_other[cells.codes].sum())
+    return from_dates(cells.name, dates.timestamps.iloc[cells.codes], date_format=dates.date_format, mixed=mixed_rows)
 
 
 def _infer_text(cells: _EncodedStrings) -> TypedColumn:
@@ -443,7 +433,14 @@ def _infer_text(cells: _EncodedStrings) -> TypedColumn:
     missing = int(rows_per_value[cells.values == MISSING].sum())
     distinct = len(cells.distinct_values)
     kind = _classify_text_column(cells, non_missing_rows=len(cells.codes) - missing)
-    schema = ColumnSchema(cells.name, kind, distinct, missing, has_plus=cells.has_plus)
+    schema = ColumnSchema(
+        cells.name,
+        kind,
+        distinct,
+        missing,
+        has_plus=cells.has_plus,
+        mixes_date_formats=mixes_date_formats(cells.values.tolist()),
+    )
     return TypedColumn(schema, pd.Series(cells.values[cells.codes], dtype=object))
 
 

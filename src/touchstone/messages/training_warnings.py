@@ -84,6 +84,12 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "{cells:cellule compte comme manquante|cellules comptent comme manquantes}.",
         "“{name}” mixes numbers (or dates) with words: {cells} {cells:cell counts|cells count} as missing.",
     ),
+    "dates_in_several_formats": (
+        "« {name} » contient des dates écrites de plusieurs façons, qui sont lues comme des mots : elles n’ordonnent "
+        "pas les lignes dans le temps. Écrivez-les toutes de la même façon, comme 2024-12-25.",
+        "“{name}” holds dates written in several ways, which are read as words: they do not order the rows in time. "
+        "Write all of them in the same way, such as 2024-12-25.",
+    ),
     "infinite_values": (
         "« {name} » contient {cells} "
         "{cells:valeur infinie, comptée comme manquante|valeurs infinies, comptées comme manquantes}.",
