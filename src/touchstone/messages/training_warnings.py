@@ -9,6 +9,12 @@ from typing import Final
 from touchstone.messages.decisions import DECISION_WARNINGS
 from touchstone.messages.locales import Text
 
+# The end of a list of names that is too long for a sentence.
+OTHER_NAMES: Final[Text] = (
+    "et {count} {count:autre|autres}",
+    "and {count} {count:other|others}",
+)
+
 WARNINGS: Final[Mapping[str, Text]] = {
     **DECISION_WARNINGS,
     "few_rows": (
