@@ -241,6 +241,30 @@ def test_year_month_and_day_order_the_rows(tmp_path: Path) -> None:
     assert fold.train.max() < fold.test.min()
 
 
+DAYS = pd.date_range("2020-01-01", periods=200)
+
+
+@pytest.mark.parametrize(
+    ("columns", "time_columns"),
+    [
+        ({"Jahr": DAYS.year, "Monat": DAYS.month, "Tag": DAYS.day}, ["Jahr", "Monat", "Tag"]),
+        ({"año": DAYS.year, "mes": DAYS.month}, ["año", "mes"]),
+        ({"fiscal_year": 1900 + np.arange(200) // 2}, ["fiscal_year"]),
+        ({"date": DAYS.strftime("%Y%m%d")}, ["date"]),
+        ({"month": pd.date_range("2001-01-01", periods=200, freq="MS").strftime("%Y%m")}, ["month"]),
+        ({"ts": 1_600_000_000 + np.arange(200) * 3_600}, ["ts"]),
+        ({"created_at": (1_600_000_000 + np.arange(200) * 3_600) * 1_000}, ["created_at"]),
+        ({"Woche": np.arange(200) // 4}, ["Woche"]),
+    ],
+)
+def test_time_is_recognised_in_other_languages_and_as_numbers(columns: dict[str, Any], time_columns: list[str]) -> None:
+    """Rows are ordered by years in German or Spanish, by dates without punctuation, and by seconds since 1970."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({**columns, "x": rng.normal(size=200), "y": rng.normal(size=200)})
+    split = plan_experiment(frame.sample(frac=1, random_state=0), "y").split
+    assert (split.reason, list(split.time_columns)) == ("time_detected", time_columns)
+
+
 @pytest.mark.parametrize(
     "columns",
     [
@@ -249,10 +273,16 @@ def test_year_month_and_day_order_the_rows(tmp_path: Path) -> None:
         {"year": [1999, 2008] * 100},
         {"day": np.arange(200) % 31 + 1},
         {"year": [2020] * 200, "day": np.arange(200) % 31 + 1},
+        {"Geburtsdatum": pd.date_range("1950-01-01", periods=200).strftime("%d.%m.%Y")},
+        {"dob": pd.date_range("1950-01-01", periods=200).strftime("%Y%m%d")},
+        {"time": np.arange(200) * 3 % 97},
+        {"salary": 200_101 + np.arange(200) * 50},
+        {"tag": np.arange(200) * 3},
+        {"OverTime": ["Yes", "No"] * 100},
     ],
 )
 def test_not_every_date_orders_the_rows(columns: dict[str, Any]) -> None:
-    """A birth, a year of construction, two model years and the day of a month do not say when a row was recorded."""
+    """A birth, a year of construction, two model years, the day of a month and a duration date no row."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({**columns, "x": rng.normal(size=200), "y": rng.normal(size=200)})
     assert plan_experiment(frame, "y").split.reason == "nothing_detected"
@@ -614,14 +644,33 @@ def test_plans_of_earlier_models_are_read() -> None:
     assert plan_from_record(msgspec.to_builtins(plan)) == plan
 
 
-@pytest.mark.parametrize("name", ["patient", "PatientID", "user_id", "id_station", "Household", "numéro client", "id"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("patient", "PatientID", "user_id", "id_station", "Household", "numéro client", "id", "userid", "patientNr"),
+        *("Kunde", "Kundennummer", "Probanden-Nr.", "Gerät", "Schüler", "cliente", "ID_Paciente", "alumno", "utente"),
+    ],
+)
 def test_names_of_identities(name: str) -> None:
-    """Names in both languages and any style say that a column identifies something."""
+    """Names in several languages and any style say that a column identifies something."""
     assert names_identity(name)
 
 
 @pytest.mark.parametrize(
-    "name", ["account_length", "family_size", "age", "width", "client_type", "code", "no", "solid"]
+    "name",
+    [
+        "account_length",
+        "family_size",
+        "age",
+        "width",
+        "client_type",
+        "code",
+        "no",
+        "solid",
+        "kind",
+        "grid",
+        "Kundenart",
+    ],
 )
 def test_names_of_other_things(name: str) -> None:
     """A word for a person within another name is no identity."""
