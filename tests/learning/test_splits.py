@@ -433,6 +433,17 @@ def test_near_copies_are_not_predicted(tmp_path: Path) -> None:
     assert {row["row"] for row in explanation["local"]} <= set(fold.test.tolist())
 
 
+def test_rounding_does_not_hide_near_copies() -> None:
+    """Copies that are rounded to two decimals repeat most of their numbers, but rarely all numbers of a row."""
+    rng = np.random.default_rng(11)
+    kind = np.repeat(np.arange(150), 4)
+    measurements = rng.normal(size=(150, 5))[kind] + rng.normal(scale=0.004, size=(600, 5))
+    columns = dict(zip("abcde", measurements.round(2).T, strict=True)) | {"random": rng.random(600).round(6)}
+    experiment = plan_experiment(pd.DataFrame(columns).assign(y=rng.choice(["no", "yes"], 150)[kind]), "y")
+    assert experiment.split.duplicates.is_approximate
+    assert experiment.split.duplicates.rows == 450
+
+
 def test_random_numbers_do_not_hide_near_copies() -> None:
     """A column in which every row has a number of its own is left out of the comparison."""
     numbers = np.random.default_rng(7).random(400)
