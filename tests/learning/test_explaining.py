@@ -325,9 +325,11 @@ def test_combinations_that_no_row_has_are_found(tmp_path: Path) -> None:
     instances = {"values": [{"a": 1, "b": 1, "group": 0}]}
     body = {"method": "counterfactual", "immutable": ["group"], "instances": instances}
 
-    (entry,) = explain(frame, model_of(outcome), tmp_path, **body)["local"]
+    explanation = explain(frame, model_of(outcome), tmp_path, **body)
+    (entry,) = explanation["local"]
     assert entry["predicted"] == "low"
     assert [counterfactual["prediction"] for counterfactual in entry["counterfactuals"]] == ["high"]
+    assert "Row 0: the prediction would become “high” if " in explanation["narrative"]["en"]
     assert {change["column"] for change in entry["counterfactuals"][0]["changes"]} == {"a", "b"}
 
 

@@ -235,6 +235,7 @@ def test_year_month_and_day_order_the_rows(tmp_path: Path) -> None:
     result = train(frame, "y", tmp_path, **QUICK).result
     split = result["split"]
     assert (split["strategy"], split["time_columns"]) == ("time", ["year", "month", "day"])
+    assert split["reason"]["text"]["en"].startswith("“year”, “month”, “day” order the rows in time: ")
     assert split["effect"]["shuffled"] > split["effect"]["kept_apart"] + 0.2
 
     (fold,) = plan_experiment(frame, "y").folds

@@ -177,6 +177,8 @@ def counterfactual_sentences(row: Json, number: ExplainedNumber, immutable: Sequ
             for change in counterfactual["changes"]
         ]
         prediction = number.format_prediction(counterfactual["prediction"])
+        if number.class_name is not None:
+            prediction = sentence("named", name=prediction)
         sentences.append(sentence("counterfactual", row=row_number, prediction=prediction, changes=changes))
     return sentences
 
