@@ -656,6 +656,26 @@ def test_plans_of_earlier_models_are_read() -> None:
     assert plan_from_record(msgspec.to_builtins(plan)) == plan
 
 
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_groups_of_groups_are_kept_whole(seed: int) -> None:
+    """Marks depend on the class and the school; classes and the size of the school reveal the school of a pupil."""
+    rng = np.random.default_rng(seed)
+    school, group = np.repeat(np.arange(20), 30), np.repeat(np.arange(60), 10)
+    effects = rng.normal(scale=0.8, size=20)[school] + rng.normal(scale=0.7, size=60)[group]
+    frame = pd.DataFrame(
+        {
+            "clase": [f"C{number:02d}" for number in group],
+            "escuela": [f"E{number:02d}" for number in school],
+            "tamaño": rng.integers(200, 800, 20)[school],
+            "horas": rng.normal(5, 1, 600).round(1),
+            "nota": (6 + effects + rng.normal(scale=0.3, size=600)).round(1),
+        }
+    )
+    table = read_table(csv_file(frame))
+    groups = group_detection.find_group_columns(table, read_target(table, "nota"), list(frame.columns[:-1]))
+    assert groups[0].name == "escuela"
+
+
 @pytest.mark.parametrize(
     "name",
     [
