@@ -207,6 +207,25 @@ def test_dates_in_several_formats_are_recognised(other_format: str, mixes: bool)
     assert ("dates_in_several_formats" in codes) is mixes
 
 
+@pytest.mark.parametrize(
+    ("cells", "mixes"),
+    [
+        (["1.2 kg", "800 g", "1 kg", "950g"], True),
+        (["$5", "7 €", "$8.50"], True),
+        (["12A", "14B", "3C"], False),
+        (["32 S", "34 M", "36 L"], False),
+        (["12", "14 or so", "kg"], False),
+    ],
+)
+def test_numbers_in_several_units_are_recognised(cells: list[str], mixes: bool) -> None:
+    """Grams and kilograms are words, but not like the letters of seats and sizes."""
+    rows = "\n".join(f"{cell},{number % 2}" for number, cell in enumerate(cells * 10))
+    table = read_table(data_file(f"n,y\n{rows}"))
+    assert table.columns["n"].kind is ColumnKind.CATEGORY
+    codes = [warning["code"] for warning in data_warnings(table, read_target(table, "y"))]
+    assert ("several_units" in codes) is mixes
+
+
 def test_parquet_types_are_kept() -> None:
     """Booleans, dates, decimals, categories and nested columns keep their types."""
     table = read_table(

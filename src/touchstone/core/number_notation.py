@@ -14,6 +14,18 @@ CURRENCIES: Final = (
     *("US$", "CA$", "AU$", "R$", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₫", "₴", "Rs.", "Rs"),
     *("EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "CAD", "AUD", "BRL", "SEK", "NOK", "DKK", "PLN", "CZK"),
 )
+# Units of the same quantity, in lower case. A number in one of them is not comparable with one in another.
+_UNITS_BY_QUANTITY: Final = (
+    frozenset({"mg", "g", "kg", "t", "oz", "lb", "lbs"}),
+    frozenset({"mm", "cm", "m", "km", "in", "ft", "yd", "mi"}),
+    frozenset({"ml", "cl", "dl", "l", "hl"}),
+    frozenset({"ms", "s", "sec", "min", "mn", "h", "hr", "hrs", "d"}),
+    frozenset({"kb", "mb", "gb", "tb"}),
+    frozenset({"m²", "m2", "ha", "km²", "km2"}),
+    frozenset({"°c", "°f"}),
+    frozenset(currency.casefold() for currency in CURRENCIES),
+)
+_SAMPLE: Final = 20
 MIN_UNIT_SHARE: Final = 0.95  # the minimum share of numbers with the same unit
 MIN_DOTTED_NUMBERS: Final = 5  # With fewer, decimals may have three digits by chance.
 MIN_SHORT_NUMBERS: Final = 3  # One or two whole numbers among decimals may be codes for missing values.
@@ -161,6 +173,19 @@ def may_have_dots_between_thousands(texts: Iterable[str], delimiter: str) -> boo
     """
     texts_with_dot = [text for text in texts if "." in text]
     return delimiter != "," and bool(texts_with_dot) and _have_digit_groups(texts_with_dot, mark=".")
+
+
+def mixes_units(texts: Sequence[str]) -> bool:
+    """Return whether strings are numbers with different units of the same quantity, such as grams and kilograms."""
+    first_texts = texts[:_SAMPLE]  # enough to rule out most columns of words
+    if sum(split_number(text) is not None for text in first_texts) < len(first_texts) / 2:
+        return False
+
+    units = [number.unit.casefold() for number in map(split_number, texts) if number is not None]
+    kinds_of_units = set(units)
+    if len(units) < MIN_UNIT_SHARE * len(texts) or len(kinds_of_units) < 2:
+        return False
+    return any(kinds_of_units <= units_of_quantity for units_of_quantity in _UNITS_BY_QUANTITY)
 
 
 def _common_unit(numbers: Sequence[WrittenNumber]) -> str:

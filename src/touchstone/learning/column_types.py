@@ -24,6 +24,7 @@ from touchstone.core.number_notation import (
     NumberNotation,
     infer_notation,
     is_code,
+    mixes_units,
 )
 from touchstone.core.text import fold
 from touchstone.learning.date_columns import mixes_date_formats, parse_dates
@@ -72,6 +73,7 @@ class ColumnSchema:
     unit: str = ""  # the unit or currency written next to the numbers, such as %, $ or kg
     has_plus: bool = False  # Whether a value is a plus sign. A minus sign then does not mean a missing value.
     mixes_date_formats: bool = False  # Whether the strings are dates in several formats, which are not read as dates.
+    mixes_units: bool = False  # Whether the strings are numbers in several units, which are not comparable.
 
     @property
     def notation(self) -> NumberNotation:
@@ -440,6 +442,7 @@ def _infer_text(cells: _EncodedStrings) -> TypedColumn:
         missing,
         has_plus=cells.has_plus,
         mixes_date_formats=mixes_date_formats(cells.values.tolist()),
+        mixes_units=mixes_units(cells.distinct_values),
     )
     return TypedColumn(schema, pd.Series(cells.values[cells.codes], dtype=object))
 

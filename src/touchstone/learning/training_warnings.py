@@ -175,9 +175,11 @@ def _extreme_value_warning(target: Target) -> Iterator[Json]:
 
 
 def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
-    """Yield the warnings about a column: mixed types, dates as words, infinite numbers, many missing values."""
+    """Yield the warnings about a column: mixed types, formats or units, infinite numbers, many missing values."""
     if column.mixes_date_formats:
         yield warning("dates_in_several_formats", name=column.name)
+    if column.mixes_units:
+        yield warning("several_units", name=column.name)
     if column.mixed:
         yield warning("mixed_column", name=column.name, cells=column.mixed)
     if column.infinite:

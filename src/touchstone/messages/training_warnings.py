@@ -96,6 +96,11 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "“{name}” holds dates written in several ways, which are read as words: they do not order the rows in time. "
         "Write all of them in the same way, such as 2024-12-25.",
     ),
+    "several_units": (
+        "« {name} » contient des nombres en plusieurs unités, qui sont lus comme des mots. Convertissez-les "
+        "dans la même unité.",
+        "“{name}” holds numbers in several units, which are read as words. Convert all of them to the same unit.",
+    ),
     "infinite_values": (
         "« {name} » contient {cells} "
         "{cells:valeur infinie, comptée comme manquante|valeurs infinies, comptées comme manquantes}.",
