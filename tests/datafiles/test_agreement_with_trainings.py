@@ -187,6 +187,19 @@ def test_notations_that_show_in_later_rows_only(tmp_path: Path, later: str) -> N
     assert (profile.column_profiles[0].type, profile.column_profiles[0].distinct) == (ColumnType.NUMBER, 2)
 
 
+@pytest.mark.parametrize("words", [[], ["k. A."]], ids=["numbers", "with a word"])
+@pytest.mark.parametrize("thousands", [["12.345", "1.234.567"], ["1.234", "2.345", "3.456", "4.567", "12.345"]])
+def test_dots_between_thousands(tmp_path: Path, thousands: list[str], words: list[str]) -> None:
+    """Amounts of a German file, some below a thousand, are not read as decimals."""
+    cells = [*map(str, range(100, 150)), *thousands, *words]
+    text = pd.DataFrame({"n": cells, "w": "x"}).to_csv(index=False, sep=";")
+    profile, table = read_both(tmp_path / "t.csv", text)
+    column, numbers = profile.column_profiles[0], table.frame["n"]
+    assert (column.type, table.columns["n"].kind) == (ColumnType.NUMBER, ColumnKind.NUMBER)
+    assert [column.minimum, column.maximum] == [numbers.min(), numbers.max()]
+    assert numbers.max() == int(thousands[-1].replace(".", ""))
+
+
 def test_numbers_are_counted_exactly(tmp_path: Path) -> None:
     """Hundreds of different numbers with decimals are counted, not estimated."""
     numbers = [str(number / 8) for number in range(900)]
@@ -206,6 +219,13 @@ DATES = [
     ["31.12.2024", "01.02.2024"],
     ["31-12-2024", "01-02-2024"],
     ["31/12/2024 10:30", "01/02/2024 9:05"],
+    ["31.12.2024 23:30", "01.02.2024 09:05"],
+    ["31.12.24", "01.02.24"],
+    ["31-12-2024 23:30:59", "01-02-2024 09:05:00"],
+    ["2024/12/31 23:30", "2024/02/01 09:05"],
+    ["12/31/2024 11:30 PM", "01/02/2024 9:05 am"],
+    ["12/31/2024 11:30:59 PM", "01/02/2024 12:05:00 AM"],
+    ["25. December 2024", "1. May 2024"],
     ["25 Dec 2024", "1 Jan 2024"],
     ["25-DEC-2024", "01-jan-2024"],
     ["25 December 2024", "1 May 2024"],

@@ -98,6 +98,14 @@ def test_card_names_the_dataset_its_licence_and_its_ethical_record(tmp_path: Pat
     assert all(warning["text"]["fr"] in french for warning in card["warnings"])
 
 
+def test_card_has_one_dash_for_a_rate_that_is_not_defined(tmp_path: Path) -> None:
+    """If no row of a group is predicted to be positive, its predictive value has neither a value nor an interval."""
+    outcome = train(messy_table(), "outcome", tmp_path, sensitive_features=["sex"], algorithms=["baseline"])
+    card = contents(outcome)["model_card.md"].decode()
+    [line] = [line for line in card.split("### sex")[-1].splitlines() if line.startswith("| f |")]
+    assert line.endswith("] | – |")
+
+
 def test_card_lists_the_rates_of_each_class(tmp_path: Path) -> None:
     """With more than two classes, the warnings name rates of classes, so the card has them for every group."""
     outcome = train(messy_table(), "colour", tmp_path, sensitive_features=["sex"], budget={"max_trials": 1})

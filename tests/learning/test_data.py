@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,7 +17,9 @@ from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.limits import MAX_LINE_BYTES
 from touchstone.learning.table_reader import read_table
+from touchstone.learning.target import read_target
 from touchstone.learning.task_interface import DataFile
+from touchstone.learning.training_warnings import data_warnings
 from touchstone.learning.trial_fitting import suppress_numeric_warnings
 
 
@@ -104,6 +107,9 @@ def test_rows_much_wider_than_the_header_are_not_cut() -> None:
     assert (error_info.value.code, error_info.value.facts["line"]) == ("file_malformed", 2)
 
 
+DOTTED_THOUSANDS = ["1.234", "2.345", "3.456", "4.567", "12.345"]
+
+
 @pytest.mark.parametrize(
     ("delimiter", "texts", "numbers"),
     [
@@ -116,6 +122,15 @@ def test_rows_much_wider_than_the_header_are_not_cut() -> None:
         (";", ["1.000,5", "1.000", "12"], [1000.5, 1000.0, 12.0]),
         (";", ["1.5", "2,5"], [1.5, 2.5]),
         (";", ["1.000", "2.000"], [1.0, 2.0]),
+        (";", ["1.234.567", "2.345"], [1234567.0, 2345.0]),
+        (",", ["1.234.567", "12"], [1234567.0, 12.0]),
+        (";", ["1.234", "850,5"], [1234.0, 850.5]),
+        (",", ["30.335 €", "1.200 €"], [30335.0, 1200.0]),
+        (",", ["1.459 €", "1.509 €"], [1.459, 1.509]),
+        (";", [*DOTTED_THOUSANDS, "850", "12", "0"], [1234.0, 2345.0, 3456.0, 4567.0, 12345.0, 850.0, 12.0, 0.0]),
+        (";", [*DOTTED_THOUSANDS, "850", "12", "1999"], [1.234, 2.345, 3.456, 4.567, 12.345, 850.0, 12.0, 1999.0]),
+        (",", [*DOTTED_THOUSANDS, "850", "12", "0"], [1.234, 2.345, 3.456, 4.567, 12.345, 850.0, 12.0, 0.0]),
+        (";", [*DOTTED_THOUSANDS, "9"], [1.234, 2.345, 3.456, 4.567, 12.345, 9.0]),
     ],
 )
 def test_commas_and_dots_mean_what_the_column_shows(delimiter: str, texts: list[str], numbers: list[float]) -> None:
@@ -178,6 +193,37 @@ def test_a_word_among_dates_is_missing_wherever_it_is(position: int) -> None:
     days[position] = "tbd"
     column = read_table(data_file("d\n" + "\n".join(days) + "\n")).columns["d"]
     assert (column.kind, column.mixed, column.missing) == (ColumnKind.DATE, 1, 1)
+
+
+@pytest.mark.parametrize(("other_format", "mixes"), [("%d/%m/%Y", True), ("%d. %B %Y", True), ("item %j", False)])
+def test_dates_in_several_formats_are_recognised(other_format: str, mixes: bool) -> None:
+    """Dates that two people have written in different ways are words, but not like any other words."""
+    days = pd.date_range("2020-01-01", periods=60)
+    texts = [day.strftime(other_format if number % 3 else "%Y-%m-%d") for number, day in enumerate(days)]
+    rows = "\n".join(f"{text},{number % 2}" for number, text in enumerate(texts))
+    table = read_table(data_file(f"d,y\n{rows}"))
+    assert table.columns["d"].kind is ColumnKind.IDENTIFIER
+    codes = [warning["code"] for warning in data_warnings(table, read_target(table, "y"))]
+    assert ("dates_in_several_formats" in codes) is mixes
+
+
+@pytest.mark.parametrize(
+    ("cells", "mixes"),
+    [
+        (["1.2 kg", "800 g", "1 kg", "950g"], True),
+        (["$5", "7 €", "$8.50"], True),
+        (["12A", "14B", "3C"], False),
+        (["32 S", "34 M", "36 L"], False),
+        (["12", "14 or so", "kg"], False),
+    ],
+)
+def test_numbers_in_several_units_are_recognised(cells: list[str], mixes: bool) -> None:
+    """Grams and kilograms are words, but not like the letters of seats and sizes."""
+    rows = "\n".join(f"{cell},{number % 2}" for number, cell in enumerate(cells * 10))
+    table = read_table(data_file(f"n,y\n{rows}"))
+    assert table.columns["n"].kind is ColumnKind.CATEGORY
+    codes = [warning["code"] for warning in data_warnings(table, read_target(table, "y"))]
+    assert ("several_units" in codes) is mixes
 
 
 def test_parquet_types_are_kept() -> None:

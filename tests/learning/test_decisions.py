@@ -376,6 +376,15 @@ def test_whole_numbers_never_become_classes_silently(
     assert warning_code in {warning["code"] for warning in result["warnings"]}
 
 
+def test_dates_never_become_classes_silently(tmp_path: Path) -> None:
+    """Days to predict are classes without distances, which the result says, and named like days."""
+    frame = pd.DataFrame({"a": [0, 1, 2, 3] * 15, "delivery": ["24.12.2024", "6.1.2025", "31.10.2025"] * 20})
+    result = train(frame, "delivery", tmp_path, algorithms=["baseline"]).result
+    assert result["model"]["classes"] == ["2024-12-24", "2025-01-06", "2025-10-31"]
+    assert result["task_choice"]["reason"] == "dates"
+    assert "dates" in {warning["code"] for warning in result["warnings"]}
+
+
 def test_the_request_decides_the_task(tmp_path: Path) -> None:
     """If ten classes are requested, there are ten classes, without a warning."""
     result = train(integer_table("rating"), "y", tmp_path, algorithms=["baseline"], task="classification").result

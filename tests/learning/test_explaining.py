@@ -325,9 +325,11 @@ def test_combinations_that_no_row_has_are_found(tmp_path: Path) -> None:
     instances = {"values": [{"a": 1, "b": 1, "group": 0}]}
     body = {"method": "counterfactual", "immutable": ["group"], "instances": instances}
 
-    (entry,) = explain(frame, model_of(outcome), tmp_path, **body)["local"]
+    explanation = explain(frame, model_of(outcome), tmp_path, **body)
+    (entry,) = explanation["local"]
     assert entry["predicted"] == "low"
     assert [counterfactual["prediction"] for counterfactual in entry["counterfactuals"]] == ["high"]
+    assert "Row 0: the prediction would become “high” if " in explanation["narrative"]["en"]
     assert {change["column"] for change in entry["counterfactuals"][0]["changes"]} == {"a", "b"}
 
 
@@ -567,6 +569,24 @@ def test_sentences_are_right_in_both_directions(tmp_path: Path, value: float, wo
         assert words in because
         assert because.index("mostly because of “a” = ") > because.index(words)
         assert "“b”" in despite
+
+
+@pytest.mark.parametrize("explained_class", ["high", "low"])
+def test_sentences_name_the_threshold_that_decides(tmp_path: Path, explained_class: str) -> None:
+    """A class may be predicted although its probability is below one half, and the sentence says why."""
+    frame = linear_table()
+    classes = frame.assign(y=np.where(frame["y"] > 1, "high", "low"))
+    body = {"algorithms": ["linear"], "positive_class": "high", "threshold": {"cost": {"fp": 1, "fn": 50}}}
+    outcome = train(classes, "y", tmp_path, **body)
+    threshold = outcome.result["decision"]["threshold"]
+    assert threshold < 0.4
+
+    request = {"scope": "local", "instances": {"rows": list(range(40))}, "target_class": explained_class}
+    for entry in explain(classes, model_of(outcome), tmp_path, **request)["local"]:
+        assert entry["threshold"] == threshold
+        probability = entry["prediction"] if explained_class == "high" else 1 - entry["prediction"]
+        assert entry["predicted"] == ("high" if probability >= threshold else "low")
+        assert f" (“high” is predicted from {100 * threshold:.1f}% on), which is " in entry["sentence"]["en"]
 
 
 def test_negligible_contributions_are_no_reasons() -> None:

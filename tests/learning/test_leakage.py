@@ -85,6 +85,16 @@ def test_what_gives_the_target_away_is_named(
     assert suspicions(pd.DataFrame({**other_features, **columns}), target) == expected
 
 
+@pytest.mark.parametrize(("share", "expected"), [(1.0, [("leakage_suspect", "note")]), (0.8, [])])
+def test_a_text_that_states_the_outcome_is_named(share: float, expected: list[tuple[str, ...]]) -> None:
+    """Two words at the end of a report reveal the class, unless they are only usual for it."""
+    words = np.array([f"symptom{number}" for number in range(20)])
+    says_outcome = RNG.random(ROWS) < share
+    outcomes = np.where((CLASS == "yes") == says_outcome, "sent home", "kept here")
+    notes = [f"{' '.join(RNG.permutation(words)[:12])} {outcome}" for outcome in outcomes]
+    assert suspicions(FEATURES.assign(note=notes, y=CLASS), "y") == expected
+
+
 def test_easy_classes_are_not_suspected() -> None:
     """Classes that several columns separate well have no proxy."""
     kind = RNG.integers(0, 3, ROWS)

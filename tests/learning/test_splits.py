@@ -235,10 +235,35 @@ def test_year_month_and_day_order_the_rows(tmp_path: Path) -> None:
     result = train(frame, "y", tmp_path, **QUICK).result
     split = result["split"]
     assert (split["strategy"], split["time_columns"]) == ("time", ["year", "month", "day"])
+    assert split["reason"]["text"]["en"].startswith("“year”, “month”, “day” order the rows in time: ")
     assert split["effect"]["shuffled"] > split["effect"]["kept_apart"] + 0.2
 
     (fold,) = plan_experiment(frame, "y").folds
     assert fold.train.max() < fold.test.min()
+
+
+DAYS = pd.date_range("2020-01-01", periods=200)
+
+
+@pytest.mark.parametrize(
+    ("columns", "time_columns"),
+    [
+        ({"Jahr": DAYS.year, "Monat": DAYS.month, "Tag": DAYS.day}, ["Jahr", "Monat", "Tag"]),
+        ({"año": DAYS.year, "mes": DAYS.month}, ["año", "mes"]),
+        ({"fiscal_year": 1900 + np.arange(200) // 2}, ["fiscal_year"]),
+        ({"date": DAYS.strftime("%Y%m%d")}, ["date"]),
+        ({"month": pd.date_range("2001-01-01", periods=200, freq="MS").strftime("%Y%m")}, ["month"]),
+        ({"ts": 1_600_000_000 + np.arange(200) * 3_600}, ["ts"]),
+        ({"created_at": (1_600_000_000 + np.arange(200) * 3_600) * 1_000}, ["created_at"]),
+        ({"Woche": np.arange(200) // 4}, ["Woche"]),
+    ],
+)
+def test_time_is_recognised_in_other_languages_and_as_numbers(columns: dict[str, Any], time_columns: list[str]) -> None:
+    """Rows are ordered by years in German or Spanish, by dates without punctuation, and by seconds since 1970."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({**columns, "x": rng.normal(size=200), "y": rng.normal(size=200)})
+    split = plan_experiment(frame.sample(frac=1, random_state=0), "y").split
+    assert (split.reason, list(split.time_columns)) == ("time_detected", time_columns)
 
 
 @pytest.mark.parametrize(
@@ -249,10 +274,16 @@ def test_year_month_and_day_order_the_rows(tmp_path: Path) -> None:
         {"year": [1999, 2008] * 100},
         {"day": np.arange(200) % 31 + 1},
         {"year": [2020] * 200, "day": np.arange(200) % 31 + 1},
+        {"Geburtsdatum": pd.date_range("1950-01-01", periods=200).strftime("%d.%m.%Y")},
+        {"dob": pd.date_range("1950-01-01", periods=200).strftime("%Y%m%d")},
+        {"time": np.arange(200) * 3 % 97},
+        {"salary": 200_101 + np.arange(200) * 50},
+        {"tag": np.arange(200) * 3},
+        {"OverTime": ["Yes", "No"] * 100},
     ],
 )
 def test_not_every_date_orders_the_rows(columns: dict[str, Any]) -> None:
-    """A birth, a year of construction, two model years and the day of a month do not say when a row was recorded."""
+    """A birth, a year of construction, two model years, the day of a month and a duration date no row."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({**columns, "x": rng.normal(size=200), "y": rng.normal(size=200)})
     assert plan_experiment(frame, "y").split.reason == "nothing_detected"
@@ -401,6 +432,17 @@ def test_near_copies_are_not_predicted(tmp_path: Path) -> None:
     (fold,) = plan_experiment(frame, "y", **QUICK).folds
     explanation = explain(frame, model_of(outcome), tmp_path, scope="local")
     assert {row["row"] for row in explanation["local"]} <= set(fold.test.tolist())
+
+
+def test_rounding_does_not_hide_near_copies() -> None:
+    """Copies that are rounded to two decimals repeat most of their numbers, but rarely all numbers of a row."""
+    rng = np.random.default_rng(11)
+    kind = np.repeat(np.arange(150), 4)
+    measurements = rng.normal(size=(150, 5))[kind] + rng.normal(scale=0.004, size=(600, 5))
+    columns = dict(zip("abcde", measurements.round(2).T, strict=True)) | {"random": rng.random(600).round(6)}
+    experiment = plan_experiment(pd.DataFrame(columns).assign(y=rng.choice(["no", "yes"], 150)[kind]), "y")
+    assert experiment.split.duplicates.is_approximate
+    assert experiment.split.duplicates.rows == 450
 
 
 def test_random_numbers_do_not_hide_near_copies() -> None:
@@ -614,14 +656,53 @@ def test_plans_of_earlier_models_are_read() -> None:
     assert plan_from_record(msgspec.to_builtins(plan)) == plan
 
 
-@pytest.mark.parametrize("name", ["patient", "PatientID", "user_id", "id_station", "Household", "numéro client", "id"])
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_groups_of_groups_are_kept_whole(seed: int) -> None:
+    """Marks depend on the class and the school; classes and the size of the school reveal the school of a pupil."""
+    rng = np.random.default_rng(seed)
+    school, group = np.repeat(np.arange(20), 30), np.repeat(np.arange(60), 10)
+    effects = rng.normal(scale=0.8, size=20)[school] + rng.normal(scale=0.7, size=60)[group]
+    frame = pd.DataFrame(
+        {
+            "clase": [f"C{number:02d}" for number in group],
+            "escuela": [f"E{number:02d}" for number in school],
+            "tamaño": rng.integers(200, 800, 20)[school],
+            "horas": rng.normal(5, 1, 600).round(1),
+            "nota": (6 + effects + rng.normal(scale=0.3, size=600)).round(1),
+        }
+    )
+    table = read_table(csv_file(frame))
+    groups = group_detection.find_group_columns(table, read_target(table, "nota"), list(frame.columns[:-1]))
+    assert groups[0].name == "escuela"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("patient", "PatientID", "user_id", "id_station", "Household", "numéro client", "id", "userid", "patientNr"),
+        *("Kunde", "Kundennummer", "Probanden-Nr.", "Gerät", "Schüler", "cliente", "ID_Paciente", "alumno", "utente"),
+    ],
+)
 def test_names_of_identities(name: str) -> None:
-    """Names in both languages and any style say that a column identifies something."""
+    """Names in several languages and any style say that a column identifies something."""
     assert names_identity(name)
 
 
 @pytest.mark.parametrize(
-    "name", ["account_length", "family_size", "age", "width", "client_type", "code", "no", "solid"]
+    "name",
+    [
+        "account_length",
+        "family_size",
+        "age",
+        "width",
+        "client_type",
+        "code",
+        "no",
+        "solid",
+        "kind",
+        "grid",
+        "Kundenart",
+    ],
 )
 def test_names_of_other_things(name: str) -> None:
     """A word for a person within another name is no identity."""

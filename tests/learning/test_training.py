@@ -155,6 +155,16 @@ def test_imbalance_rarity_and_missing_targets_have_warnings(tmp_path: Path) -> N
     assert result["model"]["classes"] == ["common", "rare"]
 
 
+@pytest.mark.parametrize(("columns", "ending"), [(20, "e19."), (21, "e19, and 1 other."), (50, "e19, and 30 others.")])
+def test_long_lists_of_names_say_how_many_are_not_shown(tmp_path: Path, columns: int, ending: str) -> None:
+    """A warning names twenty columns and counts the others, so that nobody thinks that these are all."""
+    empty = {f"e{number:02d}": "" for number in range(columns)}
+    frame = pd.DataFrame({"a": [0, 1, 2, 3] * 15, **empty, "y": ["p", "n", "n"] * 20})
+    result = train(frame, "y", tmp_path, algorithms=["baseline"]).result
+    [text] = [warning["text"]["en"] for warning in result["warnings"] if warning["code"] == "columns_left_out"]
+    assert text.endswith(ending)
+
+
 def test_percentages_in_warnings_do_not_claim_more_than_the_table_has(tmp_path: Path) -> None:
     """Shares are not rounded before they are shown with more digits, nor up to 100 % of missing values."""
     frame = pd.DataFrame({"x": np.arange(288.0) % 7, "note": [""] * 287 + ["once"], "y": ["a"] * 20 + ["b"] * 268})

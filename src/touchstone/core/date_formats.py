@@ -3,20 +3,19 @@
 from typing import Final
 
 ISO_8601: Final = "ISO8601"
+_DAYS_IN_DIGITS: Final = ("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%Y", "%Y/%m/%d")
+_TIMES: Final = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
 DATE_FORMATS: Final = (
     ISO_8601,
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%d-%m-%Y",
-    "%d.%m.%Y",
-    "%Y/%m/%d",
+    *_DAYS_IN_DIGITS,
     "%m/%d/%y",
     "%d/%m/%y",
-    "%d/%m/%Y %H:%M",
-    "%m/%d/%Y %H:%M",
+    "%d.%m.%y",
+    *(f"{day} {time}" for day in _DAYS_IN_DIGITS for time in _TIMES),
     "%d %b %Y",
     "%d-%b-%Y",
     "%d %B %Y",
+    "%d. %B %Y",
     "%b %d, %Y",
     "%B %d, %Y",
 )

@@ -6,7 +6,7 @@ ambiguous in a single number.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,7 +14,22 @@ CURRENCIES: Final = (
     *("US$", "CA$", "AU$", "R$", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₫", "₴", "Rs.", "Rs"),
     *("EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "CAD", "AUD", "BRL", "SEK", "NOK", "DKK", "PLN", "CZK"),
 )
+# Units of the same quantity, in lower case. A number in one of them is not comparable with one in another.
+_UNITS_BY_QUANTITY: Final = (
+    frozenset({"mg", "g", "kg", "t", "oz", "lb", "lbs"}),
+    frozenset({"mm", "cm", "m", "km", "in", "ft", "yd", "mi"}),
+    frozenset({"ml", "cl", "dl", "l", "hl"}),
+    frozenset({"ms", "s", "sec", "min", "mn", "h", "hr", "hrs", "d"}),
+    frozenset({"kb", "mb", "gb", "tb"}),
+    frozenset({"m²", "m2", "ha", "km²", "km2"}),
+    frozenset({"°c", "°f"}),
+    frozenset(currency.casefold() for currency in CURRENCIES),
+)
+_SAMPLE: Final = 20
 MIN_UNIT_SHARE: Final = 0.95  # the minimum share of numbers with the same unit
+MIN_DOTTED_NUMBERS: Final = 5  # With fewer, decimals may have three digits by chance.
+MIN_SHORT_NUMBERS: Final = 3  # One or two whole numbers among decimals may be codes for missing values.
+_FOLDED_CURRENCIES: Final = frozenset(currency.casefold() for currency in CURRENCIES)
 _CURRENCY: Final = "|".join(re.escape(currency) for currency in CURRENCIES)
 _NUMBER: Final = re.compile(
     rf"(?P<sign>[+-]?)\s?(?P<currency>{_CURRENCY})?\s?(?P<inner_sign>[+-]?)"
@@ -143,7 +158,34 @@ def infer_notation(texts: Sequence[str], delimiter: str) -> NumberNotation | Non
     if len(numbers) < len(texts) / 2:
         return None
     digits = [number.digits for number in numbers]
-    return replace(_infer_marks(digits, delimiter), unit=_common_unit(numbers))
+    unit = _common_unit(numbers)
+    is_currency = unit.casefold() in _FOLDED_CURRENCIES
+    if _have_dots_between_thousands(digits, delimiter, is_currency=is_currency):
+        return NumberNotation(decimal_comma=True, thousands=".", unit=unit)
+    return replace(_infer_marks(digits, delimiter), unit=unit)
+
+
+def may_have_dots_between_thousands(texts: Iterable[str], delimiter: str) -> bool:
+    """Return whether dots may separate thousands in a column whose strings all look like plain numbers.
+
+    This quick check is the reason for inferring a notation at all. In a file with commas as delimiters, dots in plain
+    numbers are always decimal marks.
+    """
+    texts_with_dot = [text for text in texts if "." in text]
+    return delimiter != "," and bool(texts_with_dot) and _have_digit_groups(texts_with_dot, mark=".")
+
+
+def mixes_units(texts: Sequence[str]) -> bool:
+    """Return whether strings are numbers with different units of the same quantity, such as grams and kilograms."""
+    first_texts = texts[:_SAMPLE]  # enough to rule out most columns of words
+    if sum(split_number(text) is not None for text in first_texts) < len(first_texts) / 2:
+        return False
+
+    units = [number.unit.casefold() for number in map(split_number, texts) if number is not None]
+    kinds_of_units = set(units)
+    if len(units) < MIN_UNIT_SHARE * len(texts) or len(kinds_of_units) < 2:
+        return False
+    return any(kinds_of_units <= units_of_quantity for units_of_quantity in _UNITS_BY_QUANTITY)
 
 
 def _common_unit(numbers: Sequence[WrittenNumber]) -> str:
@@ -170,8 +212,7 @@ def _infer_marks(texts: Sequence[str], delimiter: str) -> NumberNotation:
     - Spaces and apostrophes can only be thousands separators.
     - Commas are thousands separators if all of them separate groups of digits. In a file with semicolons, where decimal
       commas are more common, every number must also contain a comma.
-    - Otherwise, commas are decimal separators. Dots are then thousands separators if all of them separate groups of
-      three digits and at least one number also has a decimal comma.
+    - Otherwise, commas are decimal separators.
     """
     texts_with_comma = [text for text in texts if "," in text]
 
@@ -188,11 +229,37 @@ def _infer_marks(texts: Sequence[str], delimiter: str) -> NumberNotation:
     if texts_to_check and _have_digit_groups(texts_to_check, mark=","):
         return NumberNotation(thousands=",")
 
-    texts_with_dot = [text for text in texts if "." in text]
-    some_have_both_marks = any("," in text for text in texts_with_dot)
-    if some_have_both_marks and _have_digit_groups(texts_with_dot, mark="."):
-        return NumberNotation(decimal_comma=True, thousands=".")
     return NumberNotation(decimal_comma=True)
+
+
+def _have_dots_between_thousands(texts: Sequence[str], delimiter: str, *, is_currency: bool) -> bool:
+    """Return whether dots are thousands separators.
+
+    All of them must separate groups of three digits. This alone proves nothing, because a length in metres may have
+    three decimals in every row, so there must be further evidence:
+
+    - a number has several dots, or some numbers have decimal commas; or
+    - the numbers are amounts of money, which do not have three decimals, apart from the prices of fuel, which are below
+      10; or
+    - several numbers are whole, and none of these has more than three digits. If the decimals had lost their trailing
+      zeros in this way, some would have one or two digits left.
+    """
+    texts_with_dot = [text for text in texts if "." in text]
+    if not texts_with_dot or not _have_digit_groups(texts_with_dot, mark="."):
+        return False
+
+    texts_with_comma = [text for text in texts if "," in text]
+    some_have_several_dots = any(text.count(".") > 1 for text in texts_with_dot)
+    have_decimal_commas = bool(texts_with_comma) and not _have_digit_groups(texts_with_comma, mark=",")
+    if some_have_several_dots or have_decimal_commas:
+        return True
+    if is_currency and any(len(text.lstrip("+-").partition(".")[0]) > 1 for text in texts_with_dot):
+        return True
+
+    other_texts = [text for text in texts if "." not in text]
+    are_short = all(len(text.lstrip("+-")) <= 3 for text in other_texts)
+    are_enough = len(texts_with_dot) >= MIN_DOTTED_NUMBERS and len(other_texts) >= MIN_SHORT_NUMBERS
+    return delimiter != "," and are_short and are_enough
 
 
 def _have_digit_groups(texts: Sequence[str], *, mark: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Final, Self
 from touchstone.core.column_names import unique_names
 from touchstone.core.date_formats import DATE_FORMATS, ISO_8601
 from touchstone.core.missing_values import MISSING_MARKS, MISSING_NUMBER_MARKS
-from touchstone.core.number_notation import infer_notation
+from touchstone.core.number_notation import infer_notation, may_have_dots_between_thousands
 from touchstone.datafiles.duckdb_table import DuckDbTable
 from touchstone.datafiles.file_profile import (
     ColumnType,
@@ -38,7 +38,8 @@ _FORMAT_CODE: Final = re.compile("%[a-zA-Z]")
 _PATTERN_OF_CODE: Final = {
     "%Y": "[0-9][0-9][0-9][0-9]",
     "%y": "[0-9][0-9]",
-    **dict.fromkeys(("%m", "%d", "%H", "%M"), "[0-9][0-9]?"),
+    **dict.fromkeys(("%m", "%d", "%H", "%I", "%M", "%S"), "[0-9][0-9]?"),
+    "%p": "[AaPp][Mm]",
     **dict.fromkeys(("%b", "%B"), "[A-Za-z]+"),
 }
 _ISO_8601_DATE: Final = (
@@ -218,7 +219,8 @@ def _plausible_interpretations(sample_values: Collection[str], delimiter: str) -
         fits_all_values = all(map(interpretation.shape.fullmatch, values))
         if fits_all_values:
             plausible.append(interpretation)
-    if plausible:
+    has_thousands = _has_dots_between_thousands(possible_numbers, delimiter)
+    if plausible and not has_thousands:
         return plausible
 
     notation = infer_notation_of_all(sorted(possible_numbers), delimiter)
@@ -227,20 +229,30 @@ def _plausible_interpretations(sample_values: Collection[str], delimiter: str) -
     return _mostly_fitting_interpretations(sample_values, possible_numbers, delimiter)
 
 
+def _has_dots_between_thousands(possible_numbers: Collection[str], delimiter: str) -> bool:
+    """Return whether plain numbers, such as 12.345, would be read wrongly because dots separate thousands."""
+    if not may_have_dots_between_thousands(possible_numbers, delimiter):
+        return False
+    notation = infer_notation(sorted(possible_numbers), delimiter)
+    return notation is not None and notation.thousands == "."
+
+
 def _mostly_fitting_interpretations(
     sample_values: Collection[str], possible_numbers: Collection[str], delimiter: str
 ) -> list[Interpretation]:
     """Return the interpretations as numbers or dates that fit at least half of a sample of the values of a column."""
+    notation = infer_notation(sorted(possible_numbers), delimiter) if possible_numbers else None
+    has_thousands = notation is not None and notation.thousands == "."
+
     fitting = []
     for interpretation in TEXT_INTERPRETATIONS:
-        if interpretation.type is ColumnType.BOOLEAN:
+        if interpretation.type is ColumnType.BOOLEAN or (interpretation.is_numeric and has_thousands):
             continue
         values = possible_numbers if interpretation.is_numeric else sample_values
         fitting_count = sum(interpretation.shape.fullmatch(value) is not None for value in values)
         if 0 < len(values) <= 2 * fitting_count:
             fitting.append(interpretation)
 
-    notation = infer_notation(sorted(possible_numbers), delimiter) if possible_numbers else None
     if notation is not None:
         fitting.append(Interpretation(ColumnType.NUMBER, conversion_template(notation)))
     return fitting

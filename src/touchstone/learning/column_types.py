@@ -4,7 +4,6 @@ The type of a column is inferred from its distinct values instead of its rows, s
 """
 
 import math
-import re
 from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from touchstone.core.date_formats import DATE_FORMATS, ISO_8601
+from touchstone.core.date_formats import ISO_8601
 from touchstone.core.missing_values import MIN_AGREEMENT, MISSING_MARKS, MISSING_NUMBER_MARKS, PLUS, missing_marks
 from touchstone.core.number_notation import (
     CODE_WITH_LEADING_ZERO,
@@ -25,8 +24,10 @@ from touchstone.core.number_notation import (
     NumberNotation,
     infer_notation,
     is_code,
+    mixes_units,
 )
 from touchstone.core.text import fold
+from touchstone.learning.date_columns import mixes_date_formats, parse_dates
 from touchstone.learning.identifiers import is_row_identifier
 
 MISSING: Final = ""  # A missing value in a column of strings. Other cells are never empty.
@@ -35,12 +36,11 @@ MAX_MAGNITUDE: Final = 1e30  # Larger magnitudes count as infinite, because thei
 MAX_EXACT_INTEGER: Final = 2.0**53  # Floats represent all integers up to this magnitude exactly.
 CARDINALITY_THRESHOLD: Final = 30  # Columns of strings with more distinct values have high cardinality.
 MIN_MEAN_WORDS_FOR_TEXT: Final = 4  # the mean number of words per distinct value from which a column is text
-DATE_SAMPLE: Final = 20
 PLAIN_NUMBER_SAMPLE: Final = 200
 _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
 _BOOLEAN_BY_NUMBER: Final = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
-_DATE_START: Final = re.compile(r"^(\w+[-/. ,T]+\d|\d{1,2}[- ][^\W\d]{3})")
 _PLAIN_CODE: Final = rf"^\s*{CODE_WITH_LEADING_ZERO}\s*$"
+_DOTTED_NUMBER: Final = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
 _ALL_MISSING_MARKS: Final = pa.array(sorted(MISSING_MARKS | MISSING_NUMBER_MARKS))
 
 
@@ -72,6 +72,8 @@ class ColumnSchema:
     infinite: int = 0
     unit: str = ""  # the unit or currency written next to the numbers, such as %, $ or kg
     has_plus: bool = False  # Whether a value is a plus sign. A minus sign then does not mean a missing value.
+    mixes_date_formats: bool = False  # Whether the strings are dates in several formats, which are not read as dates.
+    mixes_units: bool = False  # Whether the strings are numbers in several units, which are not comparable.
 
     @property
     def notation(self) -> NumberNotation:
@@ -125,7 +127,7 @@ def from_strings(name: str, cells: "pd.Series[Any]", *, delimiter: str = ",") ->
 
 def from_arrow_strings(name: str, cells: pa.Array | pa.ChunkedArray, *, delimiter: str = ",") -> TypedColumn:
     """Infer the type of a column of Arrow strings (see `from_strings`)."""
-    plain_numbers = _read_plain_numbers(cells)
+    plain_numbers = _read_plain_numbers(cells, delimiter)
     if plain_numbers is not None:
         notation = NumberNotation(decimal_comma=delimiter != ",")
         return from_numbers(name, plain_numbers, notation=notation)
@@ -313,10 +315,11 @@ def _parse_boolean(text: str) -> str:
     return word
 
 
-def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.float64] | None:
+def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray, delimiter: str) -> npt.NDArray[np.float64] | None:
     """Return the numbers of a column, or None if any cell is neither a plain number nor missing.
 
-    Most numeric columns are like this, and Arrow parses them a hundred times faster than Python could.
+    The result is also None if dots may separate thousands. Most numeric columns are plain, and Arrow parses them a
+    hundred times faster than Python could.
     """
     # The first cells are enough to rule out most other columns.
     if _cast_to_numbers(cells.slice(0, PLAIN_NUMBER_SAMPLE)) is None:
@@ -330,7 +333,17 @@ def _read_plain_numbers(cells: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.flo
     whole_numbers = cells.filter(pc.equal(numbers, pc.floor(numbers)))
     if pc.any(pc.match_substring_regex(whole_numbers, _PLAIN_CODE)).as_py():
         return None
+    if delimiter != "," and _all_dots_precede_three_digits(cells):
+        return None
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _all_dots_precede_three_digits(cells: pa.Array | pa.ChunkedArray) -> bool:
+    """Return whether some numbers have a dot, and all of these have groups of three digits."""
+    cells_with_dot = cells.filter(pc.match_substring(cells, ".", ignore_case=False))
+    trimmed_cells = pc.utf8_trim_whitespace(cells_with_dot)
+    numbers = trimmed_cells.filter(pc.not_equal(trimmed_cells, "."))  # a dot alone means a missing value
+    return len(numbers) > 0 and bool(pc.all(pc.match_substring_regex(numbers, _DOTTED_NUMBER)).as_py())
 
 
 def _cast_to_numbers(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray | None:
@@ -409,20 +422,11 @@ def _infer_dates(cells: _EncodedStrings) -> TypedColumn | None:
 
     The few values in another format become missing.
     """
-    # Parsing is slow, and the first values are enough to rule out most other columns.
-    first_values = cells.distinct_values[:DATE_SAMPLE]
-    if sum(bool(_DATE_START.match(text)) for text in first_values) < len(first_values) / 2:
+    dates = parse_dates(cells.values.tolist())
+    if dates is None:
         return None
-
-    strings = pd.Series([text if text != MISSING else None for text in cells.values.tolist()], dtype=object)
-    for date_format in DATE_FORMATS:
-        timestamps = pd.to_datetime(strings, format=date_format, errors="coerce", utc=True)
-        nearly_all_agree = timestamps.notna().sum() >= MIN_AGREEMENT * len(cells.distinct_values)
-        if nearly_all_agree:
-            is_mixed = (timestamps.isna() & strings.notna()).to_numpy()
-            mixed_rows = int(is_mixed[cells.codes].sum())
-            return from_dates(cells.name, timestamps.iloc[cells.codes], date_format=date_format, mixed=mixed_rows)
-    return None
+    mixed_rows = int(dates.is_other[cells.codes].sum())
+    return from_dates(cells.name, dates.timestamps.iloc[cells.codes], date_format=dates.date_format, mixed=mixed_rows)
 
 
 def _infer_text(cells: _EncodedStrings) -> TypedColumn:
@@ -431,7 +435,15 @@ def _infer_text(cells: _EncodedStrings) -> TypedColumn:
     missing = int(rows_per_value[cells.values == MISSING].sum())
     distinct = len(cells.distinct_values)
     kind = _classify_text_column(cells, non_missing_rows=len(cells.codes) - missing)
-    schema = ColumnSchema(cells.name, kind, distinct, missing, has_plus=cells.has_plus)
+    schema = ColumnSchema(
+        cells.name,
+        kind,
+        distinct,
+        missing,
+        has_plus=cells.has_plus,
+        mixes_date_formats=mixes_date_formats(cells.values.tolist()),
+        mixes_units=mixes_units(cells.distinct_values),
+    )
     return TypedColumn(schema, pd.Series(cells.values[cells.codes], dtype=object))
 
 

@@ -27,8 +27,10 @@ _SINGLE_WORD: Final = re.compile(rf"({_NUMBERED_THINGS})s?(id|no|nr|num|number)"
 # Names of quantities that may be consecutive numbers although they do more than number the rows.
 _RANK_AND_TIME_WORDS: Final = frozenset(
     {
-        *("rank", "ranking", "rang", "place", "position", "order", "age"),
-        *("year", "month", "week", "day", "hour", "date", "time", "annee", "jahr"),
+        *("rank", "ranking", "rang", "place", "platz", "position", "order", "age", "alter", "edad"),
+        *("year", "month", "week", "day", "hour", "date", "time"),
+        *("annee", "mois", "semaine", "jour", "heure", "jahr", "monat", "woche", "tag", "stunde", "zeit"),
+        *("ano", "mes", "semana", "dia", "hora", "anno", "mese", "settimana", "giorno", "ora"),
     }
 )
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")

@@ -255,4 +255,4 @@ def _class_label(column: ColumnSchema, cell: Any) -> Cell:
     if isinstance(cell, float):
         # Files of predictions have 64 bits for an integer.
         return int(cell) if column.integral and abs(cell) < MAX_INTEGER else cell
-    return str(cell)
+    return str(cell).removesuffix(" 00:00:00")  # A date without a time is midnight.

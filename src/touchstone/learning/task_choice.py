@@ -34,6 +34,7 @@ class TaskReason(StrEnum):
     REQUESTED = "requested"
     METRIC = "metric"  # The metric belongs to one of the tasks.
     NOT_NUMERIC = "not_numeric"
+    DATES = "dates"
     TWO_VALUES = "two_values"
     FEW_INTEGERS = "few_integers"
     UNORDERED_INTEGERS = "unordered_integers"  # Whole numbers whose order is unrelated to the other columns.
@@ -70,7 +71,8 @@ def choose_task(table: Table, column: ColumnSchema, requested: Task, metric: str
 def _guess_task(table: Table, column: ColumnSchema) -> TaskChoice:
     """Choose the task suggested by the values of a column."""
     if not pd.api.types.is_numeric_dtype(table.frame[column.name]):
-        return TaskChoice(Task.CLASSIFICATION, TaskReason.NOT_NUMERIC)
+        reason = TaskReason.DATES if column.kind is ColumnKind.DATE else TaskReason.NOT_NUMERIC
+        return TaskChoice(Task.CLASSIFICATION, reason)
 
     is_code_or_rating = column.kind is ColumnKind.NUMBER and column.integral and column.distinct <= MAX_INTEGER_CLASSES
     if not is_code_or_rating:

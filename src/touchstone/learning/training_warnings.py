@@ -17,7 +17,7 @@ from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Target
 from touchstone.learning.task_interface import Json
-from touchstone.messages.training_warnings import WARNINGS
+from touchstone.messages.training_warnings import OTHER_NAMES, WARNINGS
 
 FEW_ROWS: Final = 200
 RARE_SHARE: Final = 0.1
@@ -35,7 +35,7 @@ def data_warnings(table: Table, target: Target) -> Iterator[Json]:
         yield from _column_warnings(column, rows=len(table.frame))
 
     if table.renamed:
-        yield warning("columns_renamed", names=sorted(table.renamed)[:MAX_NAMES])
+        yield _names_warning("columns_renamed", sorted(table.renamed))
 
 
 def class_warnings(target: Target, folds: Sequence[Fold], weights: Floats | None = None) -> Iterator[Json]:
@@ -54,19 +54,19 @@ def class_warnings(target: Target, folds: Sequence[Fold], weights: Floats | None
 
     never_learned = set().union(*(test - train for train, test in zip(training_codes, test_codes, strict=True)))
     if never_learned:
-        yield warning("classes_never_learned", names=_class_names(target, never_learned))
+        yield _names_warning("classes_never_learned", _class_names(target, never_learned))
 
     weightless = set(range(len(target.classes))) - counted_values(target, np.arange(len(target.values)), weights)
     if weightless:
-        yield warning("classes_without_weight", names=_class_names(target, weightless))
+        yield _names_warning("classes_without_weight", _class_names(target, weightless))
 
     evaluated = set().union(*test_codes)
     never_evaluated = set(range(len(target.classes))) - evaluated - weightless
     if len(evaluated) == 1:
         [name] = _class_names(target, evaluated)
-        yield warning("one_class_evaluated", name=name, names=_class_names(target, never_evaluated))
+        yield _names_warning("one_class_evaluated", _class_names(target, never_evaluated), name=name)
     elif never_evaluated:
-        yield warning("classes_never_evaluated", names=_class_names(target, never_evaluated))
+        yield _names_warning("classes_never_evaluated", _class_names(target, never_evaluated))
 
     folds_of_one_class = sum(len(codes) == 1 for codes in test_codes)
     if folds_of_one_class and len(evaluated) > 1:
@@ -74,8 +74,8 @@ def class_warnings(target: Target, folds: Sequence[Fold], weights: Floats | None
 
 
 def _class_names(target: Target, codes: Set[int]) -> list[str]:
-    """Return the names of up to `MAX_NAMES` classes."""
-    return [str(target.classes[code]) for code in sorted(codes)][:MAX_NAMES]
+    """Return the names of classes."""
+    return [str(target.classes[code]) for code in sorted(codes)]
 
 
 def feature_warnings(roles: Mapping[str, Json]) -> Iterator[Json]:
@@ -87,7 +87,7 @@ def feature_warnings(roles: Mapping[str, Json]) -> Iterator[Json]:
         name for name, role in roles.items() if role["role"] == "left_out" and role["reason"] != GROUP_COLUMN_REASON
     ]
     if left_out:
-        yield warning("columns_left_out", names=left_out[:MAX_NAMES])
+        yield _names_warning("columns_left_out", left_out)
 
 
 def result_warnings(metrics: Json, groups: Sequence[Json], metric_label: LocalizedText) -> Iterator[Json]:
@@ -121,6 +121,18 @@ def warning(code: str, **facts: Any) -> Json:
     return {"code": code, "text": localize(WARNINGS[code], **facts), "facts": facts}
 
 
+def _names_warning(code: str, names: Sequence[str], **facts: Any) -> Json:
+    """Build a warning that names the first of some columns or classes, and counts the others."""
+    shown_names = list(names[:MAX_NAMES])
+    other_count = len(names) - len(shown_names)
+    if not other_count:
+        return warning(code, names=shown_names, **facts)
+
+    facts |= {"names": shown_names, "other_names": other_count}
+    names_in_text = [*shown_names, localize(OTHER_NAMES, count=other_count)]
+    return {"code": code, "text": localize(WARNINGS[code], **facts | {"names": names_in_text}), "facts": facts}
+
+
 def _target_warnings(target: Target) -> Iterator[Json]:
     """Yield the warnings about few rows, missing or extreme target values, and rare or imbalanced classes."""
     row_count = len(target.values)
@@ -130,8 +142,7 @@ def _target_warnings(target: Target) -> Iterator[Json]:
         yield warning("target_missing", rows=target.missing)
 
     if target.rare_classes:
-        class_names = [str(name) for name, _row_count in target.rare_classes]
-        yield warning("rare_classes_left_out", names=class_names[:MAX_NAMES])
+        yield _names_warning("rare_classes_left_out", [str(name) for name, _row_count in target.rare_classes])
 
     if target.is_classification:
         yield from _imbalance_warning(target)
@@ -164,7 +175,11 @@ def _extreme_value_warning(target: Target) -> Iterator[Json]:
 
 
 def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
-    """Yield the warnings about a column: mixed types, infinite numbers, many missing values."""
+    """Yield the warnings about a column: mixed types, formats or units, infinite numbers, many missing values."""
+    if column.mixes_date_formats:
+        yield warning("dates_in_several_formats", name=column.name)
+    if column.mixes_units:
+        yield warning("several_units", name=column.name)
     if column.mixed:
         yield warning("mixed_column", name=column.name, cells=column.mixed)
     if column.infinite:

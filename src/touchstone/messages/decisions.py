@@ -15,6 +15,12 @@ TASK_SENTENCES: Final[Mapping[str, Text]] = {
         "« {name} » ne contient pas de nombres : ses valeurs sont des classes.",
         "“{name}” does not hold numbers: its values are classes.",
     ),
+    "dates": (
+        "« {name} » contient {count} dates différentes, dont chacune est traitée comme une classe, sans ordre ni "
+        "distance. Pour prédire un moment, ajoutez au fichier une colonne avec un nombre de jours.",
+        "“{name}” holds {count} different dates, each of which is treated as a class, without order or distance. To "
+        "predict a moment, add a column with a number of days to the file.",
+    ),
     "two_values": (
         "« {name} » n’a que deux valeurs : ce sont des classes.",
         "“{name}” has two values: they are classes.",
@@ -134,6 +140,7 @@ DECISION_WARNINGS: Final[Mapping[str, Text]] = {
         "The probabilities were not corrected: this takes at least {minimum} validation rows of each class, and "
         "probabilities that are higher where the class is more frequent.",
     ),
+    "dates": TASK_SENTENCES["dates"],
     "few_integers": TASK_SENTENCES["few_integers"],
     "unordered_integers": TASK_SENTENCES["unordered_integers"],
     "ordered_integers": TASK_SENTENCES["ordered_integers"],

@@ -57,6 +57,12 @@ NARRATIVE: Final[Mapping[str, Text]] = {
         "le modèle prédit « {predicted} », la probabilité de « {name} » est de {value}",
         "the model predicts “{predicted}”, the probability of “{name}” is {value}",
     ),
+    "row_probability_threshold": (
+        "le modèle prédit « {predicted} », la probabilité de « {name} » est de {value} (« {positive} » est prédit à "
+        "partir de {threshold})",
+        "the model predicts “{predicted}”, the probability of “{name}” is {value} (“{positive}” is predicted from "
+        "{threshold} on)",
+    ),
     "row_log_odds": (
         "le modèle prédit « {predicted} », le logarithme de la cote de « {name} » est de {value}",
         "the model predicts “{predicted}”, the log-odds of “{name}” are {value}",

@@ -8,6 +8,8 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
+COLUMN_NAME: Final[Text] = ("« {name} »", "“{name}”")
+
 # The reasons for the split.
 SPLIT_REASONS: Final[Mapping[str, Text]] = {
     "requested": (

@@ -9,6 +9,12 @@ from typing import Final
 from touchstone.messages.decisions import DECISION_WARNINGS
 from touchstone.messages.locales import Text
 
+# The end of a list of names that is too long for a sentence.
+OTHER_NAMES: Final[Text] = (
+    "et {count} {count:autre|autres}",
+    "and {count} {count:other|others}",
+)
+
 WARNINGS: Final[Mapping[str, Text]] = {
     **DECISION_WARNINGS,
     "few_rows": (
@@ -83,6 +89,17 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "« {name} » mêle des nombres (ou des dates) et des mots : {cells} "
         "{cells:cellule compte comme manquante|cellules comptent comme manquantes}.",
         "“{name}” mixes numbers (or dates) with words: {cells} {cells:cell counts|cells count} as missing.",
+    ),
+    "dates_in_several_formats": (
+        "« {name} » contient des dates écrites de plusieurs façons, qui sont lues comme des mots : elles n’ordonnent "
+        "pas les lignes dans le temps. Écrivez-les toutes de la même façon, comme 2024-12-25.",
+        "“{name}” holds dates written in several ways, which are read as words: they do not order the rows in time. "
+        "Write all of them in the same way, such as 2024-12-25.",
+    ),
+    "several_units": (
+        "« {name} » contient des nombres en plusieurs unités, qui sont lus comme des mots. Convertissez-les "
+        "dans la même unité.",
+        "“{name}” holds numbers in several units, which are read as words. Convert all of them to the same unit.",
     ),
     "infinite_values": (
         "« {name} » contient {cells} "

@@ -203,7 +203,7 @@ class _MarkdownCard:
 
         lines = [_table_line([self.text("group"), self.text("rows"), *labels]), "|---" * (len(names) + 2) + "|"]
         for group, metrics in zip(groups, metrics_of_groups, strict=True):
-            values = [f"{self.value(metrics[name])} {self.interval(metrics[name])}" for name in names]
+            values = [self.value_with_interval(metrics[name]) for name in names]
             lines.append(_table_line([self.group_name(group["group"]), group["rows"], *values]))
         return "\n".join(lines)
 
@@ -271,6 +271,12 @@ class _MarkdownCard:
     def value(self, estimate: Json) -> str:
         """Format the value of a metric or its mean over folds, or return a dash if it is not defined."""
         return self.number(estimate.get("value", estimate.get("mean")))
+
+    def value_with_interval(self, estimate: Json) -> str:
+        """Format the value of a metric with its confidence interval, or return a dash if it is not defined."""
+        if estimate["low"] is None:
+            return self.value(estimate)
+        return f"{self.value(estimate)} {self.interval(estimate)}"
 
     def number(self, number: float | None) -> str:
         """Format a number in the language of the card, or return a dash if it is None."""

@@ -13,7 +13,12 @@ from touchstone.learning.training_warnings import warning
 from touchstone.messages.training_warnings import WARNINGS
 
 SMALLEST_DIFFERENCE: Final = 1e-5  # Smaller relative differences of losses may be due to rounding.
-AMBIGUOUS_REASONS: Final = (TaskReason.FEW_INTEGERS, TaskReason.UNORDERED_INTEGERS, TaskReason.ORDERED_INTEGERS)
+AMBIGUOUS_REASONS: Final = (
+    TaskReason.DATES,
+    TaskReason.FEW_INTEGERS,
+    TaskReason.UNORDERED_INTEGERS,
+    TaskReason.ORDERED_INTEGERS,
+)
 
 
 def decision_warnings(results: Json, target: str, distinct_values: int) -> Iterator[Json]:

@@ -44,6 +44,11 @@ class ExplainedModel:
         """The fitted estimator behind the preparation."""
         return self.model.estimator
 
+    @property
+    def threshold(self) -> float | None:
+        """The least probability for predicting the positive one of two classes, or None unless there are two."""
+        return self.model.decision_rule.threshold if len(self.model.classes) == 2 else None
+
     def encode(self, frame: pd.DataFrame) -> Floats:
         """Encode source rows."""
         return encode_frame(self.model.preparation, frame)

@@ -170,6 +170,7 @@ def _describe_explained_number(context: ExplanationContext) -> ExplainedNumber:
         target=context.model.target,
         class_name=str(_explained_class(context)) if context.model.classes else None,
         output=context.request.output,
+        positive_class=str(context.model.positive_class) if context.explained.threshold is not None else None,
         units={name: column.unit for name, column in context.table.columns.items()},
     )
 

@@ -152,6 +152,7 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
         values = _values_as_text(context, frame.iloc[position])
 
         entry = _row_entry(context, row_numbers[position], attribution, model.predict_row(encoded_row))
+        entry["threshold"] = model.threshold
         entry["values"] = values
         entry["warnings"] = [*warnings[position], *group_warnings[position]]
         if candidates is not None:

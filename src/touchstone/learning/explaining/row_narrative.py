@@ -1,9 +1,11 @@
 """Explanations of single predictions in sentences, in French and English."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from touchstone.learning.decisions.decision_rule import EVEN_THRESHOLD
 from touchstone.learning.explaining.narrative import sentence
 from touchstone.learning.localized_text import (
     LocalizedText,
@@ -20,6 +22,7 @@ from touchstone.learning.task_interface import Json
 
 STRONGEST_COLUMNS: Final = 3
 SMALLEST_TENTH: Final = 0.1  # Smaller numbers of percentage points are displayed with more than one decimal.
+SMALLEST_THRESHOLD_SHIFT: Final = 5e-4  # Sentences show thresholds with one decimal of a percentage.
 NOTABLE_SHARE: Final = 0.02  # Contributions below this share of the strongest one are not mentioned.
 EQUAL_SHARE: Final = 1e-3  # A difference below this share of all contributions counts as none.
 
@@ -28,12 +31,14 @@ EQUAL_SHARE: Final = 1e-3  # A difference below this share of all contributions 
 class ExplainedNumber:
     """The number explained for each row: the probability or log-odds of a class, or a predicted number.
 
-    `units` maps columns to the units used in the data file.
+    `positive_class` is the one of two classes whose probability the decision threshold is about, and `units` maps
+    columns to the units used in the data file.
     """
 
     target: str
     class_name: str | None
     output: Output
+    positive_class: str | None = None
     units: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -52,8 +57,21 @@ class ExplainedNumber:
         if self.class_name is None:
             return sentence("row_number", target=self.target, value=value)
 
-        key = "row_probability" if self.is_probability else "row_log_odds"
-        return sentence(key, predicted=str(row["predicted"]), name=self.class_name, value=value)
+        predicted = str(row["predicted"])
+        if not self.is_probability:
+            return sentence("row_log_odds", predicted=predicted, name=self.class_name, value=value)
+
+        threshold: float | None = row.get("threshold")
+        if threshold is None or math.isclose(threshold, EVEN_THRESHOLD, abs_tol=SMALLEST_THRESHOLD_SHIFT):
+            return sentence("row_probability", predicted=predicted, name=self.class_name, value=value)
+        return sentence(
+            "row_probability_threshold",
+            predicted=predicted,
+            name=self.class_name,
+            value=value,
+            positive=self.positive_class,
+            threshold=format_percentage(threshold),
+        )
 
     def format_value(self, number: float) -> LocalizedText:
         """Format the explained number with its unit."""
@@ -159,6 +177,8 @@ def counterfactual_sentences(row: Json, number: ExplainedNumber, immutable: Sequ
             for change in counterfactual["changes"]
         ]
         prediction = number.format_prediction(counterfactual["prediction"])
+        if number.class_name is not None:
+            prediction = sentence("named", name=prediction)
         sentences.append(sentence("counterfactual", row=row_number, prediction=prediction, changes=changes))
     return sentences
 

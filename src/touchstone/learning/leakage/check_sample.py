@@ -1,12 +1,13 @@
 """The sample of rows used to check columns for leakage, with a training half and a test half."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.sparse import sparray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -21,6 +22,7 @@ from touchstone.learning.trial_fitting import TrainingData
 
 MAX_ROWS: Final = 2_000
 MAX_COLUMNS: Final = 500
+MAX_TEXT_COLUMNS: Final = 10
 TREES: Final = 50
 MAX_DEPTH: Final = 8
 MAX_LEAVES: Final = 32
@@ -36,6 +38,7 @@ class CheckSample:
         matrix: the values of these columns as numbers, of shape (rows, columns).
         truth: the target values of the rows.
         halves: the two halves, as positions into the sample.
+        texts: the strings of the text columns, by name. Trees cannot split on them directly.
     """
 
     target: Target
@@ -43,6 +46,7 @@ class CheckSample:
     matrix: Floats = field(repr=False)
     truth: npt.NDArray[Any] = field(repr=False)
     halves: Fold = field(repr=False)
+    texts: "Mapping[str, pd.Series[Any]]" = field(repr=False)
 
     def subsample(self, rows: int) -> "CheckSample":
         """Return a smaller sample with about the given number of evenly spaced rows in each half."""
@@ -55,7 +59,7 @@ class CheckSample:
         """The number of rows in the test half."""
         return len(self.halves.test)
 
-    def score_tree(self, features: Floats) -> float:
+    def score_tree(self, features: Floats | sparray) -> float:
         """Return the score of a shallow tree that predicts the target from the given features."""
         tree_class = DecisionTreeClassifier if self.target.is_classification else DecisionTreeRegressor
         tree = tree_class(max_depth=MAX_DEPTH, max_leaf_nodes=MAX_LEAVES, random_state=0)
@@ -69,7 +73,7 @@ class CheckSample:
         forest_class = RandomForestClassifier if self.target.is_classification else RandomForestRegressor
         return self._score(forest_class(TREES, random_state=0), self.matrix[:, other_positions])
 
-    def _score(self, model: Any, features: Floats) -> float:
+    def _score(self, model: Any, features: Any) -> float:
         """Fit a model on the training half, and return its score on the test half by the default metric."""
         train, test = self.halves.train, self.halves.test
         model.fit(features[train], self.truth[train])
@@ -87,12 +91,16 @@ def draw_check_sample(data: TrainingData, rule: SplitRule) -> CheckSample:
     # Convert positions into the target's values to positions into the sample.
     halves = divide_into_folds(rule, sample, 2)[0]
     halves_of_sample = Fold(np.searchsorted(sample, halves.train), np.searchsorted(sample, halves.test))
+
+    text_columns = [column for column in data.columns if column.kind is ColumnKind.TEXT][:MAX_TEXT_COLUMNS]
+    frame = data.frame.iloc[sample]
     return CheckSample(
         target=target,
         columns=columns,
-        matrix=_as_matrix(columns, data.frame.iloc[sample]),
+        matrix=_as_matrix(columns, frame),
         truth=target.values[sample],
         halves=halves_of_sample,
+        texts={column.name: frame[column.name] for column in text_columns},
     )
 
 

@@ -6,7 +6,7 @@ from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.leakage.check_sample import draw_check_sample
 from touchstone.learning.leakage.column_pairs import find_leaking_pair
 from touchstone.learning.leakage.final_score import is_too_good
-from touchstone.learning.leakage.single_columns import find_leaking_columns, score_columns
+from touchstone.learning.leakage.single_columns import find_leaking_columns, find_leaking_texts, score_columns
 from touchstone.learning.localized_text import localize
 from touchstone.learning.request_choices import DEFAULT_METRIC, METRIC_BY_NAME
 from touchstone.learning.splits.split_rule import SplitRule
@@ -25,7 +25,7 @@ def leakage_warnings(
     """
     sample = draw_check_sample(data, rule)
     scores = score_columns(sample)
-    leaking_columns = find_leaking_columns(sample, scores)
+    leaking_columns = [*find_leaking_columns(sample, scores), *find_leaking_texts(sample)]
     for column in leaking_columns:
         yield warning("leakage_suspect", name=column.name, score=round(column.score, 3))
 

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.stats import rankdata
+from sklearn.feature_extraction.text import HashingVectorizer
 
 from touchstone.learning.leakage.check_sample import CheckSample
 from touchstone.learning.target import Floats
 
 CERTAIN_SCORE: Final = 0.98
 SUSPICIOUS_SCORE: Final = 0.93
+HASHED_WORDS: Final = 2**14
 ERROR_RATIO: Final = 2.5  # the least ratio of the error rate of all other columns to the rate of a suspicious one
 STANDARD_ERRORS: Final = 3.0  # the least difference of both rates, in standard errors
 
@@ -48,6 +51,18 @@ def find_leaking_columns(sample: CheckSample, scores: list[ColumnScore]) -> list
 
     # If several columns predict the target well, it is simply easy to predict.
     return [column for column in suspects if _is_far_better_than_others(sample, column)]
+
+
+def find_leaking_texts(sample: CheckSample) -> list[ColumnScore]:
+    """Return the text columns of which a few words reveal the target almost perfectly.
+
+    A text may well be the only column that predicts the target, so texts that merely predict it well are no suspects.
+    """
+    words = HashingVectorizer(n_features=HASHED_WORDS, ngram_range=(1, 2), binary=True, norm=None)
+    scores = [
+        ColumnScore(name, sample.score_tree(csr_array(words.transform(texts)))) for name, texts in sample.texts.items()
+    ]
+    return [column for column in scores if column.score >= CERTAIN_SCORE]
 
 
 def _is_far_better_than_others(sample: CheckSample, column: ColumnScore) -> bool:

@@ -8,63 +8,23 @@ from typing import Final
 
 from touchstone.core.text import fold
 
-# Persons and things that often have several rows in a table, in English and French.
+# Persons and things that often have several rows in a table, without accents.
 IDENTITY_WORDS: Final = frozenset(
     {
-        "account",
-        "adherent",
-        "animal",
-        "appareil",
-        "assure",
-        "beneficiary",
-        "borrower",
-        "child",
-        "client",
-        "compte",
-        "conducteur",
-        "customer",
-        "device",
-        "donor",
-        "driver",
-        "eleve",
-        "employee",
-        "enfant",
-        "etudiant",
-        "foyer",
-        "household",
-        "individu",
-        "individual",
-        "learner",
-        "locataire",
-        "machine",
-        "member",
-        "membre",
-        "menage",
-        "mother",
-        "owner",
-        "participant",
-        "passenger",
-        "patient",
-        "person",
-        "personne",
-        "player",
-        "pupil",
-        "respondant",
-        "respondent",
-        "salarie",
-        "sensor",
-        "session",
-        "speaker",
-        "student",
-        "subject",
-        "sujet",
-        "tenant",
-        "usager",
-        "user",
-        "utilisateur",
-        "visitor",
-        "voter",
-        "worker",
+        # English and French
+        *("account", "adherent", "animal", "appareil", "assure", "beneficiary", "borrower", "child", "client"),
+        *("compte", "conducteur", "customer", "device", "donor", "driver", "eleve", "employee", "enfant", "etudiant"),
+        *("foyer", "household", "individu", "individual", "learner", "locataire", "machine", "member", "membre"),
+        *("menage", "mother", "owner", "participant", "passenger", "patient", "person", "personne", "player"),
+        *("pupil", "respondant", "respondent", "salarie", "sensor", "session", "speaker", "student", "subj"),
+        *("subject", "sujet", "tenant", "usager", "user", "utilisateur", "visitor", "voter", "worker"),
+        # German
+        *("benutzer", "fahrer", "gerat", "haushalt", "konto", "kunde", "kunden", "maschine", "mieter", "mitarbeiter"),
+        *("mitglied", "nutzer", "patienten", "personen", "proband", "probanden", "schuler", "spieler", "teilnehmer"),
+        # Italian, Portuguese and Spanish
+        *("alumno", "alunno", "aluno", "cliente", "cuenta", "dipendente", "dispositivo", "empleado", "estudiante"),
+        *("hogar", "jugador", "maquina", "paciente", "participante", "paziente", "persona", "soggetto", "studente"),
+        *("sujeto", "trabajador", "usuario", "utente", "utilizador"),
     }
 )
 IDENTIFIER_WORDS: Final = frozenset(
@@ -91,18 +51,30 @@ IDENTIFIER_WORDS: Final = frozenset(
 LEADING_IDENTIFIER_WORDS: Final = frozenset({"id", "identifiant", "identifier", "uid", "uuid"})
 CONNECTING_WORDS: Final = frozenset({"of", "the", "de", "du", "la", "le"})
 
-YEAR_WORDS: Final = frozenset({"an", "annee", "jahr", "year", "yr"})
-MONTH_WORDS: Final = frozenset({"mo", "mois", "month", "mth"})
-DAY_WORDS: Final = frozenset({"day", "jour"})
-HOUR_WORDS: Final = frozenset({"heure", "hour", "hr"})
-MINUTE_WORDS: Final = frozenset({"minute"})
-COUNTER_WORDS: Final = DAY_WORDS | {"epoch", "semaine", "timestamp", "week"}
+YEAR_WORDS: Final = frozenset({"an", "ano", "annee", "anno", "jahr", "year", "yr"})
+MONTH_WORDS: Final = frozenset({"mes", "mese", "mo", "mois", "monat", "month", "mth"})
+DAY_WORDS: Final = frozenset({"day", "dia", "giorno", "jour", "tag"})
+HOUR_WORDS: Final = frozenset({"heure", "hora", "hour", "hr", "ora", "stunde"})
+MINUTE_WORDS: Final = frozenset({"minute", "minuto"})
+# Without `tag`, because the English word is a label.
+COUNTER_WORDS: Final = (DAY_WORDS - {"tag"}) | {
+    *("epoch", "semaine", "semana", "settimana", "timestamp", "week", "woche"),
+}
+CLOCK_WORDS: Final = frozenset(
+    {"created", "date", "datetime", "epoch", "time", "timestamp", "ts", "unix", "updated", "zeit", "zeitstempel"}
+)
 # Words for the event that a row records. Other words beside a unit of time mean another event, such as a birth.
 EVENT_WORDS: Final = frozenset(
     {
+        "academic",
+        "calendar",
         "date",
+        "datum",
         "evenement",
         "event",
+        "evento",
+        "fecha",
+        "fiscal",
         "measure",
         "measured",
         "mesure",
@@ -112,6 +84,8 @@ EVENT_WORDS: Final = frozenset(
         "releve",
         "report",
         "sale",
+        "school",
+        "scolaire",
         "sold",
         "survey",
         "vente",
@@ -119,8 +93,15 @@ EVENT_WORDS: Final = frozenset(
         "visite",
     }
 )
-BIRTH_WORDS: Final = frozenset({"birth", "birthdate", "birthday", "born", "dob", "naissance", "ne", "nee"})
+BIRTH_WORDS: Final = frozenset(
+    {
+        *("birth", "birthdate", "birthday", "born", "dob", "naissance", "ne", "nee"),
+        *("geburt", "geburtsdatum", "geburtstag", "nacimiento", "nascimento", "nascita"),
+    }
+)
 
+# Names that are written as one word, such as `userid` or `Kundennummer`.
+_NUMBERED_IDENTITY: Final = re.compile("(.+)(id|nr|nummer|number)")
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -146,12 +127,22 @@ def names_person_or_thing(name: str) -> bool:
     Names with any other word, such as `family_size` or `account_length`, do not count.
     """
     words = [word for word in split_into_words(name) if word not in CONNECTING_WORDS | IDENTIFIER_WORDS]
-    return len(words) == 1 and words[0].removesuffix("s") in IDENTITY_WORDS
+    if len(words) != 1:
+        return False
+
+    numbered = _NUMBERED_IDENTITY.fullmatch(words[0])
+    identity = words[0] if numbered is None else numbered[1]
+    return identity.removesuffix("s") in IDENTITY_WORDS
 
 
 def names_birth(name: str) -> bool:
     """Return whether a name indicates a date of birth."""
     return not BIRTH_WORDS.isdisjoint(split_into_words(name))
+
+
+def names_clock(name: str) -> bool:
+    """Return whether a name indicates the readings of a clock, such as `ts` or `created_at`, or perhaps a duration."""
+    return not CLOCK_WORDS.isdisjoint(split_into_words(name))
 
 
 def parse_event(name: str, unit_words: frozenset[str]) -> frozenset[str] | None:

@@ -33,6 +33,7 @@ MIN_ROWS_PER_CODE: Final = 20  # the mean; numbers with fewer rows are identitie
 GROUP_KINDS: Final = (ColumnKind.CATEGORY, ColumnKind.NUMBER, ColumnKind.TEXT)
 MAX_SAMPLED_ROWS: Final = 2_000
 MIN_SIMILARITY: Final = 0.2
+MIN_TARGET_SIMILARITY: Final = 0.1  # Schools of which each has different classes explain less of their pupils' marks.
 MIN_LOSS: Final = 0.15  # the least loss of score when whole groups are held out
 MAX_REMAINING_SHARE: Final = 1 / 3  # the largest share of the gain over the baseline that may remain
 
@@ -84,7 +85,8 @@ def find_group_columns(table: Table, target: Target, feature_names: Sequence[str
     if named:
         return tuple(sorted(named, key=_named_group_sort_key))
 
-    most_similar = sorted(unnamed, key=lambda group: group.similarity, reverse=True)[:MAX_UNNAMED_CANDIDATES]
+    # Of equally similar groups, the largest come first, such as schools before classes, which they consist of.
+    most_similar = sorted(unnamed, key=lambda group: (-group.similarity, group.groups))[:MAX_UNNAMED_CANDIDATES]
     return tuple(group for group in most_similar if _explains_the_score(table, target, feature_names, group))
 
 
@@ -127,7 +129,7 @@ def _explains_target(target: Target, groups: Indices) -> bool:
         return False
 
     sample = _sample_whole_groups(groups)
-    return target_similarity(target, sample.rows, sample.groups) >= MIN_SIMILARITY
+    return target_similarity(target, sample.rows, sample.groups) >= MIN_TARGET_SIMILARITY
 
 
 def _effective_group_count(groups: Indices) -> float:

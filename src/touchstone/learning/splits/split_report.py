@@ -9,7 +9,7 @@ from touchstone.learning.splits.folds import held_out_positions
 from touchstone.learning.splits.split_decision import SplitDecision
 from touchstone.learning.splits.split_effect import SplitEffect
 from touchstone.learning.task_interface import Json
-from touchstone.messages.splits import SPLIT_REASONS
+from touchstone.messages.splits import COLUMN_NAME, SPLIT_REASONS
 
 
 class DuplicateTreatment(StrEnum):
@@ -55,7 +55,8 @@ def report_split(split: Split, decision: SplitDecision, effect: SplitEffect | No
 def _reason(decision: SplitDecision) -> Json:
     """Return the reason for the split, with its code and a sentence in both languages."""
     plan = decision.plan
-    text = localize(SPLIT_REASONS[decision.reason], name=plan.group_column or "", names=list(plan.time_columns))
+    time_columns = [localize(COLUMN_NAME, name=column) for column in plan.time_columns]
+    text = localize(SPLIT_REASONS[decision.reason], name=plan.group_column or "", names=time_columns)
     return {"code": decision.reason, "text": text}
 
 

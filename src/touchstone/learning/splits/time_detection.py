@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
+import pandas as pd
 
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.splits.column_names import (
@@ -14,35 +15,58 @@ from touchstone.learning.splits.column_names import (
     MONTH_WORDS,
     YEAR_WORDS,
     names_birth,
+    names_clock,
     parse_event,
 )
 from touchstone.learning.table_reader import Table
+from touchstone.learning.target import Floats
 
 MIN_TIMES: Final = 5  # With fewer distinct times, the latest rows would be a group rather than the future.
 MIN_COUNTED_TIMES: Final = 32  # A column of days with fewer values may hold days of the month.
 MAX_MISSING_SHARE: Final = 0.05
 FIRST_YEAR, LAST_YEAR = 1_500, 2_200
+# Numbers such as 20241225 or 202412 are dates within these years, since other numbers may look alike by chance.
+FIRST_YEAR_OF_NUMBERS, LAST_YEAR_OF_NUMBERS = 1_900, 2_099
+FIRST_DATE_NUMBER, LAST_MONTH_NUMBER, LAST_DATE_NUMBER = 190_001, 209_912, 20_991_231
+# Seconds since 1970, from 1990 to 2040, which may also be counted in milliseconds or microseconds.
+FIRST_EPOCH_SECOND, LAST_EPOCH_SECOND = 631_152_000, 2_208_988_800
+EPOCH_UNITS_PER_SECOND: Final = (1, 1_000, 1_000_000)
 UNITS_WITHIN_DAY: Final = (HOUR_WORDS, MINUTE_WORDS)
 
 
 def find_time_columns(table: Table, target_name: str) -> tuple[str, ...]:
     """Return the columns that order the rows of a table in time, the longest unit first, or an empty tuple.
 
-    A column of dates is preferred. The next choice is a year with its month, day and time of day, and the last one is
-    a column that counts days, weeks or seconds. Dates of birth are ignored, because they do not date the rows.
+    A column of dates is preferred, or else dates that are written as numbers, such as 20241225. The next choice is a
+    year with its month, day and time of day, and the last one is a column that counts days, weeks or seconds. Dates of
+    birth are ignored, because they do not date the rows.
     """
     candidates = [
         column
         for column in table.columns.values()
         if column.name != target_name and column.missing <= MAX_MISSING_SHARE * len(table.frame)
     ]
-    return _find_date(candidates) or _find_year(table, candidates) or _find_counter(candidates)
+    return (
+        _find_date(candidates)
+        or _find_date_numbers(table, candidates)
+        or _find_year(table, candidates)
+        or _find_counter(table, candidates)
+    )
 
 
 def _find_date(candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
     """Return the first column of dates with enough distinct dates."""
     for column in candidates:
         if column.kind is ColumnKind.DATE and column.distinct >= MIN_TIMES and not names_birth(column.name):
+            return (column.name,)
+    return ()
+
+
+def _find_date_numbers(table: Table, candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
+    """Return the first column of numbers such as 20241225 or 202412, with enough distinct ones."""
+    for column in candidates:
+        has_enough_dates = column.integral and column.distinct >= MIN_TIMES
+        if has_enough_dates and not names_birth(column.name) and _holds_date_numbers(table, column):
             return (column.name,)
     return ()
 
@@ -92,19 +116,49 @@ def _find_unit(
     return None
 
 
-def _find_counter(candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
+def _find_counter(table: Table, candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
     """Return the first column that counts days, weeks or seconds."""
     for column in candidates:
+        if not column.integral or column.distinct < MIN_COUNTED_TIMES:
+            continue
         counts_time = parse_event(column.name, COUNTER_WORDS) is not None
-        if counts_time and column.integral and column.distinct >= MIN_COUNTED_TIMES:
+        reads_clock = names_clock(column.name) and _holds_epoch_times(table, column)
+        if counts_time or reads_clock:
             return (column.name,)
     return ()
 
 
 def _holds_years(table: Table, column: ColumnSchema) -> bool:
     """Return whether all numbers of a column can be years."""
-    numbers = table.frame[column.name].to_numpy(dtype=np.float64)
-    return bool(np.nanmin(numbers) >= FIRST_YEAR and np.nanmax(numbers) <= LAST_YEAR)
+    numbers = _present_numbers(table, column)
+    return bool(numbers.min() >= FIRST_YEAR and numbers.max() <= LAST_YEAR)
+
+
+def _holds_date_numbers(table: Table, column: ColumnSchema) -> bool:
+    """Return whether all numbers of a column are dates, in the form 20241225 or 202412."""
+    numbers = np.unique(_present_numbers(table, column))
+    if numbers[0] < FIRST_DATE_NUMBER or numbers[-1] > LAST_DATE_NUMBER:
+        return False
+
+    texts = pd.Series(numbers.astype(np.int64).astype(str))
+    date_format = "%Y%m%d" if numbers[0] > LAST_MONTH_NUMBER else "%Y%m"
+    is_year = texts.str[:4].astype(int).between(FIRST_YEAR_OF_NUMBERS, LAST_YEAR_OF_NUMBERS)
+    return bool(is_year.all() and pd.to_datetime(texts, format=date_format, errors="coerce").notna().all())
+
+
+def _holds_epoch_times(table: Table, column: ColumnSchema) -> bool:
+    """Return whether all numbers of a column may be seconds, or milliseconds, since 1970."""
+    numbers = _present_numbers(table, column)
+    return any(
+        FIRST_EPOCH_SECOND * factor <= numbers.min() and numbers.max() <= LAST_EPOCH_SECOND * factor
+        for factor in EPOCH_UNITS_PER_SECOND
+    )
+
+
+def _present_numbers(table: Table, column: ColumnSchema) -> Floats:
+    """Return the numbers of a column that are not missing."""
+    numbers: Floats = table.frame[column.name].to_numpy(dtype=np.float64)
+    return numbers[~np.isnan(numbers)]
 
 
 def _count_distinct_times(table: Table, names: list[str]) -> int:

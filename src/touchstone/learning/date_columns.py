@@ -1,0 +1,79 @@
+"""Recognition of the dates among the distinct strings of a column.
+
+Missing values are empty strings.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from touchstone.core.date_formats import DATE_FORMATS
+from touchstone.core.missing_values import MIN_AGREEMENT
+
+SAMPLE: Final = 20
+_DATE_START: Final = re.compile(r"^(\w+[-/. ,T]+\d|\d{1,2}[-. ]+[^\W\d]{3})")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDates:
+    """The dates of a column.
+
+    Attributes:
+        date_format: their format.
+        timestamps: the date of each string in UTC, or NaT.
+        is_other: whether each string is neither missing nor a date in this format.
+    """
+
+    date_format: str
+    timestamps: "pd.Series[Any]" = field(repr=False)
+    is_other: npt.NDArray[np.bool_] = field(repr=False)
+
+
+def parse_dates(strings: Sequence[str]) -> ParsedDates | None:
+    """Parse strings as dates if nearly all of them have the same date format, or return None otherwise."""
+    present_strings = [text for text in strings if text]
+    for dates in _parse_in_each_format(strings, present_strings):
+        if _are_nearly_all(dates.timestamps.notna(), present_strings):
+            return dates
+    return None
+
+
+def mixes_date_formats(strings: Sequence[str]) -> bool:
+    """Return whether nearly all strings are dates, whatever their format."""
+    present_strings = [text for text in strings if text]
+    is_date = pd.Series([False] * len(strings))
+    for dates in _parse_in_each_format(strings, present_strings):
+        is_date |= dates.timestamps.notna()
+    return bool(present_strings) and _are_nearly_all(is_date, present_strings)
+
+
+def _parse_in_each_format(strings: Sequence[str], present_strings: Sequence[str]) -> Iterator[ParsedDates]:
+    """Yield the dates in each format that any of the first strings has.
+
+    Parsing is slow, and the first strings are enough to rule out most formats and most columns without dates.
+    """
+    first_strings = present_strings[:SAMPLE]
+    if sum(bool(_DATE_START.match(text)) for text in first_strings) < len(first_strings) / 2:
+        return
+
+    optional_strings = pd.Series([text or None for text in strings], dtype=object)
+    for date_format in DATE_FORMATS:
+        if _parse(pd.Series(first_strings, dtype=object), date_format).notna().any():
+            timestamps = _parse(optional_strings, date_format)
+            is_other = (timestamps.isna() & optional_strings.notna()).to_numpy(dtype=np.bool_)
+            yield ParsedDates(date_format, timestamps, is_other)
+
+
+def _parse(strings: "pd.Series[Any]", date_format: str) -> "pd.Series[Any]":
+    """Parse strings in a date format, with NaT for all others."""
+    return pd.to_datetime(strings, format=date_format, errors="coerce", utc=True)
+
+
+def _are_nearly_all(is_date: "pd.Series[Any]", present_strings: Sequence[str]) -> bool:
+    """Return whether nearly all strings that are present are dates."""
+    return bool(is_date.sum() >= MIN_AGREEMENT * len(present_strings))
