@@ -23,7 +23,7 @@ def text_field(form: FormData, name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def header_field(form: FormData, name: str) -> str | None:
+def header_value_field(form: FormData, name: str) -> str | None:
     """Return the value of a hidden field that is sent to the API in a header, or None if it is empty.
 
     Raises:

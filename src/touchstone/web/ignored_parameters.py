@@ -5,7 +5,7 @@ from typing import Final
 
 from touchstone.client import TouchstoneError
 from touchstone.http.spelling_suggestions import suggestion_facts
-from touchstone.web.flash_messages import PARAMETER as FLASH_MESSAGE
+from touchstone.web.flash_messages import FLASH_PARAMETER
 from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
 from touchstone.web.rank_gates import GATE_PREFIX
@@ -35,7 +35,7 @@ async def describe_ignored_settings(ctx: PageContext, other_names: Sequence[str]
     """
     weight_profiles = await ctx.weight_profiles()
     known_names = known_parameters(weight_profiles)
-    page_names = (*other_names, FLASH_MESSAGE)
+    page_names = (*other_names, FLASH_PARAMETER)
 
     sentences = [
         _describe_unknown_name(name, known_names, ctx.localizer)
@@ -64,7 +64,7 @@ def describe_ignored_parameters(
         if name in numbers:
             if text and not parse_small_integer(text):
                 sentences.append(_describe_invalid_setting(InvalidSetting(name, text), ctx.localizer))
-        elif text and name not in (*names, FLASH_MESSAGE) and not name.startswith(TRACKING_PREFIX):
+        elif text and name not in (*names, FLASH_PARAMETER) and not name.startswith(TRACKING_PREFIX):
             sentences.append(_describe_unknown_name(name, (*numbers, *names), ctx.localizer))
     return _shorten(sentences, ctx.localizer)
 

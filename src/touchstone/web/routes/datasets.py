@@ -13,13 +13,13 @@ from touchstone.client import Dataset, File, TouchstoneError
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.errors import Invalid, PreconditionFailed, TooLarge
-from touchstone.web.addresses import HOME
+from touchstone.web.addresses import DATASET_PATH, HOME, dataset_address
 from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import (
     file_field,
     has_chosen_file,
-    header_field,
+    header_value_field,
     integer_field,
     invalid_field,
     list_field,
@@ -29,7 +29,6 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 
 _NEW: Final = "/app/datasets/new"
-_DATASET: Final = "/app/datasets/{dataset_id}"
 _FLAGS: Final = {"true": True, "false": False}
 _MEASURED: Final = "measured"  # the member of the metadata that only the service writes
 _NO_VERSION: Final = '"none"'  # an entity tag that no record ever has
@@ -54,7 +53,7 @@ async def new_dataset_page(ctx: PageContext) -> Response:
             raise
         return await _render_form(ctx, form, error)
 
-    return ctx.redirect(_DATASET.format(dataset_id=dataset.id), done=FlashMessage.CREATED)
+    return ctx.redirect(dataset_address(dataset.id), done=FlashMessage.CREATED)
 
 
 async def edit_dataset_page(ctx: PageContext) -> Response:
@@ -72,7 +71,7 @@ async def edit_dataset_page(ctx: PageContext) -> Response:
     try:
         await ctx.require_new_form()
         changes: Any = _changed_attributes(ctx, form, dataset)
-        version = header_field(form, "etag")
+        version = header_value_field(form, "etag")
         async with _uploaded_file(ctx, form) as file:
             if file is not None:
                 changes |= {"file_path": file.file_path, "file_type": file.file_type}
@@ -82,7 +81,7 @@ async def edit_dataset_page(ctx: PageContext) -> Response:
             raise
         return await _render_form(ctx, form, error, dataset)
 
-    return ctx.redirect(_DATASET.format(dataset_id=dataset.id), done=FlashMessage.CHANGED)
+    return ctx.redirect(dataset_address(dataset.id), done=FlashMessage.CHANGED)
 
 
 async def delete_dataset(ctx: PageContext) -> Response:
@@ -281,5 +280,7 @@ _FORM_METHODS: Final = ["GET", "POST"]
 ROUTES: Final = (
     Route(_NEW, page_endpoint(new_dataset_page), methods=_FORM_METHODS),
     Route("/app/datasets/{dataset_id:int}/edit", page_endpoint(edit_dataset_page), methods=_FORM_METHODS),
-    Route("/app/datasets/{dataset_id:int}/delete", page_endpoint(delete_dataset, form_page=_DATASET), methods=["POST"]),
+    Route(
+        "/app/datasets/{dataset_id:int}/delete", page_endpoint(delete_dataset, form_page=DATASET_PATH), methods=["POST"]
+    ),
 )

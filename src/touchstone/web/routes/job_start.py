@@ -17,7 +17,7 @@ from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_L
 from touchstone.web.addresses import build_address
 from touchstone.web.api_queries import find_dataset_names, list_recent_jobs
 from touchstone.web.forms import (
-    header_field,
+    header_value_field,
     id_field,
     integer_field,
     is_integer,
@@ -153,7 +153,7 @@ async def start_training(ctx: PageContext, form: FormData) -> Job:
     dataset_id = id_field(form, "dataset_id", ctx.text("choose_which"))
     options: Any = read_training_options(ctx, form)
     target = text_field(form, "target")
-    idempotency_key = header_field(form, "key")
+    idempotency_key = header_value_field(form, "key")
     return await ctx.api.train(dataset_id, target, idempotency_key=idempotency_key, **options)
 
 
@@ -189,7 +189,7 @@ async def start_comparison(ctx: PageContext, form: FormData, project_id: str) ->
             "by_dataset": read_dataset_options(form),
         }
     )
-    await ctx.api.compare_trainings(idempotency_key=header_field(form, "key"), **options)
+    await ctx.api.compare_trainings(idempotency_key=header_value_field(form, "key"), **options)
 
 
 async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
@@ -251,7 +251,7 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
             "name": text_field(form, "name"),
         }
     )
-    idempotency_key = header_field(form, "key")
+    idempotency_key = header_value_field(form, "key")
     return await ctx.api.explain(idempotency_key=idempotency_key, **options)
 
 

@@ -16,7 +16,7 @@ from touchstone.client import Dataset, Project, TouchstoneError
 from touchstone.core.errors import IdempotencyConflict, Invalid, PreconditionFailed, ProjectQuotaExceeded
 from touchstone.core.text import is_blank
 from touchstone.messages.labels import METRIC_LABELS
-from touchstone.web.addresses import page_address
+from touchstone.web.addresses import list_page_address
 from touchstone.web.api_queries import (
     fetch_lifts,
     fetch_ranked_dataset,
@@ -29,7 +29,7 @@ from touchstone.web.api_queries import (
     read_rank_page_state,
 )
 from touchstone.web.flash_messages import FlashMessage
-from touchstone.web.forms import header_field, id_field, invalid_field, is_integer, text_field
+from touchstone.web.forms import header_value_field, id_field, invalid_field, is_integer, text_field
 from touchstone.web.ignored_parameters import describe_ignored_parameters, describe_ignored_settings
 from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
@@ -78,7 +78,7 @@ async def projects_page(ctx: PageContext) -> Response:
         address_notes=describe_ignored_parameters(ctx, numbers=["page"]),
         projects=page.projects,
         page=page,
-        link=partial(page_address, _PROJECTS),
+        link=partial(list_page_address, _PROJECTS),
     )
 
 
@@ -136,7 +136,7 @@ async def change_project(ctx: PageContext) -> Response:
 
     try:
         await ctx.require_new_form()
-        version = header_field(form, "etag")
+        version = header_value_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, name=name, description=description)
     except TouchstoneError as error:
         if error.status not in _REFUSED_INPUT:
@@ -180,7 +180,7 @@ async def change_reason(ctx: PageContext) -> Response:
     try:
         await ctx.require_new_form()
         reason = _require_reason(ctx, form)
-        version = header_field(form, "etag")
+        version = header_value_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, choice_reason=reason)
     except TouchstoneError as error:
         if error.status not in _REFUSED_INPUT:
@@ -201,7 +201,7 @@ async def take_choice_back(ctx: PageContext) -> Response:
     try:
         await ctx.require_new_form()
         reason = text_field(form, "reason") or None
-        version = header_field(form, "etag")
+        version = header_value_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, chosen_dataset_id=None, choice_reason=reason)
     except TouchstoneError as error:
         if error.status not in _REFUSED_INPUT:

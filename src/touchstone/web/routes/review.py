@@ -13,7 +13,7 @@ from touchstone.core.errors import ClaimClosed, Invalid, NotFound
 from touchstone.messages.codebook import GENERAL_RULES
 from touchstone.messages.proposal_notes import translate_note
 from touchstone.metadata.codebook import CODEBOOK
-from touchstone.web.addresses import build_address
+from touchstone.web.addresses import build_address, dataset_address
 from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
@@ -25,7 +25,6 @@ from touchstone.web.views.evidence_view import find_claim, quote_in_context
 
 _QUEUE: Final = "/app/review"
 _CLAIM: Final = "/app/review/{dataset_id}/{claim_id}"
-_DATASET: Final = "/app/datasets/{dataset_id}"
 _DECISIONS: Final[tuple[Decision, ...]] = ("accept", "confirm", "reject")
 _FORM_ERRORS: Final = (Invalid.status, ClaimClosed.status)
 
@@ -98,7 +97,7 @@ async def decide_claim(ctx: PageContext) -> Response:
 
     position = parse_small_integer(text_field(form, "position"))
     if position is None:
-        return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=FlashMessage.CLAIM_DECIDED)
+        return ctx.redirect(dataset_address(dataset_id), done=FlashMessage.CLAIM_DECIDED)
 
     awaiting = _read_awaited_decision(text_field(form, "awaiting"))
     return ctx.redirect(_QUEUE, awaiting=awaiting, position=position, done=FlashMessage.CLAIM_DECIDED)
@@ -146,7 +145,7 @@ async def _render_review(
     dataset = await ctx.api.get_dataset(claim.dataset_id)
     evidence = await ctx.api.get_evidence(claim.dataset_id)
     reader = await load_reader(ctx, evidence)
-    ctx.page_address = _page_address(claim, place)
+    ctx.page_address = _claim_address(claim, place)
 
     open_claims = [other for other in evidence.claims if other.status in ("active", "proposed")]
     other_claims = [other for other in open_claims if other.attribute == claim.attribute and other.id != claim.id]
@@ -170,7 +169,7 @@ async def _render_review(
     )
 
 
-def _page_address(claim: Claim, place: QueuePlace | None) -> str:
+def _claim_address(claim: Claim, place: QueuePlace | None) -> str:
     """Return the address of a claim, which is its place in the queue or its page."""
     if place is not None:
         return build_address(_QUEUE, awaiting=place.awaiting, position=place.position)
