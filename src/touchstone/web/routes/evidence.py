@@ -23,7 +23,7 @@ from touchstone.web.page_endpoint import page_endpoint
 
 _NEW_CLAIM: Final = "/app/datasets/{dataset_id}/claims/new"
 _FLAG_VALUES: Final = {"true": True, "false": False}
-# Criteria about the people in the data. A claim that concerns only the annotators does not count for them.
+# The criteria about the people in the data. For these criteria, a claim about the annotators does not count.
 _CRITERIA_ABOUT_PEOPLE: Final = frozenset({"informed_consent", "user_control", "anonymization_applied"})
 _NOT_APPLICABLE: Final = "not_applicable"
 
@@ -138,7 +138,9 @@ def _read_details(ctx: PageContext, form: FormData) -> ClaimDetails:
 
 
 def _end_of_day(ctx: PageContext, text: str) -> str:
-    """Return the last second of the day in the field `until`, in ISO 8601 and in UTC like all times on the pages.
+    """Return the last second of the day in the field `until`, in ISO 8601.
+
+    The day is in UTC, like all times on the pages.
 
     Raises:
         TouchstoneError: the field does not contain a date, or the day is in the past.

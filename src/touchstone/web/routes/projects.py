@@ -347,6 +347,8 @@ async def _render_project(
 
     After an error in one of its forms, the page shows the error and what was entered.
     """
+    form = form or FormData()
+
     # After a submitted form, the switches of language and theme must lead back to the project.
     ctx.page_address = _PROJECT.format(project_id=project_id)
 
@@ -367,7 +369,7 @@ async def _render_project(
     return await ctx.render(
         "project.html",
         error=error,
-        form=form if form is not None else FormData(),
+        form=form,
         outdated=error is not None and error.status == PreconditionFailed.status,
         project=project,
         ranking=build_rank_table(recommendations, criteria, state, ctx.localizer, background),
@@ -383,7 +385,8 @@ async def _render_project(
         model_scores=model_scores(comparisons, ctx.localizer),
         metrics=METRIC_LABELS,
         dataset_options=DATASET_OPTIONS,
-        key=(form and text_field(form, "key")) or str(uuid4()),
+        # With this key, the API starts only one comparison even if the form is submitted twice.
+        key=text_field(form, "key") or str(uuid4()),
         # History
         snapshots=snapshots,
         jobs=jobs,
@@ -397,15 +400,20 @@ async def _render_project(
 async def _fetch_choice_gates(ctx: PageContext, state: RankState, dataset: Dataset | None) -> tuple[GateBadge, ...]:
     """Return a badge for each requirement of a project, which shows whether the chosen dataset meets it.
 
-    The list of the first datasets does not always contain the chosen one. There are no badges for a dataset that does
-    not match the filters of the project, because it has no place in the ranking.
+    The chosen dataset is requested separately, because it is not always among the recommended datasets. If it does not
+    match the filters of the project, it has no place in the ranking, and there are no badges.
     """
     if dataset is None or not state.gates:
         return ()
 
     lifts = await fetch_lifts(ctx, state, dataset)
-    ranked_dataset = await fetch_ranked_dataset(ctx, state, lifts) if lifts is not None else None
-    return gate_badges(ranked_dataset, state, ctx.localizer) if ranked_dataset is not None else ()
+    if lifts is None:
+        return ()
+
+    ranked_dataset = await fetch_ranked_dataset(ctx, state, lifts)
+    if ranked_dataset is None:
+        return ()
+    return gate_badges(ranked_dataset, state, ctx.localizer)
 
 
 ROUTES: Final = (

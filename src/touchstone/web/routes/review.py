@@ -55,10 +55,12 @@ async def review_queue(ctx: PageContext) -> Response:
     position = parse_small_integer(ctx.request.query_params.get("position", "")) or 1
 
     page = await ctx.api.page_proposals(page=position, page_size=1, awaiting=awaiting)
-    if not page.proposals and page.total_count:
-        return ctx.redirect(_QUEUE, awaiting=awaiting)
-    if not page.proposals:
+    if page.total_count == 0:
         return await ctx.render("evidence/review_none.html", address_notes=_address_notes(ctx), awaiting=awaiting)
+
+    is_beyond_last_claim = not page.proposals
+    if is_beyond_last_claim:
+        return ctx.redirect(_QUEUE, awaiting=awaiting)
 
     place = QueuePlace(awaiting, position, page.total_count)
     return await _render_review(ctx, page.proposals[0], place=place)
