@@ -21,7 +21,6 @@ from touchstone.web.forms import invalid_field, parse_number, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 
-_NEW_CLAIM: Final = "/app/datasets/{dataset_id}/claims/new"
 _FLAG_VALUES: Final = {"true": True, "false": False}
 # The criteria about the people in the data. For these criteria, a claim about the annotators does not count.
 _CRITERIA_ABOUT_PEOPLE: Final = frozenset({"informed_consent", "user_control", "anonymization_applied"})

@@ -27,13 +27,13 @@ from touchstone.web.views.what_if import Feature, WhatIfResult, WhatIfRows, ente
 
 _JOBS: Final = "/app/jobs"
 _JOB_ROUTE: Final = f"{_JOBS}/{{kind:str}}/{{job_id:str}}"
-_JOB: Final = f"{_JOBS}/{{kind}}/{{job_id}}"
+_JOB_PATH: Final = f"{_JOBS}/{{kind}}/{{job_id}}"
 _KINDS: Final = ("train", "explain")
 
 
 def job_address(job: Job) -> str:
     """Return the address of a job's page."""
-    return _JOB.format(kind=job.kind, job_id=job.id)
+    return _JOB_PATH.format(kind=job.kind, job_id=job.id)
 
 
 async def jobs_page(ctx: PageContext) -> Response:
@@ -271,6 +271,6 @@ ROUTES: Final = (
     Route(f"{_JOB_ROUTE}/charts/{{chart:str}}.json", page_endpoint(chart_spec)),
     Route(f"{_JOB_ROUTE}/charts/{{chart:str}}.svg", page_endpoint(chart_picture)),
     Route(f"{_JOB_ROUTE}/artifacts/{{name:str}}", page_endpoint(job_artifact)),
-    Route(f"{_JOB_ROUTE}/cancel", page_endpoint(cancel_job, form_page=_JOB), methods=["POST"]),
-    Route(f"{_JOB_ROUTE}/delete", page_endpoint(delete_job, form_page=_JOB), methods=["POST"]),
+    Route(f"{_JOB_ROUTE}/cancel", page_endpoint(cancel_job, form_page=_JOB_PATH), methods=["POST"]),
+    Route(f"{_JOB_ROUTE}/delete", page_endpoint(delete_job, form_page=_JOB_PATH), methods=["POST"]),
 )

@@ -55,12 +55,13 @@ from touchstone.web.views.weighted_criteria import (
 )
 
 _PROJECTS: Final = "/app/projects"
-_PROJECT: Final = f"{_PROJECTS}/{{project_id}}"
-_SNAPSHOT: Final = f"{_PROJECT}/snapshots/{{snapshot_id}}"
-_COMPARISON_ROUTE: Final = f"{_PROJECTS}/{{project_id:str}}/compare/{{comparison_id:str}}"
+_PROJECT_ROUTE: Final = f"{_PROJECTS}/{{project_id:str}}"
+_COMPARISON_ROUTE: Final = f"{_PROJECT_ROUTE}/compare/{{comparison_id:str}}"
+_PROJECT_PATH: Final = f"{_PROJECTS}/{{project_id}}"
+_SNAPSHOT_PATH: Final = f"{_PROJECT_PATH}/snapshots/{{snapshot_id}}"
 _RECOMMENDATIONS: Final = 10
 _PROJECTS_PER_PAGE: Final = 48
-_REFUSED_INPUT: Final = (
+_FORM_ERRORS: Final = (
     Invalid.status,
     ProjectQuotaExceeded.status,
     PreconditionFailed.status,
@@ -98,11 +99,11 @@ async def new_project_page(ctx: PageContext) -> Response:
         try:
             await ctx.require_new_form()
             project = await _save_need(ctx, state, form, dataset)
-            return ctx.redirect(_PROJECT.format(project_id=project.id))
+            return _redirect_to_project(ctx, project.id)
         except InvalidFilterValue as error:
             form_error = invalid_field(_invalid_need_message(state, str(error), ctx.localizer))
         except TouchstoneError as error:
-            if error.status not in _REFUSED_INPUT:
+            if error.status not in _FORM_ERRORS:
                 raise
             form_error = error
 
@@ -139,11 +140,11 @@ async def change_project(ctx: PageContext) -> Response:
         version = header_value_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, name=name, description=description)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.PROJECT_SAVED)
+    return _redirect_to_project(ctx, project_id, FlashMessage.PROJECT_SAVED)
 
 
 async def choose_dataset(ctx: PageContext) -> Response:
@@ -161,11 +162,11 @@ async def choose_dataset(ctx: PageContext) -> Response:
         dataset_id = id_field(form, "dataset", ctx.text("choose_which"))
         await ctx.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.DATASET_CHOSEN)
+    return _redirect_to_project(ctx, project_id, FlashMessage.DATASET_CHOSEN)
 
 
 async def change_reason(ctx: PageContext) -> Response:
@@ -183,11 +184,11 @@ async def change_reason(ctx: PageContext) -> Response:
         version = header_value_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, choice_reason=reason)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.DATASET_CHOSEN)
+    return _redirect_to_project(ctx, project_id, FlashMessage.DATASET_CHOSEN)
 
 
 async def take_choice_back(ctx: PageContext) -> Response:
@@ -204,11 +205,16 @@ async def take_choice_back(ctx: PageContext) -> Response:
         version = header_value_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, chosen_dataset_id=None, choice_reason=reason)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.CHOICE_TAKEN_BACK)
+    return _redirect_to_project(ctx, project_id, FlashMessage.CHOICE_TAKEN_BACK)
+
+
+def _redirect_to_project(ctx: PageContext, project_id: str, message: FlashMessage | None = None) -> Response:
+    """Redirect to the page of a project, which shows the flash message if there is one."""
+    return ctx.redirect(_PROJECT_PATH.format(project_id=project_id), done=message)
 
 
 def _require_reason(ctx: PageContext, form: FormData) -> str:
@@ -232,11 +238,11 @@ async def take_snapshot(ctx: PageContext) -> Response:
         await ctx.require_new_form()
         snapshot = await ctx.api.create_snapshot(project_id, note=text_field(form, "note") or None)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    address = _SNAPSHOT.format(project_id=project_id, snapshot_id=snapshot.id)
+    address = _SNAPSHOT_PATH.format(project_id=project_id, snapshot_id=snapshot.id)
     return ctx.redirect(address, done=FlashMessage.SNAPSHOT_TAKEN)
 
 
@@ -249,30 +255,30 @@ async def compare_models(ctx: PageContext) -> Response:
         await ctx.require_new_form()
         await start_comparison(ctx, form, project_id)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    return ctx.redirect(_PROJECT.format(project_id=project_id))
+    return _redirect_to_project(ctx, project_id)
 
 
 async def cancel_comparison(ctx: PageContext) -> Response:
     """Cancel the trainings of a comparison and redirect to its project."""
     await ctx.api.cancel_training_comparison(ctx.path_params["comparison_id"])
-    return ctx.redirect(_PROJECT.format(project_id=ctx.path_params["project_id"]))
+    return _redirect_to_project(ctx, ctx.path_params["project_id"])
 
 
 async def delete_comparison(ctx: PageContext) -> Response:
     """Delete a comparison, but not its trainings, and redirect to its project."""
     await ctx.api.delete_training_comparison(ctx.path_params["comparison_id"])
-    return ctx.redirect(_PROJECT.format(project_id=ctx.path_params["project_id"]))
+    return _redirect_to_project(ctx, ctx.path_params["project_id"])
 
 
 async def delete_snapshot(ctx: PageContext) -> Response:
     """Delete a snapshot and redirect to its project."""
     project_id = ctx.path_params["project_id"]
     await ctx.api.delete_snapshot(project_id, ctx.path_params["snapshot_id"])
-    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.SNAPSHOT_DELETED)
+    return _redirect_to_project(ctx, project_id, FlashMessage.SNAPSHOT_DELETED)
 
 
 async def delete_project(ctx: PageContext) -> Response:
@@ -350,7 +356,7 @@ async def _render_project(
     form = form or FormData()
 
     # After a submitted form, the switches of language and theme must lead back to the project.
-    ctx.page_address = _PROJECT.format(project_id=project_id)
+    ctx.page_address = _PROJECT_PATH.format(project_id=project_id)
 
     project = await ctx.api.get_project(project_id)
     recommendations = await ctx.api.get_recommendations(project.id, limit=_RECOMMENDATIONS)
@@ -420,30 +426,18 @@ ROUTES: Final = (
     Route(_PROJECTS, page_endpoint(projects_page)),
     Route(f"{_PROJECTS}/new", page_endpoint(new_project_page), methods=["GET", "POST"]),
     Route(f"{_PROJECTS}/choose", page_endpoint(choose_dataset, form_page=_PROJECTS), methods=["POST"]),
-    Route(f"{_PROJECTS}/{{project_id:str}}", page_endpoint(project_page)),
+    Route(_PROJECT_ROUTE, page_endpoint(project_page)),
+    Route(f"{_PROJECT_ROUTE}/change", page_endpoint(change_project, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_PROJECT_ROUTE}/snapshots", page_endpoint(take_snapshot, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_PROJECT_ROUTE}/compare", page_endpoint(compare_models, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_COMPARISON_ROUTE}/cancel", page_endpoint(cancel_comparison, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_COMPARISON_ROUTE}/delete", page_endpoint(delete_comparison, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_PROJECT_ROUTE}/reason", page_endpoint(change_reason, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_PROJECT_ROUTE}/take-back", page_endpoint(take_choice_back, form_page=_PROJECT_PATH), methods=["POST"]),
     Route(
-        f"{_PROJECTS}/{{project_id:str}}/change", page_endpoint(change_project, form_page=_PROJECT), methods=["POST"]
-    ),
-    Route(
-        f"{_PROJECTS}/{{project_id:str}}/snapshots", page_endpoint(take_snapshot, form_page=_PROJECT), methods=["POST"]
-    ),
-    Route(
-        f"{_PROJECTS}/{{project_id:str}}/compare", page_endpoint(compare_models, form_page=_PROJECT), methods=["POST"]
-    ),
-    Route(f"{_COMPARISON_ROUTE}/cancel", page_endpoint(cancel_comparison, form_page=_PROJECT), methods=["POST"]),
-    Route(f"{_COMPARISON_ROUTE}/delete", page_endpoint(delete_comparison, form_page=_PROJECT), methods=["POST"]),
-    Route(f"{_PROJECTS}/{{project_id:str}}/reason", page_endpoint(change_reason, form_page=_PROJECT), methods=["POST"]),
-    Route(
-        f"{_PROJECTS}/{{project_id:str}}/take-back",
-        page_endpoint(take_choice_back, form_page=_PROJECT),
+        f"{_PROJECT_ROUTE}/snapshots/{{snapshot_id:str}}/delete",
+        page_endpoint(delete_snapshot, form_page=_PROJECT_PATH),
         methods=["POST"],
     ),
-    Route(
-        f"{_PROJECTS}/{{project_id:str}}/snapshots/{{snapshot_id:str}}/delete",
-        page_endpoint(delete_snapshot, form_page=_PROJECT),
-        methods=["POST"],
-    ),
-    Route(
-        f"{_PROJECTS}/{{project_id:str}}/delete", page_endpoint(delete_project, form_page=_PROJECT), methods=["POST"]
-    ),
+    Route(f"{_PROJECT_ROUTE}/delete", page_endpoint(delete_project, form_page=_PROJECT_PATH), methods=["POST"]),
 )

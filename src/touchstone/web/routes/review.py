@@ -24,7 +24,7 @@ from touchstone.web.rank_state import parse_small_integer
 from touchstone.web.views.evidence_view import find_claim, quote_in_context
 
 _QUEUE: Final = "/app/review"
-_CLAIM: Final = "/app/review/{dataset_id}/{claim_id}"
+_CLAIM_PATH: Final = "/app/review/{dataset_id}/{claim_id}"
 _DECISIONS: Final[tuple[Decision, ...]] = ("accept", "confirm", "reject")
 _FORM_ERRORS: Final = (Invalid.status, ClaimClosed.status)
 
@@ -175,7 +175,7 @@ def _claim_address(claim: Claim, place: QueuePlace | None) -> str:
     """Return the address of a claim, which is its place in the queue or its page."""
     if place is not None:
         return build_address(_QUEUE, awaiting=place.awaiting, position=place.position)
-    return _CLAIM.format(dataset_id=claim.dataset_id, claim_id=claim.id)
+    return _CLAIM_PATH.format(dataset_id=claim.dataset_id, claim_id=claim.id)
 
 
 ROUTES: Final = (
@@ -183,7 +183,7 @@ ROUTES: Final = (
     Route("/app/review/{dataset_id:int}/{claim_id:uuid}", page_endpoint(claim_page)),
     Route(
         "/app/review/{dataset_id:int}/{claim_id:uuid}/decide",
-        page_endpoint(decide_claim, form_page=_CLAIM),
+        page_endpoint(decide_claim, form_page=_CLAIM_PATH),
         methods=["POST"],
     ),
 )
