@@ -16,7 +16,7 @@ from touchstone.web.localizer import Localizer
 from touchstone.web.rank_filters import FILTERS, FilterInput, InvalidFilterValue
 from touchstone.web.rank_gates import GATES, GateInput
 from touchstone.web.rank_state import VIEWS, InvalidSetting, RankState, invalid_settings
-from touchstone.web.slider_positions import WeightProfiles, slider_positions
+from touchstone.web.slider_positions import WeightProfiles, weights_to_positions
 from touchstone.web.views.filter_form import filter_chips
 
 WEIGHT_PROFILES = WeightProfiles(
@@ -218,7 +218,7 @@ def test_removing_a_filter_leaves_the_others() -> None:
 )
 def test_stored_weights_of_any_size_fit_the_sliders(weights: dict[str, float], expected: dict[str, float]) -> None:
     """Weights keep their proportions on sliders that end at 100."""
-    assert slider_positions(weights) == expected
+    assert weights_to_positions(weights) == expected
 
 
 def test_an_address_keeps_the_proportions_of_extreme_weights() -> None:

@@ -6,7 +6,9 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 
 HOME: Final = "/app/"
-# Browsers treat a backslash like a slash and drop the others, so such an address may lead elsewhere.
+DATASET_PATH: Final = "/app/datasets/{dataset_id}"
+"""The path of the page of a dataset, with a placeholder for its id."""
+# Browsers treat a backslash like a slash and drop the control characters, so such an address may lead elsewhere.
 _FORBIDDEN_CHARACTERS: Final = frozenset("\\\r\n\t\x00")
 
 
@@ -19,7 +21,12 @@ def build_address(path: str, **query: Any) -> str:
     return f"{path}?{urlencode(parameters, doseq=True)}" if parameters else path
 
 
-def page_address(path: str, page_number: int) -> str:
+def dataset_address(dataset_id: int) -> str:
+    """Return the address of the page of a dataset."""
+    return DATASET_PATH.format(dataset_id=dataset_id)
+
+
+def list_page_address(path: str, page_number: int) -> str:
     """Return the address of one page of a paginated list."""
     return build_address(path, page=page_number)
 
@@ -35,9 +42,9 @@ def local_address(target: str | None) -> str:
 
     Redirects use it for addresses that come from a request, so that they never lead to another site.
     """
-    if target is None or not target.startswith(HOME) or not _FORBIDDEN_CHARACTERS.isdisjoint(target):
-        return HOME
-    return target
+    if target is not None and target.startswith(HOME) and _FORBIDDEN_CHARACTERS.isdisjoint(target):
+        return target
+    return HOME
 
 
 def request_address(request: Request) -> str:

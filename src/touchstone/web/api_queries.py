@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 from uuid import UUID
@@ -61,7 +62,7 @@ async def read_rank_page_state(ctx: PageContext) -> RankState:
         return state
 
     facets = await ctx.api.get_facets(assurance=Assurance.DECLARED)
-    known_values = {name: [entry["value"] for entry in entries] for name, entries in facets["values"].items()}
+    known_values = {name: [choice["value"] for choice in choices] for name, choices in facets["values"].items()}
     return state.with_separate_words(known_values)
 
 
@@ -94,7 +95,7 @@ async def find_dataset(ctx: PageContext, dataset_id: int | str) -> Dataset | Non
 
 
 async def find_datasets(ctx: PageContext, dataset_ids: Collection[int]) -> list[Dataset]:
-    """Return the datasets with the given ids in their order, without datasets that do not exist."""
+    """Return the datasets with the given ids in the same order; ids of missing datasets are skipped."""
     datasets = await asyncio.gather(*(find_dataset(ctx, dataset_id) for dataset_id in dataset_ids))
     return [dataset for dataset in datasets if dataset is not None]
 
@@ -107,7 +108,7 @@ async def find_chosen_dataset(ctx: PageContext, project: Project) -> Dataset | N
 
 
 async def list_recent_jobs(ctx: PageContext, project_id: str | None = None) -> list[Job]:
-    """Return the latest jobs of the reader or of one project, newest first.
+    """Return the latest jobs of the reader, or only those of one project, newest first.
 
     Trainings and explanations come from two backends. If one backend is unavailable, its jobs are left out.
     """
@@ -121,11 +122,18 @@ async def _list_jobs_of_kind(ctx: PageContext, kind: Kind, project_id: str | Non
     try:
         page = await ctx.api.page_jobs(kind, project_id=project_id, page_size=_RECENT_JOBS)
     except TouchstoneError as error:
-        # A status below 422 concerns the whole page and not only this backend, for example an expired session.
-        if error.status < Invalid.status:
+        if _concerns_whole_page(error):
             raise
         return []
     return page.jobs
+
+
+def _concerns_whole_page(error: TouchstoneError) -> bool:
+    """Return whether an error concerns the whole page, such as an expired session, and not only one backend.
+
+    Errors of a single backend, such as its unavailability, have higher statuses.
+    """
+    return error.status < Invalid.status
 
 
 def dataset_id_of_job(job: Job) -> int | str | None:
@@ -136,17 +144,23 @@ def dataset_id_of_job(job: Job) -> int | str | None:
 
 
 async def find_dataset_names(ctx: PageContext, jobs: Collection[Job]) -> dict[UUID, str]:
-    """Return the name of the dataset of each job, by job id, without datasets that no longer exist."""
-    dataset_id_by_job = {job.id: dataset_id_of_job(job) for job in jobs}
-    dataset_ids = list({dataset_id for dataset_id in dataset_id_by_job.values() if dataset_id is not None})
-    datasets = await asyncio.gather(*(find_dataset(ctx, dataset_id) for dataset_id in dataset_ids))
-    dataset_by_id = dict(zip(dataset_ids, datasets, strict=True))
+    """Return the name of the dataset of each job, by job id.
+
+    Jobs whose dataset is not known yet or no longer exists are left out.
+    """
+    jobs_by_dataset: dict[int | str, list[Job]] = defaultdict(list)
+    for job in jobs:
+        dataset_id = dataset_id_of_job(job)
+        if dataset_id is not None:
+            jobs_by_dataset[dataset_id].append(job)
+
+    # Each dataset is requested only once, even if several jobs use it.
+    datasets = await asyncio.gather(*(find_dataset(ctx, dataset_id) for dataset_id in jobs_by_dataset))
 
     names: dict[UUID, str] = {}
-    for job_id, dataset_id in dataset_id_by_job.items():
-        dataset = None if dataset_id is None else dataset_by_id[dataset_id]
+    for dataset, jobs_of_dataset in zip(datasets, jobs_by_dataset.values(), strict=True):
         if dataset is not None:
-            names[job_id] = dataset.dataset_name
+            names |= {job.id: dataset.dataset_name for job in jobs_of_dataset}
     return names
 
 
@@ -158,7 +172,7 @@ async def list_comparisons(ctx: PageContext, project_id: str) -> list[TrainingCo
     try:
         page = await ctx.api.page_training_comparisons(project_id=project_id, page_size=_RECENT_COMPARISONS)
     except TouchstoneError as error:
-        if error.status < Invalid.status:
+        if _concerns_whole_page(error):
             raise
         return []
     return page.comparisons
@@ -272,7 +286,7 @@ async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset, evid
     """Return the score of one dataset with the reader's weights, or None if all weights are zero.
 
     The API has no request for the score of a single dataset. This function therefore ranks the datasets with the same
-    attributes. There are usually so few of them that the first page contains the dataset.
+    attributes, which are usually so few that the first page contains the dataset.
     """
     if not state.weights:
         return None
@@ -298,26 +312,24 @@ async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset, evid
 
 
 def _attribute_filters(dataset: Dataset, values: Mapping[str, ClaimValue]) -> dict[str, Any]:
-    """Return filters for the attributes of a dataset, which few other datasets pass.
+    """Return filters that match a dataset and only few others, built from its attributes.
 
     Args:
         dataset: the dataset.
-        values: its numbers and flags that count at the required level of evidence. The API treats all others as
-            unknown, so the dataset would not pass a filter for them.
+        values: its numbers and flags that count at the required level of evidence. The API treats its other numbers
+            and flags as unknown, so the dataset would not pass filters for them.
     """
     filters: dict[str, Any] = {"dataset_name": dataset.dataset_name, "visibility": dataset.visibility}
 
     for attribute in ATTRIBUTES:
+        name = attribute.name
+        value = values.get(name)
         if attribute.kind is AttributeKind.WORDS:
-            filters[attribute.name] = getattr(dataset, attribute.name)
-
-        value = values.get(attribute.name)
-        if value is None:
-            continue
-        if attribute.kind is AttributeKind.INTEGER:
-            filters[f"{attribute.name}_min"] = value
-            filters[f"{attribute.name}_max"] = value
-        elif attribute.kind is AttributeKind.FLAG:
-            filters[attribute.name] = value
+            filters[name] = getattr(dataset, name)
+        elif attribute.kind is AttributeKind.FLAG and value is not None:
+            filters[name] = value
+        elif attribute.kind is AttributeKind.INTEGER and value is not None:
+            filters[f"{name}_min"] = value
+            filters[f"{name}_max"] = value
 
     return filters

@@ -16,7 +16,7 @@ _VERSION: Final = version("vl-convert-python")
 PATH: Final = "/app/static/vega.js"
 # Browsers cache the script for ever, so its address contains the version of the package.
 ADDRESS: Final = f"{PATH}?v={_VERSION}"
-# Makes the function that charts.js calls a global; everything else in the bundle stays private.
+# This line exposes only the function that charts.js calls; everything else in the bundle stays private.
 _ENTRY_POINT: Final = "window.vegaEmbed = vegaEmbed;"
 
 

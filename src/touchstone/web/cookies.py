@@ -1,4 +1,4 @@
-"""The cookies of the pages: session tokens, device token, begun external sign-in, language, theme and last ranking.
+"""The cookies of the pages: session tokens, device token, external sign-in, language, theme and last ranking.
 
 Scripts cannot read them (HttpOnly), browsers do not send them with the forms of other sites (SameSite=Lax), and on a
 site with https, they are never sent over an unencrypted connection (Secure).
@@ -26,9 +26,10 @@ THEME: Final = "touchstone_theme"
 LAST_RANKING: Final = "touchstone_ranking"
 
 THEMES: Final = ("auto", "light", "dark")
+_DEFAULT_THEME: Final = "auto"
 _DAY_SECONDS: Final = 86_400
 _YEAR_SECONDS: Final = 365 * _DAY_SECONDS
-_MAX_RANKING_LENGTH: Final = 2000
+_MAX_RANKING_LENGTH: Final = 2000  # well below the 4096 bytes that browsers accept in a cookie
 _EXTERNAL_SIGN_IN_SECONDS: Final = 600
 # An identity provider sends the reader back to the API, which also has to see this cookie.
 _EXTERNAL_SIGN_IN_PATH: Final = "/"
@@ -74,10 +75,10 @@ def delete_session(response: Response) -> None:
 
 
 def authorization_headers(scope: Scope) -> Headers:
-    """Return the access token in a browser's cookies as an `Authorization` header.
+    """Return the access token in a browser's cookies as an `Authorization` header, or [] if there is none.
 
     API clients send this header themselves. With it, code that is written for the API can identify the reader of a
-    page. The list is empty if the browser sent no token.
+    page.
     """
     for name, value in scope["headers"]:
         if name != b"cookie":
@@ -115,7 +116,7 @@ def delete_external_sign_in(response: Response) -> None:
 def read_theme(request: Request) -> str:
     """Return the theme selected in this browser. The theme `auto` follows the system."""
     theme = request.cookies.get(THEME)
-    return theme if theme in THEMES else THEMES[0]
+    return theme if theme in THEMES else _DEFAULT_THEME
 
 
 def write_preference(response: Response, request: Request, name: str, value: str) -> None:

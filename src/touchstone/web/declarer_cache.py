@@ -14,13 +14,16 @@ _MAX_ENTRIES: Final = 10_000
 
 
 class DeclarerCache:
-    """The declarers of datasets by dataset id, cached for a minute; None for a record of the service."""
+    """The declarers of datasets by dataset id, cached for a minute.
+
+    The declarer is None if the service itself has created the record, or if the dataset no longer exists.
+    """
 
     def __init__(self) -> None:
         self._entries: dict[int, tuple[float, Person | None]] = {}
 
     def get_many(self, dataset_ids: Collection[int]) -> dict[int, Person | None]:
-        """Return the cached declarers of the datasets, without datasets that are not in the cache."""
+        """Return the declarers of those datasets that are in the cache."""
         oldest_valid_time = time.monotonic() - _LIFETIME_SECONDS
         declarers = {}
         for dataset_id in dataset_ids:

@@ -27,6 +27,7 @@ async def render_error(ctx: PageContext, error: TouchstoneError | ServiceError) 
         ctx.sign_out()
         return await require_sign_in(ctx)
 
+    # An error without a response of the API has the status 0.
     status = error.status or BackendUnavailable.status
     try:
         return await ctx.render("error.html", error=error, status=status)

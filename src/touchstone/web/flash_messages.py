@@ -9,7 +9,7 @@ from typing import Final
 
 from starlette.requests import Request
 
-PARAMETER: Final = "done"
+FLASH_PARAMETER: Final = "done"
 
 
 class FlashMessage(StrEnum):
@@ -48,6 +48,6 @@ class FlashMessage(StrEnum):
 def flash_message(request: Request) -> FlashMessage | None:
     """Return the flash message in the query of a request, or None if it is missing or unknown."""
     try:
-        return FlashMessage(request.query_params.get(PARAMETER, ""))
+        return FlashMessage(request.query_params.get(FLASH_PARAMETER, ""))
     except ValueError:
         return None

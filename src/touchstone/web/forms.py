@@ -10,10 +10,10 @@ from starlette.datastructures import FormData, UploadFile
 from touchstone.client import TouchstoneError
 from touchstone.core.errors import BadRequest, Invalid
 
-PAGE_ERROR: Final = "page_error"  # the type of an error with a message that is already worded for the page
+PAGE_ERROR: Final = "page_error"  # the type of errors whose messages are already worded for readers of the page
 _MAX_INTEGER_DIGITS: Final = 15
 _MAX_ID_DIGITS: Final = 9
-_LARGEST_EXACT_INTEGER: Final = 2**53
+_LARGEST_EXACT_INTEGER: Final = 2**53  # floats represent all integers up to this one exactly
 _COMMAS_BETWEEN_THOUSANDS: Final = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 
 
@@ -23,7 +23,7 @@ def text_field(form: FormData, name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def header_field(form: FormData, name: str) -> str | None:
+def header_value_field(form: FormData, name: str) -> str | None:
     """Return the value of a hidden field that is sent to the API in a header, or None if it is empty.
 
     Raises:

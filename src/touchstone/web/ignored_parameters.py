@@ -5,7 +5,7 @@ from typing import Final
 
 from touchstone.client import TouchstoneError
 from touchstone.http.spelling_suggestions import suggestion_facts
-from touchstone.web.flash_messages import PARAMETER as FLASH_MESSAGE
+from touchstone.web.flash_messages import FLASH_PARAMETER
 from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
 from touchstone.web.rank_gates import GATE_PREFIX
@@ -20,8 +20,8 @@ from touchstone.web.rank_state import (
 )
 from touchstone.web.readable_errors import localize_error
 
-_MAX_SENTENCES: Final = 5  # before the one that counts the rest
-_MAX_SHOWN_VALUE: Final = 40  # characters of an invalid value
+_MAX_SENTENCES: Final = 5  # one more sentence counts the rest
+_MAX_VALUE_LENGTH: Final = 40  # longer invalid values are cut off in sentences
 
 
 async def describe_ignored_settings(ctx: PageContext, other_names: Sequence[str] = ()) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ async def describe_ignored_settings(ctx: PageContext, other_names: Sequence[str]
     """
     weight_profiles = await ctx.weight_profiles()
     known_names = known_parameters(weight_profiles)
-    page_names = (*other_names, FLASH_MESSAGE)
+    page_names = (*other_names, FLASH_PARAMETER)
 
     sentences = [
         _describe_unknown_name(name, known_names, ctx.localizer)
@@ -59,13 +59,16 @@ def describe_ignored_parameters(
         numbers: the names of the parameters that are positive integers, such as `page`.
         names: the names of the other parameters.
     """
+    known_names = (*numbers, *names)
+    non_empty_pairs = [(name, text) for name, text in ctx.query_pairs if text]
+
     sentences = []
-    for name, text in ctx.query_pairs:
-        if name in numbers:
-            if text and not parse_small_integer(text):
-                sentences.append(_describe_invalid_setting(InvalidSetting(name, text), ctx.localizer))
-        elif text and name not in (*names, FLASH_MESSAGE) and not name.startswith(TRACKING_PREFIX):
-            sentences.append(_describe_unknown_name(name, (*numbers, *names), ctx.localizer))
+    for name, text in non_empty_pairs:
+        is_known = name in (*known_names, FLASH_PARAMETER) or name.startswith(TRACKING_PREFIX)
+        if not is_known:
+            sentences.append(_describe_unknown_name(name, known_names, ctx.localizer))
+        elif name in numbers and not parse_small_integer(text):
+            sentences.append(_describe_invalid_setting(InvalidSetting(name, text), ctx.localizer))
     return _shorten(sentences, ctx.localizer)
 
 
@@ -77,7 +80,7 @@ def describe_refused_filter(error: TouchstoneError, localizer: Localizer) -> str
 
 def _describe_unknown_name(name: str, known_names: Iterable[str], localizer: Localizer) -> str:
     """Return the sentence about an unknown parameter, which suggests known names."""
-    # A gate and a filter may differ only in the prefix, so names of the other kind are no suggestions.
+    # The names of a gate and a filter may differ only in the prefix, so neither is suggested in place of the other.
     is_gate = name.startswith(GATE_PREFIX)
     candidates = (known_name for known_name in known_names if known_name.startswith(GATE_PREFIX) == is_gate)
     facts = suggestion_facts(name, candidates)
@@ -88,7 +91,7 @@ def _describe_unknown_name(name: str, known_names: Iterable[str], localizer: Loc
 
 def _describe_invalid_setting(setting: InvalidSetting, localizer: Localizer) -> str:
     """Return the sentence about an invalid value in the address, which names the accepted values."""
-    value = setting.value[:_MAX_SHOWN_VALUE]
+    value = setting.value[:_MAX_VALUE_LENGTH]
     if setting.accepted:
         accepted = ", ".join(setting.accepted)
         return localizer.text("parameter_replaced", name=setting.name, value=value, accepted=accepted)

@@ -13,7 +13,6 @@ from babel.numbers import format_percent, get_decimal_symbol, get_group_symbol
 
 from touchstone.core.attributes import BY_NAME
 from touchstone.messages import text
-from touchstone.messages.locales import LOCALES
 from touchstone.messages.numbers import round_up
 from touchstone.messages.plurals import is_singular
 
@@ -87,7 +86,7 @@ class Localizer:
     def column_number(self, value: float | None, digits: int = 3) -> str:
         """Format a number of a column, with separators between thousands only from five digits on.
 
-        A year, which is a number of four digits, never has a separator.
+        The column may contain years, which are written without a separator.
         """
         if value is None:
             return self.number(value)
@@ -96,9 +95,9 @@ class Localizer:
         return f"{value:z.{digits}f}".rstrip("0").rstrip(".").translate(self._symbols)
 
     def limit(self, value: float, limit: float, digits: int) -> str:
-        """Format the highest possible value of a number, or return an empty string if it looks like the number.
+        """Format the highest possible value of a number, or return an empty string if it looks like the number itself.
 
-        It is rounded up, as in the sentences about a ranking, so that it is never too low.
+        The limit is rounded up, as in the sentences about a ranking, so that it is never too low.
         """
         if limit <= value:
             return ""
@@ -114,10 +113,10 @@ class Localizer:
 
         A number or a range of numbers gets the symbols of the language. Any other string is returned unchanged.
         """
-        text = str(value)
-        if not _NUMBER_OR_RANGE.fullmatch(text):
-            return text
-        return _NUMBER.sub(self._localize_number, text)
+        value_text = str(value)
+        if _NUMBER_OR_RANGE.fullmatch(value_text):
+            return _NUMBER.sub(self._localize_number, value_text)
+        return value_text
 
     def _localize_number(self, match: re.Match[str]) -> str:
         """Format a matched number with the symbols of the language. An exponent becomes a power of ten."""
@@ -196,4 +195,5 @@ class Localizer:
 
     def choose_text(self, texts: tuple[str, str]) -> str:
         """Return the string for this language from a pair of a French and an English string."""
-        return texts[LOCALES.index(self.locale)]
+        french_text, english_text = texts
+        return french_text if self.locale == "fr" else english_text

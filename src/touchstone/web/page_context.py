@@ -25,13 +25,12 @@ from touchstone.web.readable_errors import field_messages, localize_error
 from touchstone.web.request_language import response_language, selected_language
 from touchstone.web.slider_positions import WeightProfiles
 from touchstone.web.template_renderer import TemplateRenderer
-from touchstone.web.unsent_forms import RETURNED, is_password_field
+from touchstone.web.unsent_forms import RESTORED_FIELD, is_password_field
 
 _OK: Final = 200
 _SEE_OTHER: Final = 303
-# The error code that makes a page show a form again after the reader had to sign in. The page has the status 200,
-# because nothing has gone wrong.
-_RETURNED_FORM: Final = "returned_form"
+# The error code that makes a page show a restored form. The page has the status 200, because nothing has gone wrong.
+_RESTORED_FORM: Final = "restored_form"
 _MAX_USER_AGENT_LENGTH: Final = 500
 
 
@@ -87,7 +86,7 @@ class PageContext:
         self.page_address = page_address or request_address(request)
         self.api = self._create_client()
 
-        # These change while the request is handled, and determine the cookies of the response.
+        # These attributes change while the request is handled, and determine the cookies of the response.
         self._user: User | None = None
         self._is_signed_out = False
         self._renewed_session: cookies.SessionTokens | None = None
@@ -152,7 +151,7 @@ class PageContext:
         return await self.request.form()
 
     async def require_new_form(self) -> None:
-        """Raise an error if the form was not just submitted by the reader, but restored after signing in.
+        """Raise an error if the form was restored after signing in, and not just submitted by the reader.
 
         If the session expires before a form is submitted, the form is posted again after signing in. It must not be
         executed then, because the reader has not confirmed it.
@@ -160,8 +159,8 @@ class PageContext:
         Raises:
             TouchstoneError: the form was restored. Its page shows it again, with this error as an explanation.
         """
-        if text_field(await self.form(), RETURNED):
-            raise TouchstoneError(Invalid.status, _RETURNED_FORM, self.text("form_returned"))
+        if text_field(await self.form(), RESTORED_FIELD):
+            raise TouchstoneError(Invalid.status, _RESTORED_FORM, self.text("form_returned"))
 
     async def criteria(self) -> Mapping[str, Any]:
         """Return the criteria and profiles as the API describes them.
@@ -221,7 +220,8 @@ class PageContext:
             error: an error to show, as the template variable `problem`. Its fields are marked in the form.
             status: the HTTP status. The default is the status of the error, or 200 without an error.
             field_problems: the messages about invalid fields by field name; ignored if there is an error.
-            context: the template variables. The submitted form is called `form`.
+            context: the template variables. The submitted form is called `form`. The variable `user`, which every
+                page needs, is None for a page without the menu of the account.
         """
         messages = field_problems or {}
         problem: TouchstoneError | None = None
@@ -296,12 +296,12 @@ class PageContext:
 
 
 def _error_page_status(error: TouchstoneError, status: int | None) -> int:
-    """Return the HTTP status of a page with an error, which is the given status or else its own."""
-    if error.code == _RETURNED_FORM:
+    """Return the given HTTP status for a page with an error, or by default the status of the error."""
+    if error.code == _RESTORED_FORM:
         return _OK
     return status or error.status
 
 
 def _contains_input(form: FormData) -> bool:
-    """Return whether a redisplayed form contains input of the reader; passwords are never redisplayed."""
+    """Return whether a form that is shown again contains input of the reader; passwords are never shown again."""
     return bool(form) and not any(map(is_password_field, form))

@@ -14,7 +14,8 @@ SEARCH: Final = "q"
 METADATA_FIELDS: Final = ("language", "license", "source")
 """The fields in the metadata of a record that have a filter and a gate."""
 COMPOSITES: Final = ("ethical_score", "technical_score", "popularity_score")
-_LARGEST_NUMBER: Final = 10**15
+"""The composite scores in 0-1, each of which summarizes several attributes."""
+_LARGEST_NUMBER: Final = 10**15  # floats represent all integers up to this one exactly
 
 FilterValue = list[str] | str | bool | int | float
 
@@ -173,6 +174,6 @@ def _to_entered_values(name: str, value: Any) -> tuple[str, ...]:
         is_list = FILTERS[name] is FilterInput.WORDS
         return tuple(split_at_commas(value)) if is_list else (value,)
     if isinstance(value, list):
-        return tuple(str(entry) for entry in value)
+        return tuple(str(element) for element in value)
     # Fifteen significant digits survive in every float, and integers have no decimal point in this format.
     return (f"{value:.15g}",)

@@ -34,7 +34,7 @@ from touchstone.web.slider_positions import (
     is_position,
     parse_position,
     position_to_weight,
-    slider_positions,
+    weights_to_positions,
 )
 
 VIEWS: Final = ("heat", "bars", "table")
@@ -45,12 +45,9 @@ PAGE_SIZE: Final = 20
 MAX_PINS: Final = 5
 _MAX_PAGE: Final = 50_000
 WEIGHT_PREFIX: Final = "w."
-TRACKING_PREFIX: Final = "utm_"  # of the parameters that other sites add to links in order to count visits
+TRACKING_PREFIX: Final = "utm_"  # begins the parameters that other sites add to links in order to count visits
 _PREVIOUS_IDS: Final = "previous_ids"  # the parameter with the ids that the previous ranking showed
 _NO_PROFILE: Final = "none"  # the profile in the address if all weights are zero
-# The parameters that set a flag of the state, with the value that sets it.
-_ONLY_PASSING: Final = ("gate", "pass")
-_ROBUSTNESS: Final = ("robustness", "yes")
 
 Pairs = Iterable[tuple[str, str]]  # the names and values of query parameters
 Parameters = Mapping[str, list[str]]  # the values of each query parameter
@@ -106,13 +103,13 @@ class RankState:
             weight_profiles=weight_profiles,
             filters=_read_filters(parameters),
             gates=_read_gates(parameters),
-            passing_only=_has_flag(parameters, _ONLY_PASSING),
+            passing_only=_first_value(parameters, "gate") == "pass",
             weights=_read_weights(parameters, weight_profiles),
             assurance=_read_assurance(_first_value(parameters, "assurance")),
             view=view if view in VIEWS else _DEFAULT_VIEW,
             page=min(page, _MAX_PAGE),
             pins=_read_ids(parameters.get("pin", []), limit=MAX_PINS),
-            with_robustness=_has_flag(parameters, _ROBUSTNESS),
+            with_robustness=_first_value(parameters, "robustness") == "yes",
             previous_ids=_read_ids(previous_ids, limit=PAGE_SIZE),
         )
 
@@ -120,17 +117,15 @@ class RankState:
     def from_project(cls, project: Project, weight_profiles: WeightProfiles) -> "RankState":
         """Create the state that ranks datasets by the need of a project.
 
-        The need consists of filters, gates, weights and a level of evidence.
-
-        A project without weights uses the default profile. A project without a level of evidence uses `declared`, as
-        in the API.
+        The need consists of filters, gates, weights and a level of evidence. A project without weights uses the default
+        profile. A project without a level of evidence uses `declared`, as in the API.
 
         Args:
             project: the project.
             weight_profiles: the criteria and the named weight profiles.
         """
         weights = {weight.criterion_name: weight.weight for weight in project.weights}
-        positions = slider_positions(weights)
+        positions = weights_to_positions(weights)
         if not positions:
             positions = weight_profiles.slider_positions(weight_profiles.default)
 
@@ -189,7 +184,7 @@ class RankState:
     def joined_lists(self) -> tuple[str, ...]:
         """Return the names of the list filters with a single value that contains a comma.
 
-        Such a value may be several values joined by commas.
+        Such a value may consist of several values joined by commas.
         """
         return tuple(
             name
@@ -213,7 +208,7 @@ class RankState:
         return replace(self, filters=filters)
 
     def with_filters_only(self, names: Iterable[str]) -> "RankState":
-        """Return the state without all filters except the named ones."""
+        """Return the state with only the named filters."""
         kept_names = frozenset(names)
         filters = {name: values for name, values in self.filters.items() if name in kept_names}
         return replace(self, filters=filters)
@@ -254,7 +249,7 @@ class RankState:
             pairs.append(("pin", str(dataset_id)))
 
         if self.with_robustness:
-            pairs.append(_ROBUSTNESS)
+            pairs.append(("robustness", "yes"))
         if self.previous_ids:
             joined_ids = ".".join(str(dataset_id) for dataset_id in self.previous_ids)
             pairs.append((_PREVIOUS_IDS, joined_ids))
@@ -268,7 +263,7 @@ class RankState:
         """Return the parameters for the gates, and for showing only datasets that pass all of them."""
         pairs = [(GATE_PREFIX + name, self.gates[name]) for name in GATES if name in self.gates]
         if self.passing_only:
-            pairs.append(_ONLY_PASSING)
+            pairs.append(("gate", "pass"))
         return pairs
 
     def _weight_pairs(self) -> list[tuple[str, str]]:
@@ -345,7 +340,7 @@ def known_parameters(weight_profiles: WeightProfiles) -> tuple[str, ...]:
     """Return the names of all parameters of a state."""
     gate_names = (GATE_PREFIX + name for name in GATES)
     weight_names = (WEIGHT_PREFIX + name for name in weight_profiles.criteria)
-    settings = ("profile", "assurance", "view", "page", "pin", _ONLY_PASSING[0], _ROBUSTNESS[0], _PREVIOUS_IDS)
+    settings = ("profile", "assurance", "view", "page", "pin", "gate", "robustness", _PREVIOUS_IDS)
     return (*FILTERS, *gate_names, *weight_names, *settings)
 
 
@@ -355,8 +350,8 @@ def unknown_parameters(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[s
     Tracking parameters are left out, because other sites add them to links.
     """
     known_names = frozenset(known_parameters(weight_profiles))
-    names = (name for name in _group_parameters(pairs) if not name.startswith(TRACKING_PREFIX))
-    return tuple(name for name in names if name not in known_names)
+    unknown_names = (name for name in _group_parameters(pairs) if name not in known_names)
+    return tuple(name for name in unknown_names if not name.startswith(TRACKING_PREFIX))
 
 
 class InvalidSetting(NamedTuple):
@@ -381,8 +376,8 @@ def invalid_settings(pairs: Pairs, weight_profiles: WeightProfiles) -> tuple[Inv
         "profile": (*weight_profiles.profiles, _NO_PROFILE),
         "assurance": tuple(level.value for level in Assurance),
         "view": VIEWS,
-        _ONLY_PASSING[0]: (_ONLY_PASSING[1], "all"),
-        _ROBUSTNESS[0]: (_ROBUSTNESS[1], "no"),
+        "gate": ("pass", "all"),
+        "robustness": ("yes", "no"),
     }
     slider_parameters = frozenset(WEIGHT_PREFIX + name for name in weight_profiles.criteria)
 
@@ -430,22 +425,12 @@ def _canonical_parameter_name(name: str) -> str:
 
 def _read_filters(parameters: Parameters) -> dict[str, tuple[str, ...]]:
     """Return the distinct values of each active filter, in the order of the form."""
-    filters = {}
-    for name in FILTERS:
-        if name in parameters:
-            filters[name] = tuple(dict.fromkeys(parameters[name]))
-    return filters
+    return {name: tuple(dict.fromkeys(parameters[name])) for name in FILTERS if name in parameters}
 
 
 def _read_gates(parameters: Parameters) -> dict[str, str]:
     """Return the value of each active gate, in the order of the form."""
     return {name: parameters[GATE_PREFIX + name][0] for name in GATES if GATE_PREFIX + name in parameters}
-
-
-def _has_flag(parameters: Parameters, flag: tuple[str, str]) -> bool:
-    """Return whether a flag is set, given its parameter and the value that sets it."""
-    name, value = flag
-    return _first_value(parameters, name) == value
 
 
 def _read_weights(parameters: Parameters, weight_profiles: WeightProfiles) -> dict[str, float]:
@@ -485,9 +470,6 @@ def _first_value(parameters: Parameters, name: str) -> str:
 
 def _read_ids(values: Iterable[str], *, limit: int) -> tuple[int, ...]:
     """Return the first `limit` distinct positive ids among the strings, in their order."""
-    ids = []
-    for value in values:
-        dataset_id = parse_small_integer(value)
-        if dataset_id:
-            ids.append(dataset_id)
-    return tuple(dict.fromkeys(ids))[:limit]
+    dataset_ids = (parse_small_integer(value) for value in values)
+    distinct_ids = dict.fromkeys(dataset_id for dataset_id in dataset_ids if dataset_id)
+    return tuple(distinct_ids)[:limit]

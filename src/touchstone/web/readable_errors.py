@@ -68,7 +68,7 @@ _FORM_NAME_BY_API_NAME: Final[Mapping[str, str]] = {
     "file_path": "file",
     "file_type": "file",
 }
-# The form fields that an error is about if it names none, by error code.
+# The form fields that errors without a field are about, by error code.
 _FIELDS_BY_CODE: Final[Mapping[str, tuple[str, ...]]] = {
     "email_taken": ("email",),
     "invalid_credentials": ("email", "password"),
@@ -83,7 +83,7 @@ _MESSAGE_KEY_BY_CODE: Final[Mapping[str, str]] = {ProjectNotFound.code: "no_such
 _BYTE_COUNT: Final = re.compile(r"\b(\d{4,}) (?:octets|bytes)\b")
 _DOTTED_NAME: Final = re.compile(r"\b(?:split|features|instances|budget)\.[a-z_]+")
 _LONG_NUMBER: Final = re.compile(r"-?\d{16,}")
-_LARGEST_SAFE_INTEGER: Final = 2**53 - 1
+_LARGEST_SAFE_INTEGER: Final = 2**53 - 1  # the largest integer that every JSON parser reads exactly
 
 
 def localize_error(error: TouchstoneError, localizer: Localizer) -> TouchstoneError:
@@ -103,7 +103,7 @@ def _readable_detail(error: TouchstoneError, localizer: Localizer) -> str:
     """
     is_about_fields = error.code in (Invalid.code, InvalidValue.code)
     if is_about_fields:
-        messages = [_field_message(entry, localizer) for entry in error.errors]
+        messages = [_field_message(field_error, localizer) for field_error in error.errors]
         if messages and all(messages):
             distinct_messages = dict.fromkeys(messages)
             separator = f"{localizer.text('semicolon')} "
@@ -129,12 +129,12 @@ def field_messages(error: TouchstoneError, localizer: Localizer) -> dict[str, st
         return dict.fromkeys(_FIELDS_BY_CODE[error.code], error.detail)
 
     messages: dict[str, str] = {}
-    for entry in error.errors:
-        message = _field_message(entry, localizer)
+    for field_error in error.errors:
+        message = _field_message(field_error, localizer)
         if not message:
             continue
 
-        for form_name in _form_names(entry.get("loc") or ()):
+        for form_name in _form_names(field_error.get("loc") or ()):
             # If a field has several messages, only the first one is shown.
             messages.setdefault(form_name, message)
     return messages
@@ -145,27 +145,30 @@ def _form_names(location: Sequence[Any]) -> list[str]:
 
     An option of a single dataset in a comparison, such as `by_dataset.12.group_column`, is the field `group_column.12`.
     """
-    names = [_FORM_NAME_BY_API_NAME.get(api_name, str(api_name)) for api_name in reversed(location)]
     if "by_dataset" in location:
-        dataset_position = list(location).index("by_dataset") + 1
-        return [f"{option}.{location[dataset_position]}" for option in location[dataset_position + 1 :][:1]]
-    return names
+        match location[location.index("by_dataset") + 1 :]:
+            case [dataset_id, option, *_]:
+                return [f"{option}.{dataset_id}"]
+            case _:
+                return []
+
+    return [_FORM_NAME_BY_API_NAME.get(api_name, str(api_name)) for api_name in reversed(location)]
 
 
-def _field_message(entry: Mapping[str, Any], localizer: Localizer) -> str:
+def _field_message(field_error: Mapping[str, Any], localizer: Localizer) -> str:
     """Return the message of an API error about one field, such as "Year: must be a number".
 
-    It is empty if the entry has no message, or if its field has no label.
+    It is empty if the error has no message, or if its field has no label.
     """
-    if entry.get("type") == PAGE_ERROR:
-        return str(entry["msg"])
+    if field_error.get("type") == PAGE_ERROR:
+        return str(field_error["msg"])
 
-    if entry.get("type") == "file_type":
+    if field_error.get("type") == "file_type":
         label = localizer.text("new_file")
     else:
-        label = _find_label(entry.get("loc") or (), localizer)
+        label = _find_label(field_error.get("loc") or (), localizer)
 
-    message = str(entry.get("msg") or "")
+    message = str(field_error.get("msg") or "")
     if not label or not message:
         return ""
 
@@ -195,9 +198,14 @@ def _convert_bytes(sentence: str, localizer: Localizer) -> str:
     return _BYTE_COUNT.sub(lambda match: localizer.bytes(int(match[1])), sentence)
 
 
-def _find_label(path_to_field: Sequence[Any], localizer: Localizer) -> str:
-    """Return the label of the innermost name in the path that has one, or an empty string if none has."""
-    for name in reversed(path_to_field):
+def _find_label(location: Sequence[Any], localizer: Localizer) -> str:
+    """Return the label of an API field, or an empty string if it has none.
+
+    Args:
+        location: the path to the field, such as `split`, `time_column`. The innermost name with a label counts.
+        localizer: the localizer.
+    """
+    for name in reversed(location):
         if name in BY_NAME:
             return localizer.attribute(name)
         if name in _LABEL_KEYS:

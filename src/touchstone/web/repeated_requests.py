@@ -1,7 +1,7 @@
 """Convert the requests of earlier jobs to form fields, so that readers can repeat the jobs.
 
 This is the inverse of reading the forms. Some options of an explanation can only be set through the API. The form has a
-single hidden field for all of them, so that none is lost.
+single hidden field for all of these options, so that none is lost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,6 +36,7 @@ _SPLIT_FIELDS: Final = ("strategy", "time_column", "group_column", "duplicates",
 _API_ONLY_OPTIONS: Final = ("background", "output", "seed")
 FIELDLESS_OPTIONS: Final = (*_API_ONLY_OPTIONS, "instances")
 """The options that the field `OTHER_OPTIONS` may contain."""
+# A request has to name a job or a dataset, but the defaults of the other options do not depend on it.
 _DEFAULTS: Final[JsonObject] = msgspec.to_builtins(ExplanationRequest(job_id="0"))
 _EXPLANATION_FIELDS: Final = (
     "job_id",

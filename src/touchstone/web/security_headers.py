@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from touchstone.web.static_files import STATIC_PREFIX
 
-# Everything is loaded from this origin. Inline scripts and styles are blocked, even if an attacker injects one.
+# Everything is loaded from this origin. Inline scripts and styles are blocked, because an attacker may inject them.
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -61,8 +61,8 @@ class SecurityHeadersMiddleware:
 def _static_cache_control(query: bytes) -> str:
     """Return the Cache-Control header for a static file.
 
-    An address with a digest of the content never changes its content, so it may be cached for ever. Scripts import one
+    The content at an address with a digest or a version never changes, so it may be cached for ever. Scripts import one
     another without a digest, so browsers must check whether these files have changed.
     """
-    has_digest = query.startswith(b"v=")
-    return _CACHE_FOR_EVER if has_digest else _REVALIDATE
+    is_versioned = query.startswith(b"v=")
+    return _CACHE_FOR_EVER if is_versioned else _REVALIDATE

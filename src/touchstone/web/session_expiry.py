@@ -1,4 +1,4 @@
-"""Responses to requests without a valid session, which do not lose a submitted form."""
+"""Responses to requests without a valid session, which ask readers to sign in and preserve submitted forms."""
 
 from typing import Final
 
@@ -14,13 +14,13 @@ SIGN_IN: Final = "/app/sign-in"
 
 
 async def require_sign_in(ctx: PageContext) -> Response:
-    """Send a reader without a valid session to the sign-in page, and from there back to the page.
+    """Send a reader without a valid session to the sign-in page, which leads back to the requested page.
 
     A redirect would lose a submitted form. The response to a form is therefore the sign-in page itself, which holds the
     form in a hidden field. After signing in, the reader sees the form again on its page.
     """
     if ctx.is_post:
-        unsent_form = encode_unsent_form(ctx.request, await ctx.form())
+        encoded_form = encode_unsent_form(ctx.request, await ctx.form())
         return ctx.render_template(
             "sign_in.html",
             status=Unauthorized.status,
@@ -31,7 +31,7 @@ async def require_sign_in(ctx: PageContext) -> Response:
             providers=ctx.state.settings.oidc_providers,
             link="",
             email="",
-            unsent=unsent_form,
+            unsent=encoded_form,
         )
 
     next_page = None if ctx.page_address == HOME else ctx.page_address

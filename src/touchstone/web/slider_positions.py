@@ -8,7 +8,7 @@ from typing import Any, Final
 
 SLIDER_MAX: Final = 100
 _SMALLEST_READABLE: Final = 0.0001  # smaller positions look like 0
-_SMALLEST_POSITION: Final = 1e-300  # the smallest position above 0; smaller ones would underflow to 0 when divided
+_SMALLEST_POSITION: Final = 1e-300  # positions above 0 are at least this, so that no division underflows to 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class WeightProfiles:
 
 def _profile_positions(profile: Mapping[str, Any], criteria: Iterable[str]) -> dict[str, float]:
     """Return the slider positions of a profile in the order of the criteria, without zeros."""
-    weights = {entry["criterion_name"]: entry["weight"] for entry in profile["weights"]}
+    weights = {weight["criterion_name"]: weight["weight"] for weight in profile["weights"]}
     return {name: _round_position(weights[name] * SLIDER_MAX) for name in criteria if weights.get(name)}
 
 
-def slider_positions(weights: Mapping[str, float]) -> dict[str, float]:
+def weights_to_positions(weights: Mapping[str, float]) -> dict[str, float]:
     """Convert the weights of a project to slider positions in 0-100.
 
     A project may have any non-negative weights. If none is above 1, they are multiplied by 100. If none is above 100,
@@ -98,8 +98,8 @@ def parse_position(text: str) -> float:
     if math.isnan(position):
         return 0.0
 
-    limited_position = min(max(position, 0.0), float(SLIDER_MAX))
-    return _round_position(limited_position)
+    clamped_position = min(max(position, 0.0), float(SLIDER_MAX))
+    return _round_position(clamped_position)
 
 
 def _round_position(position: float) -> float:

@@ -7,12 +7,13 @@ from typing import Final
 
 FOLDER: Final = Path(__file__).parent / "static"
 STATIC_PREFIX: Final = "/app/static/"
+_DIGEST_LENGTH: Final = 12  # enough to tell the versions of a file apart
 
 
 @cache
 def content_digest(name: str) -> str:
     """Return a short digest of the content of a static file."""
-    return hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()[:12]
+    return hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()[:_DIGEST_LENGTH]
 
 
 def static_address(name: str) -> str:

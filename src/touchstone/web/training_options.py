@@ -99,8 +99,8 @@ def _parse_dataset_option(name: str, text: str) -> Any:
 def _read_split(ctx: PageContext, form: FormData) -> JsonObject:
     """Read the options for splitting the rows of a table into training rows and test rows.
 
-    Either the number of folds or the share of test rows has no effect, as the form says beside them. That one is not
-    sent, because the API refuses it.
+    The strategy uses either the number of folds or the share of test rows. The other one is not sent, because the API
+    would refuse it. The form says beside the fields when they have no effect.
     """
     strategy = text_field(form, "strategy")
     if strategy == Strategy.KFOLD:

@@ -1,7 +1,8 @@
-"""Forms that were submitted after the session had expired, and are shown again after signing in.
+"""Forms that were submitted after the session had expired, and are restored after signing in.
 
-The sign-in page carries the form in a hidden field. After signing in, `returned_form.html` posts it to its original
-address with the additional field `RETURNED`. The page then shows the form again instead of executing it.
+The sign-in page carries the form in a hidden field. After signing in, `restored_form.html` posts it to its original
+address with the additional field `RESTORED_FIELD`. The handler at this address then shows the form again instead of
+executing it.
 """
 
 from typing import Final
@@ -12,11 +13,11 @@ from starlette.requests import Request
 
 from touchstone.web.addresses import local_address, request_address
 
-RETURNED: Final = "returned"
-# The addresses of forms that their page can show again.
-_RESTORABLE: Final = ("/app/projects/", "/app/datasets/", "/app/jobs/", "/app/account/profile")
-# The addresses of forms without input, such as a button that deletes a record.
-_WITHOUT_INPUT: Final = ("/delete", "/cancel")
+RESTORED_FIELD: Final = "returned"
+# How the addresses of forms begin that their pages can show again.
+_RESTORABLE_PREFIXES: Final = ("/app/projects/", "/app/datasets/", "/app/jobs/", "/app/account/profile")
+# How the addresses of forms without input end, such as a button that deletes a record.
+_SUFFIXES_WITHOUT_INPUT: Final = ("/delete", "/cancel")
 
 
 class UnsentForm(msgspec.Struct, frozen=True):
@@ -35,7 +36,7 @@ def encode_unsent_form(request: Request, form: FormData) -> str:
     fields = []
     for name, value in form.multi_items():
         text = value if isinstance(value, str) else value.filename
-        if text is not None and not is_password_field(name) and name != RETURNED:
+        if text is not None and not is_password_field(name) and name != RESTORED_FIELD:
             fields.append((name, text))
 
     unsent_form = UnsentForm(action=request_address(request), fields=fields)
@@ -48,7 +49,7 @@ def is_password_field(name: str) -> bool:
 
 
 def decode_unsent_form(text: str) -> UnsentForm | None:
-    """Return the form in the hidden field of the sign-in page, or None if it cannot be shown again.
+    """Return the form in the hidden field of the sign-in page, or None if there is none or it cannot be restored.
 
     The field comes from the browser, so the address in it is accepted only if it leads to one of our own forms.
     """
@@ -58,6 +59,6 @@ def decode_unsent_form(text: str) -> UnsentForm | None:
         return None
 
     path = form.action.partition("?")[0]
-    is_restorable = path.startswith(_RESTORABLE) and not path.endswith(_WITHOUT_INPUT)
+    is_restorable = path.startswith(_RESTORABLE_PREFIXES) and not path.endswith(_SUFFIXES_WITHOUT_INPUT)
     is_local = form.action == local_address(form.action)
     return form if is_restorable and is_local else None

@@ -64,8 +64,8 @@ async def _fetch_comparison(ctx: PageContext, state: RankState) -> Comparison | 
 
     A comparison needs at least two datasets and a weight above zero.
     """
-    has_enough_datasets = len(state.pins) >= _MIN_COMPARED
-    if not has_enough_datasets or not state.weights:
+    is_comparable = len(state.pins) >= _MIN_COMPARED and bool(state.weights)
+    if not is_comparable:
         return None
 
     arguments = state.with_valid_requirements().ranking_arguments()

@@ -11,6 +11,7 @@ from touchstone.core.attributes import ETHICAL
 from touchstone.core.errors import Invalid, NotFound
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.metadata.writers.formats import FORMATS
+from touchstone.web.addresses import dataset_address
 from touchstone.web.api_queries import (
     TARGET_RANK,
     fetch_lifts,
@@ -35,8 +36,6 @@ from touchstone.web.views.search_engine_description import (
     to_script,
 )
 from touchstone.web.views.weighted_criteria import criteria_with_weight, weighted_criteria
-
-_DATASET: Final = "/app/datasets/{dataset_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ async def dataset_page_by_uuid(ctx: PageContext) -> Response:
     Records refer to one another by UUID.
     """
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
-    return ctx.redirect(_DATASET.format(dataset_id=dataset.id))
+    return ctx.redirect(dataset_address(dataset.id))
 
 
 async def public_dataset_page(ctx: PageContext) -> Response:

@@ -13,13 +13,13 @@ from touchstone.client import Dataset, File, TouchstoneError
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.comma_lists import split_at_commas
 from touchstone.core.errors import Invalid, PreconditionFailed, TooLarge
-from touchstone.web.addresses import HOME
+from touchstone.web.addresses import DATASET_PATH, HOME, dataset_address
 from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import (
     file_field,
     has_chosen_file,
-    header_field,
+    header_value_field,
     integer_field,
     invalid_field,
     list_field,
@@ -29,8 +29,7 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 
 _NEW: Final = "/app/datasets/new"
-_DATASET: Final = "/app/datasets/{dataset_id}"
-_FLAGS: Final = {"true": True, "false": False}
+_FLAG_VALUES: Final = {"true": True, "false": False}
 _MEASURED: Final = "measured"  # the member of the metadata that only the service writes
 _NO_VERSION: Final = '"none"'  # an entity tag that no record ever has
 # The statuses of errors that the form shows; any other error replaces the page.
@@ -54,14 +53,15 @@ async def new_dataset_page(ctx: PageContext) -> Response:
             raise
         return await _render_form(ctx, form, error)
 
-    return ctx.redirect(_DATASET.format(dataset_id=dataset.id), done=FlashMessage.CREATED)
+    return ctx.redirect(dataset_address(dataset.id), done=FlashMessage.CREATED)
 
 
 async def edit_dataset_page(ctx: PageContext) -> Response:
     """Show the form that changes a record; on POST, save the changes and redirect to the page of the record.
 
     Only the author of a record and administrators see the form. It contains the version of the record, so that saving
-    fails if somebody else has changed the record since then. The form is then shown again with what was entered.
+    fails if somebody else has changed the record since then. After an error, the form is shown again with what was
+    entered.
     """
     dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     if not ctx.is_post:
@@ -71,18 +71,13 @@ async def edit_dataset_page(ctx: PageContext) -> Response:
     form = await ctx.form()
     try:
         await ctx.require_new_form()
-        changes: Any = _changed_attributes(ctx, form, dataset)
-        version = header_field(form, "etag")
-        async with _uploaded_file(ctx, form) as file:
-            if file is not None:
-                changes |= {"file_path": file.file_path, "file_type": file.file_type}
-            await ctx.api.update_dataset(dataset.id, etag=version, **changes)
+        await _save_changes(ctx, form, dataset)
     except TouchstoneError as error:
         if error.status not in _FORM_ERRORS:
             raise
         return await _render_form(ctx, form, error, dataset)
 
-    return ctx.redirect(_DATASET.format(dataset_id=dataset.id), done=FlashMessage.CHANGED)
+    return ctx.redirect(dataset_address(dataset.id), done=FlashMessage.CHANGED)
 
 
 async def delete_dataset(ctx: PageContext) -> Response:
@@ -139,16 +134,32 @@ async def _create_dataset(ctx: PageContext, form: FormData) -> Dataset:
     description = text_field(form, "description")
     async with _uploaded_file(ctx, form) as upload:
         if upload is not None:
-            attributes |= {"file_path": upload.file_path, "file_type": upload.file_type}
+            attributes["file_path"] = upload.file_path
+            attributes["file_type"] = upload.file_type
         return await ctx.api.create_dataset(name, description, **attributes)
+
+
+async def _save_changes(ctx: PageContext, form: FormData, dataset: Dataset) -> None:
+    """Save the changes in the form, after uploading the data file if there is one.
+
+    Raises:
+        TouchstoneError: the year is not a number, or the API refuses the changes.
+    """
+    changes: Any = _changed_attributes(ctx, form, dataset)
+    version = header_value_field(form, "etag")
+    async with _uploaded_file(ctx, form) as upload:
+        if upload is not None:
+            changes["file_path"] = upload.file_path
+            changes["file_type"] = upload.file_type
+        await ctx.api.update_dataset(dataset.id, etag=version, **changes)
 
 
 @contextlib.asynccontextmanager
 async def _uploaded_file(ctx: PageContext, form: FormData) -> AsyncGenerator[File | None]:
     """Upload the data file in the form and yield it, or yield None if the form has no file.
 
-    The record is saved within the context. If the API refuses it, the file is deleted, because the reader has to choose
-    it again anyway.
+    The record is saved within the context. If the API refuses the record, the file is deleted, because the reader has
+    to choose it again anyway.
     """
     file = file_field(form, "file")
     if file is None or not file.filename:
@@ -184,7 +195,7 @@ def _read_attributes(ctx: PageContext, form: FormData) -> dict[str, Any]:
         "metadata": _read_suggestions(form) or None,
     }
     for name in ETHICAL:
-        attributes[name] = _FLAGS.get(text_field(form, name))
+        attributes[name] = _FLAG_VALUES.get(text_field(form, name))
     return attributes
 
 
@@ -229,7 +240,7 @@ def _form_fields(dataset: Dataset) -> dict[str, str]:
         "sensitive": ", ".join(suggestions.get("sensitive_columns") or ()),
     }
 
-    flag_texts = {value: text for text, value in _FLAGS.items()}
+    flag_texts = {value: text for text, value in _FLAG_VALUES.items()}
     for name in ETHICAL:
         fields[name] = flag_texts.get(getattr(dataset, name), "")
     return fields
@@ -238,9 +249,9 @@ def _form_fields(dataset: Dataset) -> dict[str, str]:
 def _changed_attributes(ctx: PageContext, form: FormData, dataset: Dataset) -> dict[str, Any]:
     """Return the attributes that the form changes, by their names in the API.
 
-    Other attributes are left out of the request, so that saving never overwrites anything that the form does not show.
-    The form cannot represent every value exactly. It is therefore compared with an unchanged form and not with the
-    record itself.
+    All other attributes are left out, so that saving never overwrites anything that the form does not show. The form
+    cannot represent every value exactly. It is therefore compared with an unchanged form and not with the record
+    itself.
     """
     unchanged_form = FormData(_form_fields(dataset))
     before = _read_record(ctx, unchanged_form)
@@ -281,5 +292,7 @@ _FORM_METHODS: Final = ["GET", "POST"]
 ROUTES: Final = (
     Route(_NEW, page_endpoint(new_dataset_page), methods=_FORM_METHODS),
     Route("/app/datasets/{dataset_id:int}/edit", page_endpoint(edit_dataset_page), methods=_FORM_METHODS),
-    Route("/app/datasets/{dataset_id:int}/delete", page_endpoint(delete_dataset, form_page=_DATASET), methods=["POST"]),
+    Route(
+        "/app/datasets/{dataset_id:int}/delete", page_endpoint(delete_dataset, form_page=DATASET_PATH), methods=["POST"]
+    ),
 )

@@ -1,7 +1,6 @@
 """The page that imports metadata documents, after a preview of the import."""
 
 import base64
-import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -69,8 +68,8 @@ async def _import_documents(
     options = ImportOptions(
         source_name=text_field(form, "source_name") or None,
         source_url=text_field(form, "source_url") or None,
-        # With None, an existing record keeps its visibility, and a new one is public unless it is the export of a
-        # private one.
+        # With None, an existing record keeps its visibility, and a new record is public unless the document was
+        # exported from a private record.
         visibility="private" if is_private else None,
         dry_run=dry_run,
     )
@@ -115,7 +114,7 @@ def _read_embedded_documents(ctx: PageContext, form: FormData) -> list[Document]
 
     try:
         decoded_contents = [base64.urlsafe_b64decode(content) for content in contents]
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise invalid_field(ctx.text("import_nothing"), "files") from None
     return [Document(name, content) for name, content in zip(names, decoded_contents, strict=True)]
 

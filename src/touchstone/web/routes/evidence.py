@@ -14,16 +14,15 @@ from touchstone.core.errors import Invalid, NotFound
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, ClaimValue
 from touchstone.messages.codebook import GENERAL_RULES
 from touchstone.metadata.codebook import CODEBOOK
+from touchstone.web.addresses import DATASET_PATH, dataset_address
 from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import invalid_field, parse_number, text_field
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 
-_DATASET: Final = "/app/datasets/{dataset_id}"
-_NEW_CLAIM: Final = "/app/datasets/{dataset_id}/claims/new"
 _FLAG_VALUES: Final = {"true": True, "false": False}
-# Criteria about the people in the data. A claim that concerns only the annotators does not count for them.
+# The criteria about the people in the data. For these criteria, a claim about the annotators does not count.
 _CRITERIA_ABOUT_PEOPLE: Final = frozenset({"informed_consent", "user_control", "anonymization_applied"})
 _NOT_APPLICABLE: Final = "not_applicable"
 
@@ -63,7 +62,7 @@ async def _add_claim(ctx: PageContext, attribute: str, form: FormData) -> Respon
     claim = await ctx.api.add_claim(dataset_id, attribute, value, **details)
 
     message = FlashMessage.CLAIM_PROPOSED if claim.status == "proposed" else FlashMessage.CLAIM_ADDED
-    return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=message)
+    return ctx.redirect(dataset_address(dataset_id), done=message)
 
 
 async def _render_claim_form(
@@ -138,7 +137,9 @@ def _read_details(ctx: PageContext, form: FormData) -> ClaimDetails:
 
 
 def _end_of_day(ctx: PageContext, text: str) -> str:
-    """Return the last second of the day in the field `until`, in ISO 8601 and in UTC like all times on the pages.
+    """Return the last second of the day in the field `until`, in ISO 8601.
+
+    The day is in UTC, like all times on the pages.
 
     Raises:
         TouchstoneError: the field does not contain a date, or the day is in the past.
@@ -169,14 +170,14 @@ async def withdraw_claim(ctx: PageContext) -> Response:
     """Withdraw a claim and redirect to the dataset, which still shows the claim in its history."""
     dataset_id = ctx.path_params["dataset_id"]
     await ctx.api.withdraw_claim(dataset_id, ctx.path_params["claim_id"])
-    return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=FlashMessage.CLAIM_WITHDRAWN)
+    return ctx.redirect(dataset_address(dataset_id), done=FlashMessage.CLAIM_WITHDRAWN)
 
 
 ROUTES: Final = (
     Route("/app/datasets/{dataset_id:int}/claims/new", page_endpoint(new_claim_page), methods=["GET", "POST"]),
     Route(
         "/app/datasets/{dataset_id:int}/claims/{claim_id:uuid}/withdraw",
-        page_endpoint(withdraw_claim, form_page=_DATASET),
+        page_endpoint(withdraw_claim, form_page=DATASET_PATH),
         methods=["POST"],
     ),
 )

@@ -22,7 +22,7 @@ from touchstone.web.session_expiry import SIGN_IN
 
 # The parameters with which providers send readers back.
 _ANSWER_PARAMETERS: Final = ("state", "code", "error", "iss")
-# The API stores the address to continue with in a cookie, so it must not be longer.
+# The API stores the address to continue with in a cookie, so the length of the address is limited.
 _MAX_NEXT_LENGTH: Final = 2000
 _SEE_OTHER: Final = 303
 

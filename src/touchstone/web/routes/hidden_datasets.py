@@ -6,7 +6,7 @@ from typing import Final
 from starlette.responses import Response
 from starlette.routing import Route
 
-from touchstone.web.addresses import page_address
+from touchstone.web.addresses import DATASET_PATH, dataset_address, list_page_address
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
 from touchstone.web.ignored_parameters import describe_ignored_parameters
@@ -14,7 +14,6 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import parse_small_integer
 
-_DATASET: Final = "/app/datasets/{dataset_id}"
 _HIDDEN_DATASETS: Final = "/app/hidden"
 _PAGE_SIZE: Final = 50
 
@@ -27,7 +26,7 @@ async def hidden_datasets_page(ctx: PageContext) -> Response:
         "hidden_datasets.html",
         address_notes=describe_ignored_parameters(ctx, numbers=["page"]),
         page=page,
-        link=partial(page_address, _HIDDEN_DATASETS),
+        link=partial(list_page_address, _HIDDEN_DATASETS),
     )
 
 
@@ -45,10 +44,10 @@ async def hide_dataset(ctx: PageContext) -> Response:
 
     if is_hidden:
         return ctx.redirect(_HIDDEN_DATASETS, done=FlashMessage.DATASET_HIDDEN)
-    return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=FlashMessage.DATASET_SHOWN)
+    return ctx.redirect(dataset_address(dataset_id), done=FlashMessage.DATASET_SHOWN)
 
 
 ROUTES: Final = (
     Route(_HIDDEN_DATASETS, page_endpoint(hidden_datasets_page)),
-    Route("/app/datasets/{dataset_id:int}/hide", page_endpoint(hide_dataset, form_page=_DATASET), methods=["POST"]),
+    Route("/app/datasets/{dataset_id:int}/hide", page_endpoint(hide_dataset, form_page=DATASET_PATH), methods=["POST"]),
 )

@@ -1,6 +1,6 @@
 """The forms that start a training or an explanation."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -17,7 +17,7 @@ from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_L
 from touchstone.web.addresses import build_address
 from touchstone.web.api_queries import find_dataset_names, list_recent_jobs
 from touchstone.web.forms import (
-    header_field,
+    header_value_field,
     id_field,
     integer_field,
     is_integer,
@@ -153,7 +153,7 @@ async def start_training(ctx: PageContext, form: FormData) -> Job:
     dataset_id = id_field(form, "dataset_id", ctx.text("choose_which"))
     options: Any = read_training_options(ctx, form)
     target = text_field(form, "target")
-    idempotency_key = header_field(form, "key")
+    idempotency_key = header_value_field(form, "key")
     return await ctx.api.train(dataset_id, target, idempotency_key=idempotency_key, **options)
 
 
@@ -189,7 +189,7 @@ async def start_comparison(ctx: PageContext, form: FormData, project_id: str) ->
             "by_dataset": read_dataset_options(form),
         }
     )
-    await ctx.api.compare_trainings(idempotency_key=header_field(form, "key"), **options)
+    await ctx.api.compare_trainings(idempotency_key=header_value_field(form, "key"), **options)
 
 
 async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
@@ -199,12 +199,24 @@ async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
     dataset, and suggest a column as the target.
     """
     dataset = await _find_trainable_dataset(ctx, form)
-    choices: dict[str, Any] = {
+    available_datasets: list[Dataset] = []
+    columns: Sequence[dataset_view.ColumnSummary] = ()
+    target = text_field(form, "target") or None
+    suggestions: Mapping[str, Any] = {}
+
+    if dataset is None:
+        available_datasets = await _list_trainable_datasets(ctx)
+    else:
+        columns = dataset_view.column_summaries(dataset)
+        target = target or dataset_view.suggested_target(dataset)
+        suggestions = dataset.metadata or {}
+
+    return {
         "dataset": dataset,
-        "datasets": [],
-        "columns": (),
-        "target": text_field(form, "target") or None,
-        "suggested": {},
+        "datasets": available_datasets,
+        "columns": columns,
+        "target": target,
+        "suggested": suggestions,
         "algorithms": ALGORITHM_LABELS,
         "metrics": METRIC_LABELS,
         "localized_text": localized_text,
@@ -212,14 +224,6 @@ async def load_training_choices(ctx: PageContext, form: FormData) -> Variables:
         "choices": CHOICES,
         "defaults": DEFAULTS,
     }
-
-    if dataset is None:
-        choices["datasets"] = await _list_trainable_datasets(ctx)
-    else:
-        choices["columns"] = dataset_view.column_summaries(dataset)
-        choices["target"] = choices["target"] or dataset_view.suggested_target(dataset)
-        choices["suggested"] = dataset.metadata or {}
-    return choices
 
 
 async def start_explanation(ctx: PageContext, form: FormData) -> Job:
@@ -251,7 +255,7 @@ async def start_explanation(ctx: PageContext, form: FormData) -> Job:
             "name": text_field(form, "name"),
         }
     )
-    idempotency_key = header_field(form, "key")
+    idempotency_key = header_value_field(form, "key")
     return await ctx.api.explain(idempotency_key=idempotency_key, **options)
 
 

@@ -27,13 +27,13 @@ from touchstone.web.views.what_if import Feature, WhatIfResult, WhatIfRows, ente
 
 _JOBS: Final = "/app/jobs"
 _JOB_ROUTE: Final = f"{_JOBS}/{{kind:str}}/{{job_id:str}}"
-_JOB: Final = f"{_JOBS}/{{kind}}/{{job_id}}"
+_JOB_PATH: Final = f"{_JOBS}/{{kind}}/{{job_id}}"
 _KINDS: Final = ("train", "explain")
 
 
 def job_address(job: Job) -> str:
     """Return the address of a job's page."""
-    return _JOB.format(kind=job.kind, job_id=job.id)
+    return _JOB_PATH.format(kind=job.kind, job_id=job.id)
 
 
 async def jobs_page(ctx: PageContext) -> Response:
@@ -152,6 +152,7 @@ def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
         "scores": job_view.metric_rows(result, ctx.localizer),
         "groups": job_view.group_tables(result, ctx.localizer),
         "mitigation": mitigation_table(result, ctx.localizer),
+        # These metrics only count correct decisions, so models are chosen by the Brier score instead.
         "chosen_by_brier": (result.get("metrics") or {}).get("metric") in COUNTING_METRICS,
         "files": job_view.job_files(job, ctx.localizer),
     }
@@ -160,8 +161,8 @@ def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
 async def _explanation_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
     """Return the template variables for the result of an explanation.
 
-    An explanation covers the model as a whole and a few rows. The page shows one of these rows at a time, with a
-    what-if form for changing its values.
+    An explanation is about the model as a whole and about a few rows. The page shows one of these rows at a time, with
+    a what-if form for changing its values.
     """
     result = job.result or {}
     rows = result.get("local") or []
@@ -171,8 +172,8 @@ async def _explanation_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
     variables = {
         "influences": job_view.influential_columns(result),
         "rows": rows,
-        "number": row_index,
-        "entry": row,
+        "row_index": row_index,
+        "explained_row": row,
         "contributions": job_view.contribution_bars(row) if row else (),
         "decimals": job_view.shown_decimals(row) if row else None,
     }
@@ -196,7 +197,7 @@ async def _what_if_variables(ctx: PageContext, job: Job, row: job_view.JsonObjec
             what_if_rows = _read_what_if_form(form, row, features)
             what_if = await _predict_what_if(ctx, str(job.parent_job_id), what_if_rows)
 
-    shown_texts = _show_what_if_texts(row or {}, features)
+    shown_texts = _initial_what_if_texts(row or {}, features)
     return {"features": features, "what_if": what_if, "tried": form, "shown_texts": shown_texts}
 
 
@@ -221,7 +222,7 @@ async def _load_features(ctx: PageContext, job: Job) -> Sequence[Feature]:
     return tuple(model.get("features") or ())
 
 
-def _show_what_if_texts(row: job_view.JsonObject, features: Sequence[Feature]) -> dict[str, str]:
+def _initial_what_if_texts(row: job_view.JsonObject, features: Sequence[Feature]) -> dict[str, str]:
     """Return what the fields of the what-if form show before they are changed, by column."""
     values = row.get("values") or {}
     return {feature["name"]: entered_text(feature, str(values.get(feature["name"], ""))) for feature in features}
@@ -270,6 +271,6 @@ ROUTES: Final = (
     Route(f"{_JOB_ROUTE}/charts/{{chart:str}}.json", page_endpoint(chart_spec)),
     Route(f"{_JOB_ROUTE}/charts/{{chart:str}}.svg", page_endpoint(chart_picture)),
     Route(f"{_JOB_ROUTE}/artifacts/{{name:str}}", page_endpoint(job_artifact)),
-    Route(f"{_JOB_ROUTE}/cancel", page_endpoint(cancel_job, form_page=_JOB), methods=["POST"]),
-    Route(f"{_JOB_ROUTE}/delete", page_endpoint(delete_job, form_page=_JOB), methods=["POST"]),
+    Route(f"{_JOB_ROUTE}/cancel", page_endpoint(cancel_job, form_page=_JOB_PATH), methods=["POST"]),
+    Route(f"{_JOB_ROUTE}/delete", page_endpoint(delete_job, form_page=_JOB_PATH), methods=["POST"]),
 )

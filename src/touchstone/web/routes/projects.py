@@ -16,7 +16,7 @@ from touchstone.client import Dataset, Project, TouchstoneError
 from touchstone.core.errors import IdempotencyConflict, Invalid, PreconditionFailed, ProjectQuotaExceeded
 from touchstone.core.text import is_blank
 from touchstone.messages.labels import METRIC_LABELS
-from touchstone.web.addresses import page_address
+from touchstone.web.addresses import list_page_address
 from touchstone.web.api_queries import (
     fetch_lifts,
     fetch_ranked_dataset,
@@ -29,7 +29,7 @@ from touchstone.web.api_queries import (
     read_rank_page_state,
 )
 from touchstone.web.flash_messages import FlashMessage
-from touchstone.web.forms import header_field, id_field, invalid_field, is_integer, text_field
+from touchstone.web.forms import header_value_field, id_field, invalid_field, is_integer, text_field
 from touchstone.web.ignored_parameters import describe_ignored_parameters, describe_ignored_settings
 from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
@@ -55,12 +55,13 @@ from touchstone.web.views.weighted_criteria import (
 )
 
 _PROJECTS: Final = "/app/projects"
-_PROJECT: Final = f"{_PROJECTS}/{{project_id}}"
-_SNAPSHOT: Final = f"{_PROJECT}/snapshots/{{snapshot_id}}"
-_COMPARISON_ROUTE: Final = f"{_PROJECTS}/{{project_id:str}}/compare/{{comparison_id:str}}"
+_PROJECT_ROUTE: Final = f"{_PROJECTS}/{{project_id:str}}"
+_COMPARISON_ROUTE: Final = f"{_PROJECT_ROUTE}/compare/{{comparison_id:str}}"
+_PROJECT_PATH: Final = f"{_PROJECTS}/{{project_id}}"
+_SNAPSHOT_PATH: Final = f"{_PROJECT_PATH}/snapshots/{{snapshot_id}}"
 _RECOMMENDATIONS: Final = 10
 _PROJECTS_PER_PAGE: Final = 48
-_REFUSED_INPUT: Final = (
+_FORM_ERRORS: Final = (
     Invalid.status,
     ProjectQuotaExceeded.status,
     PreconditionFailed.status,
@@ -78,7 +79,7 @@ async def projects_page(ctx: PageContext) -> Response:
         address_notes=describe_ignored_parameters(ctx, numbers=["page"]),
         projects=page.projects,
         page=page,
-        link=partial(page_address, _PROJECTS),
+        link=partial(list_page_address, _PROJECTS),
     )
 
 
@@ -98,11 +99,11 @@ async def new_project_page(ctx: PageContext) -> Response:
         try:
             await ctx.require_new_form()
             project = await _save_need(ctx, state, form, dataset)
-            return ctx.redirect(_PROJECT.format(project_id=project.id))
+            return _redirect_to_project(ctx, project.id)
         except InvalidFilterValue as error:
             form_error = invalid_field(_invalid_need_message(state, str(error), ctx.localizer))
         except TouchstoneError as error:
-            if error.status not in _REFUSED_INPUT:
+            if error.status not in _FORM_ERRORS:
                 raise
             form_error = error
 
@@ -136,14 +137,14 @@ async def change_project(ctx: PageContext) -> Response:
 
     try:
         await ctx.require_new_form()
-        version = header_field(form, "etag")
+        version = header_value_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, name=name, description=description)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.PROJECT_SAVED)
+    return _redirect_to_project(ctx, project_id, FlashMessage.PROJECT_SAVED)
 
 
 async def choose_dataset(ctx: PageContext) -> Response:
@@ -161,11 +162,11 @@ async def choose_dataset(ctx: PageContext) -> Response:
         dataset_id = id_field(form, "dataset", ctx.text("choose_which"))
         await ctx.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.DATASET_CHOSEN)
+    return _redirect_to_project(ctx, project_id, FlashMessage.DATASET_CHOSEN)
 
 
 async def change_reason(ctx: PageContext) -> Response:
@@ -180,14 +181,14 @@ async def change_reason(ctx: PageContext) -> Response:
     try:
         await ctx.require_new_form()
         reason = _require_reason(ctx, form)
-        version = header_field(form, "etag")
+        version = header_value_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, choice_reason=reason)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.DATASET_CHOSEN)
+    return _redirect_to_project(ctx, project_id, FlashMessage.DATASET_CHOSEN)
 
 
 async def take_choice_back(ctx: PageContext) -> Response:
@@ -201,14 +202,19 @@ async def take_choice_back(ctx: PageContext) -> Response:
     try:
         await ctx.require_new_form()
         reason = text_field(form, "reason") or None
-        version = header_field(form, "etag")
+        version = header_value_field(form, "etag")
         await ctx.api.update_project(project_id, etag=version, chosen_dataset_id=None, choice_reason=reason)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.CHOICE_TAKEN_BACK)
+    return _redirect_to_project(ctx, project_id, FlashMessage.CHOICE_TAKEN_BACK)
+
+
+def _redirect_to_project(ctx: PageContext, project_id: str, message: FlashMessage | None = None) -> Response:
+    """Redirect to the page of a project, which shows the flash message if there is one."""
+    return ctx.redirect(_PROJECT_PATH.format(project_id=project_id), done=message)
 
 
 def _require_reason(ctx: PageContext, form: FormData) -> str:
@@ -232,11 +238,11 @@ async def take_snapshot(ctx: PageContext) -> Response:
         await ctx.require_new_form()
         snapshot = await ctx.api.create_snapshot(project_id, note=text_field(form, "note") or None)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    address = _SNAPSHOT.format(project_id=project_id, snapshot_id=snapshot.id)
+    address = _SNAPSHOT_PATH.format(project_id=project_id, snapshot_id=snapshot.id)
     return ctx.redirect(address, done=FlashMessage.SNAPSHOT_TAKEN)
 
 
@@ -249,30 +255,30 @@ async def compare_models(ctx: PageContext) -> Response:
         await ctx.require_new_form()
         await start_comparison(ctx, form, project_id)
     except TouchstoneError as error:
-        if error.status not in _REFUSED_INPUT:
+        if error.status not in _FORM_ERRORS:
             raise
         return await _render_project(ctx, project_id, form, error)
 
-    return ctx.redirect(_PROJECT.format(project_id=project_id))
+    return _redirect_to_project(ctx, project_id)
 
 
 async def cancel_comparison(ctx: PageContext) -> Response:
     """Cancel the trainings of a comparison and redirect to its project."""
     await ctx.api.cancel_training_comparison(ctx.path_params["comparison_id"])
-    return ctx.redirect(_PROJECT.format(project_id=ctx.path_params["project_id"]))
+    return _redirect_to_project(ctx, ctx.path_params["project_id"])
 
 
 async def delete_comparison(ctx: PageContext) -> Response:
     """Delete a comparison, but not its trainings, and redirect to its project."""
     await ctx.api.delete_training_comparison(ctx.path_params["comparison_id"])
-    return ctx.redirect(_PROJECT.format(project_id=ctx.path_params["project_id"]))
+    return _redirect_to_project(ctx, ctx.path_params["project_id"])
 
 
 async def delete_snapshot(ctx: PageContext) -> Response:
     """Delete a snapshot and redirect to its project."""
     project_id = ctx.path_params["project_id"]
     await ctx.api.delete_snapshot(project_id, ctx.path_params["snapshot_id"])
-    return ctx.redirect(_PROJECT.format(project_id=project_id), done=FlashMessage.SNAPSHOT_DELETED)
+    return _redirect_to_project(ctx, project_id, FlashMessage.SNAPSHOT_DELETED)
 
 
 async def delete_project(ctx: PageContext) -> Response:
@@ -347,8 +353,10 @@ async def _render_project(
 
     After an error in one of its forms, the page shows the error and what was entered.
     """
+    form = form or FormData()
+
     # After a submitted form, the switches of language and theme must lead back to the project.
-    ctx.page_address = _PROJECT.format(project_id=project_id)
+    ctx.page_address = _PROJECT_PATH.format(project_id=project_id)
 
     project = await ctx.api.get_project(project_id)
     recommendations = await ctx.api.get_recommendations(project.id, limit=_RECOMMENDATIONS)
@@ -367,7 +375,7 @@ async def _render_project(
     return await ctx.render(
         "project.html",
         error=error,
-        form=form if form is not None else FormData(),
+        form=form,
         outdated=error is not None and error.status == PreconditionFailed.status,
         project=project,
         ranking=build_rank_table(recommendations, criteria, state, ctx.localizer, background),
@@ -383,7 +391,8 @@ async def _render_project(
         model_scores=model_scores(comparisons, ctx.localizer),
         metrics=METRIC_LABELS,
         dataset_options=DATASET_OPTIONS,
-        key=(form and text_field(form, "key")) or str(uuid4()),
+        # With this key, the API starts only one comparison even if the form is submitted twice.
+        key=text_field(form, "key") or str(uuid4()),
         # History
         snapshots=snapshots,
         jobs=jobs,
@@ -397,45 +406,38 @@ async def _render_project(
 async def _fetch_choice_gates(ctx: PageContext, state: RankState, dataset: Dataset | None) -> tuple[GateBadge, ...]:
     """Return a badge for each requirement of a project, which shows whether the chosen dataset meets it.
 
-    The list of the first datasets does not always contain the chosen one. There are no badges for a dataset that does
-    not match the filters of the project, because it has no place in the ranking.
+    The chosen dataset is requested separately, because it is not always among the recommended datasets. If it does not
+    match the filters of the project, it has no place in the ranking, and there are no badges.
     """
     if dataset is None or not state.gates:
         return ()
 
     lifts = await fetch_lifts(ctx, state, dataset)
-    ranked_dataset = await fetch_ranked_dataset(ctx, state, lifts) if lifts is not None else None
-    return gate_badges(ranked_dataset, state, ctx.localizer) if ranked_dataset is not None else ()
+    if lifts is None:
+        return ()
+
+    ranked_dataset = await fetch_ranked_dataset(ctx, state, lifts)
+    if ranked_dataset is None:
+        return ()
+    return gate_badges(ranked_dataset, state, ctx.localizer)
 
 
 ROUTES: Final = (
     Route(_PROJECTS, page_endpoint(projects_page)),
     Route(f"{_PROJECTS}/new", page_endpoint(new_project_page), methods=["GET", "POST"]),
     Route(f"{_PROJECTS}/choose", page_endpoint(choose_dataset, form_page=_PROJECTS), methods=["POST"]),
-    Route(f"{_PROJECTS}/{{project_id:str}}", page_endpoint(project_page)),
+    Route(_PROJECT_ROUTE, page_endpoint(project_page)),
+    Route(f"{_PROJECT_ROUTE}/change", page_endpoint(change_project, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_PROJECT_ROUTE}/snapshots", page_endpoint(take_snapshot, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_PROJECT_ROUTE}/compare", page_endpoint(compare_models, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_COMPARISON_ROUTE}/cancel", page_endpoint(cancel_comparison, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_COMPARISON_ROUTE}/delete", page_endpoint(delete_comparison, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_PROJECT_ROUTE}/reason", page_endpoint(change_reason, form_page=_PROJECT_PATH), methods=["POST"]),
+    Route(f"{_PROJECT_ROUTE}/take-back", page_endpoint(take_choice_back, form_page=_PROJECT_PATH), methods=["POST"]),
     Route(
-        f"{_PROJECTS}/{{project_id:str}}/change", page_endpoint(change_project, form_page=_PROJECT), methods=["POST"]
-    ),
-    Route(
-        f"{_PROJECTS}/{{project_id:str}}/snapshots", page_endpoint(take_snapshot, form_page=_PROJECT), methods=["POST"]
-    ),
-    Route(
-        f"{_PROJECTS}/{{project_id:str}}/compare", page_endpoint(compare_models, form_page=_PROJECT), methods=["POST"]
-    ),
-    Route(f"{_COMPARISON_ROUTE}/cancel", page_endpoint(cancel_comparison, form_page=_PROJECT), methods=["POST"]),
-    Route(f"{_COMPARISON_ROUTE}/delete", page_endpoint(delete_comparison, form_page=_PROJECT), methods=["POST"]),
-    Route(f"{_PROJECTS}/{{project_id:str}}/reason", page_endpoint(change_reason, form_page=_PROJECT), methods=["POST"]),
-    Route(
-        f"{_PROJECTS}/{{project_id:str}}/take-back",
-        page_endpoint(take_choice_back, form_page=_PROJECT),
+        f"{_PROJECT_ROUTE}/snapshots/{{snapshot_id:str}}/delete",
+        page_endpoint(delete_snapshot, form_page=_PROJECT_PATH),
         methods=["POST"],
     ),
-    Route(
-        f"{_PROJECTS}/{{project_id:str}}/snapshots/{{snapshot_id:str}}/delete",
-        page_endpoint(delete_snapshot, form_page=_PROJECT),
-        methods=["POST"],
-    ),
-    Route(
-        f"{_PROJECTS}/{{project_id:str}}/delete", page_endpoint(delete_project, form_page=_PROJECT), methods=["POST"]
-    ),
+    Route(f"{_PROJECT_ROUTE}/delete", page_endpoint(delete_project, form_page=_PROJECT_PATH), methods=["POST"]),
 )

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import Ranking, TouchstoneError
-from touchstone.core.errors import Invalid, NotFound
+from touchstone.core.errors import IndexBuilding, Invalid, NotFound
 from touchstone.core.evidence import Assurance
 from touchstone.metadata.codebook import CODEBOOK, CriterionRule
 from touchstone.web import cookies
@@ -48,11 +48,11 @@ from touchstone.web.views.gate_form import GateGroup, gate_chips, gate_groups, i
 from touchstone.web.views.ranking_patch import layout_digest, ranking_patch
 
 _PANELS: Final = ("weights", "filters")
-# The script of the page and the page of all values of a filter send these parameters, which are not part of the state.
+# The parameters of the page with all values of a filter, and those of the script of the rank page. They are not part of
+# the state.
 _VALUE_SEARCH: Final = ("values_search", "values_search_all", "values_page")
-_OTHER_PARAMETERS: Final = ("panel", "layout", *_VALUE_SEARCH)
+_PARAMETERS_OUTSIDE_STATE: Final = ("panel", "layout", *_VALUE_SEARCH)
 _MAX_SEARCH_LENGTH: Final = 200
-_INDEX_BUILDING: Final = "index_building"  # the error code of word searches until the word index has been built
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class RankedState:
     Attributes:
         state: the state, with the number of an existing page.
         ranking: the ranking; empty if a filter or a gate has an invalid value.
-        invalid_filters: the names of the filters with invalid values.
-        problem: a message about the invalid filters and gates; empty if there are none.
+        invalid_filters: the names of the filters that the page or the API refuses.
+        problem: a message about the refused filters and gates; empty if there are none.
     """
 
     state: RankState
@@ -130,7 +130,7 @@ async def rank_page(ctx: PageContext) -> Response:
     """Show the ranking that the address describes.
 
     Every ranking has one canonical address, so that equal rankings have equal bookmarks and links. Requests with other
-    addresses are redirected to it. The canonical address contains no pinned datasets that no longer exist.
+    addresses are redirected to it. The canonical address contains only those pinned datasets that still exist.
     """
     state = await read_rank_page_state(ctx)
     page = await load_rank_page(ctx, state, with_filters=True)
@@ -141,9 +141,10 @@ async def rank_page(ctx: PageContext) -> Response:
     requested_query = ctx.request.url.query
     is_canonical = not requested_query or f"?{requested_query}" == canonical_query
 
-    # If the address has too many pins or ignored parameters, the page has to show a warning instead of redirecting.
+    # A redirect would lose the warnings about too many pins and about ignored parameters.
     warns_about_pins = page.too_many_pins and existing_pins == state.pins
-    if not is_canonical and not warns_about_pins and not page.ignored_parameters:
+    has_warnings = warns_about_pins or bool(page.ignored_parameters)
+    if not (is_canonical or has_warnings):
         return ctx.redirect(canonical_address)
 
     response = await ctx.render(
@@ -193,8 +194,8 @@ def _render_update(ctx: PageContext, page: RankPage, panels: Sequence[str]) -> R
 async def filter_values_page(ctx: PageContext) -> Response:
     """Show all values of a list filter; the filter form shows only the most frequent values.
 
-    The page is a form that leads back to the ranking, with hidden fields for the rest of its state. Each value is shown
-    with the number of datasets that have it and pass all other filters.
+    The page is a form that leads back to the ranking, with hidden fields for the rest of the state. Beside each value,
+    it shows how many datasets have this value and pass all other filters.
     """
     name = ctx.path_params["name"]
     if FILTERS.get(name) is not FilterInput.WORDS:
@@ -225,15 +226,15 @@ def _read_value_search(ctx: PageContext, name: str) -> ValueSearch:
     return ValueSearch(name=name, text="" if shows_all else text, page=page)
 
 
-async def suggestions(ctx: PageContext) -> Response:
+async def search_suggestions(ctx: PageContext) -> Response:
     """Return names, domains and tasks that complete the text in the search field."""
     text = ctx.request.query_params.get("q", "").strip()[:_MAX_SEARCH_LENGTH]
-    entries = (await ctx.api.suggest(text)).suggestions if text else []
+    suggestions = (await ctx.api.suggest(text)).suggestions if text else []
 
     completions = []
-    for entry in entries:
-        kind = ctx.text(f"suggestion_{entry.kind}")
-        completions.append({"text": entry.text, "label": f"{entry.text} · {kind}"})
+    for suggestion in suggestions:
+        kind = ctx.text(f"suggestion_{suggestion.kind}")
+        completions.append({"text": suggestion.text, "label": f"{suggestion.text} · {kind}"})
     return Response(msgspec.json.encode(completions), media_type="application/json")
 
 
@@ -248,7 +249,7 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
     """
     localizer = ctx.localizer
     ranked = await _fetch_ranked_state(ctx, state)
-    state = ranked.state
+    state = ranked.state  # on an existing page of the ranking
 
     groups: tuple[FilterGroup, ...] = ()
     if with_filters:
@@ -285,15 +286,16 @@ async def load_rank_page(ctx: PageContext, state: RankState, *, with_filters: bo
         filter_problem=ranked.problem,
         field_problems=_field_problems(ranked.invalid_filters, state.invalid_gates, localizer),
         too_many_pins=pin_count > MAX_PINS,
-        ignored_parameters=await describe_ignored_settings(ctx, _OTHER_PARAMETERS),
+        ignored_parameters=await describe_ignored_settings(ctx, _PARAMETERS_OUTSIDE_STATE),
     )
 
 
 async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState:
-    """Request the ranking that a state of the rank page describes, and return it with the state.
+    """Request the ranking that a state of the rank page describes, and return both.
 
-    If a filter or a gate has an invalid value, the ranking is empty and the result has a message. If the page number is
-    beyond the last page, the result is the last page.
+    If a filter or a gate is invalid, or the API cannot search by words yet, the ranking is empty and the result has a
+    message. If the page number is beyond the last page, the result contains the last page, and its state has the number
+    of that page.
     """
     invalid_filters = state.invalid_filters
     problems = _field_problems(invalid_filters, state.invalid_gates, ctx.localizer)
@@ -303,12 +305,14 @@ async def _fetch_ranked_state(ctx: PageContext, state: RankState) -> RankedState
     try:
         ranking = await fetch_ranking(ctx, state)
     except TouchstoneError as error:
-        if error.status != Invalid.status and error.code != _INDEX_BUILDING:
+        # The API checks filters more strictly than the page, and cannot search by words while it builds its text index.
+        is_filter_refused = error.status == Invalid.status
+        is_index_building = error.code == IndexBuilding.code
+        if not (is_filter_refused or is_index_building):
             raise
-        # The API checks filters more strictly than the page, and cannot search by words until it has built its index.
-        named_filters = _filters_named_by(error, state)
+        refused_filters = _filters_named_by(error, state)
         problem = localize_error(error, ctx.localizer).detail
-        return RankedState(state, EMPTY_RANKING, named_filters, problem=problem)
+        return RankedState(state, EMPTY_RANKING, refused_filters, problem=problem)
 
     is_beyond_last_page = ranking.total_count > 0 and not ranking.datasets
     if is_beyond_last_page:
@@ -328,15 +332,12 @@ def _field_problems(
 
 
 def _filters_named_by(error: TouchstoneError, state: RankState) -> tuple[str, ...]:
-    """Return the names of the filters in a state that caused an error of the API."""
+    """Return the names of those filters in a state that an error of the API is about."""
     # Only the search by words needs the index that the API is still building.
-    if error.code == _INDEX_BUILDING:
+    if error.code == IndexBuilding.code:
         return (SEARCH,)
 
-    names_in_error: set[str] = set()
-    for entry in error.errors:
-        names_in_error.update(str(name) for name in entry.get("loc", ()))
-
+    names_in_error = {str(name) for field_error in error.errors for name in field_error.get("loc", ())}
     return tuple(name for name in state.filters if name in names_in_error)
 
 
@@ -362,9 +363,9 @@ async def _fetch_facets(ctx: PageContext, state: RankState, invalid_filters: tup
 
 
 async def _fetch_facets_leniently(ctx: PageContext, state: RankState) -> Mapping[str, Any]:
-    """Return the number of records for each choice, even if the API refuses a filter.
+    """Return the number of records for each choice in the filter form.
 
-    In that case, they are counted in the whole catalog.
+    If the API refuses a filter, the records are counted in the whole catalog.
     """
     try:
         return await _fetch_facets(ctx, state, state.invalid_filters)
@@ -376,7 +377,7 @@ async def _fetch_facets_leniently(ctx: PageContext, state: RankState) -> Mapping
 
 ROUTES: Final = (
     Route(HOME, page_endpoint(rank_page)),
-    Route("/app/suggestions", page_endpoint(suggestions)),
+    Route("/app/suggestions", page_endpoint(search_suggestions)),
     Route("/app/parts/ranking", page_endpoint(live_ranking)),
     Route("/app/values/{name:str}", page_endpoint(filter_values_page)),
 )

@@ -19,7 +19,7 @@ from touchstone.web.routes.ranking import RankPage, load_rank_page
 from touchstone.web.views.color_scale import LIGHT
 
 _MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "png": "image/png"}
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"  # tells spreadsheets that the file is UTF-8
+_CSV_ENCODING: Final = "utf-8-sig"  # with a byte order mark, which tells spreadsheets that the file is UTF-8
 _CSV_HEADERS: Final = ("rank", "place", "id", "dataset_id", "dataset_name", "score", "highest_score")
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -91,14 +91,14 @@ def ranking_csv(ranking: Ranking) -> bytes:
         outcomes = [outcomes_by_gate[name] for name in gate_names]
         writer.writerow([*_csv_fields(dataset, criterion_names), *outcomes])
 
-    return _BYTE_ORDER_MARK + text.getvalue().encode()
+    return text.getvalue().encode(_CSV_ENCODING)
 
 
 def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[Any]:
     """Return the CSV fields of a dataset, except the outcomes of gates; unknown values are empty."""
-    values = dict(dataset.criterion_scores or {})
-    for unknown_name in dataset.unknown or ():
-        values.pop(unknown_name, None)
+    unknown_names = dataset.unknown or ()
+    criterion_scores = dataset.criterion_scores or {}
+    values = {name: score for name, score in criterion_scores.items() if name not in unknown_names}
     points = dataset.points or {}
     best_case = dataset.best_case
 

@@ -13,7 +13,7 @@ from touchstone.core.errors import ClaimClosed, Invalid, NotFound
 from touchstone.messages.codebook import GENERAL_RULES
 from touchstone.messages.proposal_notes import translate_note
 from touchstone.metadata.codebook import CODEBOOK
-from touchstone.web.addresses import build_address
+from touchstone.web.addresses import build_address, dataset_address
 from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
@@ -24,8 +24,7 @@ from touchstone.web.rank_state import parse_small_integer
 from touchstone.web.views.evidence_view import find_claim, quote_in_context
 
 _QUEUE: Final = "/app/review"
-_CLAIM: Final = "/app/review/{dataset_id}/{claim_id}"
-_DATASET: Final = "/app/datasets/{dataset_id}"
+_CLAIM_PATH: Final = "/app/review/{dataset_id}/{claim_id}"
 _DECISIONS: Final[tuple[Decision, ...]] = ("accept", "confirm", "reject")
 _FORM_ERRORS: Final = (Invalid.status, ClaimClosed.status)
 
@@ -56,10 +55,12 @@ async def review_queue(ctx: PageContext) -> Response:
     position = parse_small_integer(ctx.request.query_params.get("position", "")) or 1
 
     page = await ctx.api.page_proposals(page=position, page_size=1, awaiting=awaiting)
-    if not page.proposals and page.total_count:
-        return ctx.redirect(_QUEUE, awaiting=awaiting)
-    if not page.proposals:
+    if page.total_count == 0:
         return await ctx.render("evidence/review_none.html", address_notes=_address_notes(ctx), awaiting=awaiting)
+
+    is_beyond_last_claim = not page.proposals
+    if is_beyond_last_claim:
+        return ctx.redirect(_QUEUE, awaiting=awaiting)
 
     place = QueuePlace(awaiting, position, page.total_count)
     return await _render_review(ctx, page.proposals[0], place=place)
@@ -98,7 +99,7 @@ async def decide_claim(ctx: PageContext) -> Response:
 
     position = parse_small_integer(text_field(form, "position"))
     if position is None:
-        return ctx.redirect(_DATASET.format(dataset_id=dataset_id), done=FlashMessage.CLAIM_DECIDED)
+        return ctx.redirect(dataset_address(dataset_id), done=FlashMessage.CLAIM_DECIDED)
 
     awaiting = _read_awaited_decision(text_field(form, "awaiting"))
     return ctx.redirect(_QUEUE, awaiting=awaiting, position=position, done=FlashMessage.CLAIM_DECIDED)
@@ -146,7 +147,7 @@ async def _render_review(
     dataset = await ctx.api.get_dataset(claim.dataset_id)
     evidence = await ctx.api.get_evidence(claim.dataset_id)
     reader = await load_reader(ctx, evidence)
-    ctx.page_address = _page_address(claim, place)
+    ctx.page_address = _claim_address(claim, place)
 
     open_claims = [other for other in evidence.claims if other.status in ("active", "proposed")]
     other_claims = [other for other in open_claims if other.attribute == claim.attribute and other.id != claim.id]
@@ -170,11 +171,11 @@ async def _render_review(
     )
 
 
-def _page_address(claim: Claim, place: QueuePlace | None) -> str:
+def _claim_address(claim: Claim, place: QueuePlace | None) -> str:
     """Return the address of a claim, which is its place in the queue or its page."""
     if place is not None:
         return build_address(_QUEUE, awaiting=place.awaiting, position=place.position)
-    return _CLAIM.format(dataset_id=claim.dataset_id, claim_id=claim.id)
+    return _CLAIM_PATH.format(dataset_id=claim.dataset_id, claim_id=claim.id)
 
 
 ROUTES: Final = (
@@ -182,7 +183,7 @@ ROUTES: Final = (
     Route("/app/review/{dataset_id:int}/{claim_id:uuid}", page_endpoint(claim_page)),
     Route(
         "/app/review/{dataset_id:int}/{claim_id:uuid}/decide",
-        page_endpoint(decide_claim, form_page=_CLAIM),
+        page_endpoint(decide_claim, form_page=_CLAIM_PATH),
         methods=["POST"],
     ),
 )

@@ -16,7 +16,7 @@ from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.request_language import selected_language
 from touchstone.web.session_expiry import SIGN_IN
-from touchstone.web.unsent_forms import RETURNED, decode_unsent_form
+from touchstone.web.unsent_forms import RESTORED_FIELD, decode_unsent_form
 
 
 async def sign_in_page(ctx: PageContext) -> Response:
@@ -65,7 +65,7 @@ async def register_page(ctx: PageContext) -> Response:
 def _read_profile(ctx: PageContext, form: FormData) -> dict[str, Any]:
     """Return the profile of a new account, with the display name and the selected language.
 
-    The preferred language of the browser is not stored, because other browsers may have another preference.
+    The language that the browser prefers is not stored, because another browser of the user may prefer another one.
     """
     profile = {"pseudo": text_field(form, "pseudo"), "locale": selected_language(ctx.request)}
     return {name: value for name, value in profile.items() if value}
@@ -147,15 +147,17 @@ def render_entrance(
 async def continue_after_sign_in(ctx: PageContext, form: FormData) -> Response:
     """Redirect a reader who has just signed in to the requested page.
 
-    If the session had expired while the reader was filling in a form, the response is a page that posts the form to its
-    address, which then shows it again.
+    If the session had expired while the reader was filling in a form, return a page that posts the form to its original
+    address instead. The form is not executed there, but only shown again.
     """
     user = await ctx.api.get_me()
     ctx.adopt_language(user)
 
-    unsent = decode_unsent_form(text_field(form, "unsent"))
-    if unsent is not None:
-        return ctx.render_template("returned_form.html", user=None, unsent=unsent, returned=RETURNED)
+    unsent_form = decode_unsent_form(text_field(form, "unsent"))
+    if unsent_form is not None:
+        return ctx.render_template(
+            "restored_form.html", user=None, unsent_form=unsent_form, restored_field=RESTORED_FIELD
+        )
     return ctx.redirect(local_address(text_field(form, "next")))
 
 

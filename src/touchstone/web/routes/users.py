@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from touchstone.client.account_calls import AccountChanges
 from touchstone.client.models import ResetToken
-from touchstone.web.addresses import page_address
+from touchstone.web.addresses import list_page_address
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
 from touchstone.web.ignored_parameters import describe_ignored_parameters
@@ -80,7 +80,7 @@ async def _render_users(
         "users.html",
         address_notes=address_notes,
         page=page,
-        link=partial(page_address, _USERS),
+        link=partial(list_page_address, _USERS),
         reset_token=reset_token,
         reset_email=email,
     )
