@@ -16,6 +16,7 @@ import typer
 from msgspec import Struct
 from typer.core import TyperGroup
 
+from touchstone.cli.filter_options import FILTERS as FILTER_OPTIONS
 from touchstone.cli.job_options import EXPLAIN_PATHS, EXPLAINING, TRAIN_PATHS, TRAINING
 from touchstone.cli.main import build_application
 from touchstone.cli.option_groups import OptionGroup
@@ -47,6 +48,11 @@ from touchstone.services.selection.report.legal_points import LEGAL_POINTS
 from touchstone.services.selection.report.limitations import Limitation
 from touchstone.startup.whole_product import openapi
 
+MEANINGS_WITHOUT_OPTION: Final = {
+    "dataset_id": "The number or the UUID of the dataset to learn from, which is an argument of the command.",
+    "output": "Whether attributions add up to a probability or to its log-odds.",
+}
+"""The meanings of the fields of a request that are not options of the command line."""
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "reference"
 
 
@@ -73,8 +79,9 @@ def settings_page() -> str:
     settings = []
     for name, field in Settings.model_fields.items():
         default = "" if field.default in (None, (), "") else f"`{field.default}`"
-        values = code_list(get_args(field.annotation)) if get_origin(field.annotation) is Literal else ""
-        settings.append((f"`{PREFIX}{name.upper()}`", values, default, field.description))
+        is_choice = get_origin(field.annotation) is Literal
+        choices = f" Values: {code_list(get_args(field.annotation))}." if is_choice else ""
+        settings.append((f"`{PREFIX}{name.upper()}`", default, f"{field.description}{choices}"))
     client_variables = [(f"`{name}`", meaning) for name, meaning in CLIENT_VARIABLES.items()]
 
     return (
@@ -82,7 +89,7 @@ def settings_page() -> str:
         "A service reads its settings from environment variables when it starts. "
         "If a name is unknown or a value is invalid, it prints a line that says so, and does not start. "
         "An empty value is invalid, except for a list.\n\n"
-        + format_table(("Variable", "Values", "Default", "Meaning"), settings)
+        + format_table(("Variable", "Default", "Meaning"), settings)
         + "\n## Variables of the command line\n\n"
         "Commands that connect to a server read these variables. Servers ignore them.\n\n"
         + format_table(("Variable", "Meaning"), client_variables)
@@ -92,17 +99,22 @@ def settings_page() -> str:
 def commands_page() -> str:
     """Return the page of the commands of `touchstone`, with the first sentence of their help texts."""
     application = typer.main.get_command(build_application())
-    commands = [
-        (f"`{name}`", (command.help or "").partition("\n\n")[0])
-        for name, command in _leaf_commands(application, "touchstone")
+    leaf_commands = list(_leaf_commands(application, "touchstone"))
+    commands = [(f"`{name}`", (command.help or "").partition("\n\n")[0]) for name, command in leaf_commands]
+    filter_options = {option.name for option in FILTER_OPTIONS.options}
+    filtering_commands = [
+        name.removeprefix("touchstone ")
+        for name, command in leaf_commands
+        if filter_options <= {parameter.name for parameter in command.params}
     ]
 
     return (
         "# Commands\n\n"
         "`touchstone COMMAND --help` lists the arguments and options of a command. Those that connect to a server use "
         "the one that you have signed in to last, unless `--url` or `TOUCHSTONE_URL` names another. They print tables "
-        "on a terminal and JSON otherwise; `--table` and `--json` decide otherwise. Commands that list or rank take "
-        "every [filter](filters.md) as an option, such as `--domain health` or `--year-min 2015`.\n\n"
+        "on a terminal and JSON elsewhere; `--table` and `--json` override this. These commands take every "
+        "[filter](filters.md) as an option, such as `--domain health` or `--year-min 2015`: "
+        f"{code_list(filtering_commands)}.\n\n"
         + format_table(("Command", "What it does"), commands)
         + f"\n{application.epilog}\n"
     )
@@ -302,7 +314,8 @@ def _fields_table(request: type[Struct], group: OptionGroup, paths: Mapping[str,
     for name, values, default in request_fields(request):
         option = options.get(name)
         flag = f"`--{option.name.replace('_', '-')}`" if option else ""
-        rows.append((name, flag, values, default, option.help if option else ""))
+        meaning = option.help if option else MEANINGS_WITHOUT_OPTION[name.strip("`")]
+        rows.append((name, flag, values, default, meaning))
     return format_table(("Field", "Option", "Values", "Default", "Meaning"), rows)
 
 
@@ -327,7 +340,8 @@ def jobs_page() -> str:
         "[fairness](fairness.md), [the files of a model](model-files.md) and [comparing datasets by training on "
         "them](model-comparisons.md).\n",
         _fields_table(TrainingRequest, TRAINING, TRAIN_PATHS),
-        "An explanation has these. See [predictions and explanations](explanations.md).\n",
+        "An explanation has these fields; most are also options of `touchstone explain`. See [predictions and "
+        "explanations](explanations.md).\n",
         _fields_table(ExplanationRequest, EXPLAINING, EXPLAIN_PATHS),
         format_table(("Algorithm", "Label", "Needs the extra"), algorithms),
         format_table(("Metric", "Label", "Task"), metrics),

@@ -308,6 +308,8 @@ def test_a_project_keeps_the_choice(me: str) -> None:
         (["user", "deactivate", "nobody@example.org"], 1, "touchstone: "),
         (["user", "create", "short@example.org", "--password", "x"], 1, "touchstone: "),
         (["explain", "--dataset", "1", "--values", "nonsense"], 2, "takes a JSON object"),
+        (["explain", "--dataset", "1", "--values", '{"a": ' + "[" * 5000], 2, "too many levels"),
+        (["rank", "--gate", "license=" + "[" * 5000], 1, "touchstone: "),
     ],
 )
 def test_what_goes_wrong_is_said_once_with_its_status(me: str, arguments: list[str], status: int, message: str) -> None:

@@ -159,6 +159,8 @@ def test_a_report_is_written_to_a_file(address: str, tmp_path: Path, monkeypatch
         '{"sha256": "a", "report": 1}',
         '{"sha256": "a", "report": {"x": 1e999}}',
         "\udcff",
+        '{"sha256": "a", "report": {"x": ' + "[" * 5000,
+        '{"sha256": "a", "report": {"x": ' + "[" * 900 + "]" * 900 + "}}",
     ):
         (tmp_path / "none.json").write_text(content, errors="surrogateescape")
         assert run("project", "verify-report", "none.json").exit_code == 2, content

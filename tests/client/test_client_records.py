@@ -95,6 +95,9 @@ def test_people_may_write_lists_with_commas() -> None:
         ("jsonl", '{"name": "A", "dommain": []}\n', "did you mean domain"),
         ("jsonl", "{}\n", "line 1: a record has a name"),
         ("jsonl", '{"name": "A", "year": NaN}\n', "line 1"),
+        ("jsonl", '{"name": ' + "[" * 5000, "line 1: JSON has too many levels"),
+        ("jsonl", '{"name": "\udcff"}', "line 1: JSON contains invalid characters"),
+        ("csv", "name,metadata\nA,{" + '""a"":{' * 5000 + "\n", "line 2, column metadata"),
     ],
 )
 def test_a_file_that_does_not_fit_says_where(kind: str, text: str, message: str) -> None:

@@ -98,8 +98,8 @@ def test_no_answer_is_one_clear_error(kind: str) -> None:
 @for_both_kinds
 @pytest.mark.parametrize(
     ("status", "text"),
-    [(200, "<html>"), (502, "<html>"), (200, '{"id": 5}')],
-    ids=["html", "proxy error", "other shape"],
+    [(200, "<html>"), (502, "<html>"), (200, '{"id": 5}'), (502, '{"errors": ' + "[" * 5000)],
+    ids=["html", "proxy error", "other shape", "too many levels"],
 )
 def test_answers_of_something_else_are_unreadable(kind: str, status: int, text: str) -> None:
     """A page of a proxy, or JSON of another service, raises an error of its own."""

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Callable, Iterator
 
 import pytest
 import structlog
@@ -12,14 +13,30 @@ from touchstone.core.settings import Settings
 HOSTILE_PATH = "a\nlevel=error\x1b[31m\u202e"
 
 
+@pytest.fixture
+def configure(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Return a function that configures logging in a format until the end of the test."""
+    root_logger = logging.getLogger()
+    level = root_logger.level
+
+    def configure_format(log_format: str) -> None:
+        monkeypatch.setattr(root_logger, "handlers", [])  # pytest has handlers of its own
+        logs.configure_logging(Settings.load({"TOUCHSTONE_LOG_FORMAT": log_format}))
+
+    yield configure_format
+    root_logger.setLevel(level)
+    structlog.reset_defaults()
+
+
 @pytest.mark.parametrize("log_format", ["json", "console", "auto"])
-def test_no_logged_value_can_begin_a_new_line(log_format: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_logged_value_can_begin_a_new_line(
+    log_format: str, configure: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Control characters are escaped in every format, and JSON keeps the values of fields apart."""
-    logs.configure_logging(Settings.load({"TOUCHSTONE_LOG_FORMAT": log_format}))
+    configure(log_format)
     structlog.get_logger("x").info("request", path=HOSTILE_PATH, number=3)
     structlog.get_logger("x").debug("not shown")
     lines = capsys.readouterr().err.splitlines()
-    structlog.reset_defaults()
     assert len(lines) == 1
     assert "\x1b[31m\u202e" not in lines[0]
     if log_format != "console":
@@ -29,23 +46,46 @@ def test_no_logged_value_can_begin_a_new_line(log_format: str, capsys: pytest.Ca
 
 
 def test_libraries_log_one_line_for_each_event(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    configure: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Their messages and tracebacks are escaped like our own events."""
-    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest has handlers of its own
-    logs.configure_logging(Settings.load({"TOUCHSTONE_LOG_FORMAT": "json"}))
+    configure("json")
     library_log = logging.getLogger("library")
     try:
         raise ValueError(HOSTILE_PATH)
     except ValueError:
         library_log.exception("failed for %s\n", HOSTILE_PATH)
-    library_log.warning("slow")
+    library_log.warning("slow", stack_info=True)
     library_log.info("not shown")
     lines = capsys.readouterr().err.splitlines()
-    structlog.reset_defaults()
 
     failure, warning = map(json.loads, lines)
     escaped_path = HOSTILE_PATH.encode("unicode_escape").decode()
     assert (failure["level"], failure["logger"], failure["event"]) == ("error", "library", f"failed for {escaped_path}")
     assert failure["exception"].endswith(escaped_path)
     assert (warning["level"], warning["event"]) == ("warning", "slow")
+    assert warning["stack"].startswith("Stack (most recent call last)")
+
+
+def test_libraries_log_readable_text(configure: Callable[[str], None], capsys: pytest.CaptureFixture[str]) -> None:
+    """In the format for terminals, the traceback has a line of its own, in which nothing else begins a new line."""
+    configure("console")
+    try:
+        raise ValueError(HOSTILE_PATH)
+    except ValueError:
+        logging.getLogger("library").exception("failed for %s\n", HOSTILE_PATH)
+    line, traceback = capsys.readouterr().err.splitlines()
+    assert "failed for a\\nlevel=error" in line
+    assert traceback.startswith("Traceback (most recent call last)")
+
+
+def test_a_message_that_cannot_be_formatted_is_logged_in_one_line(
+    configure: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line has the format of the message, and the mistake of the library in it."""
+    configure("json")
+    logging.getLogger("library").error("failed for %d", "x")
+    (line,) = capsys.readouterr().err.splitlines()
+    event = json.loads(line)
+    assert (event["level"], event["logger"], event["event"]) == ("error", "library", "failed for %d")
+    assert "TypeError" in event["exception"]

@@ -9,6 +9,7 @@ from touchstone.messages.numbers import (
     format_percentage,
     format_significant,
     format_upper_bound,
+    limit_to_show,
 )
 from touchstone.messages.reasons import (
     ComparisonFacts,
@@ -73,6 +74,24 @@ def test_a_score_and_the_highest_one_can_be_told_apart(
     sentence = rank_sentence(facts, "en")
     assert beginning in sentence
     assert sentence.endswith(ending)
+
+
+@pytest.mark.parametrize(
+    ("score", "highest_score", "shown"),
+    [
+        (0.5, 0.5, None),
+        (0.5, 0.5 + 1e-16, None),
+        (0.5, 0.8540861, 0.855),
+        (0.4999, 0.5, None),  # both are shown as 0.500
+        (0.5, 0.5001, 0.501),
+        (0.0, 1.0, 1.0),
+    ],
+)
+def test_a_highest_score_that_looks_like_the_score_is_not_shown(
+    score: float, highest_score: float, shown: float | None
+) -> None:
+    """Pages, the report and the command line show it with three decimals, and rounded up."""
+    assert limit_to_show(score, highest_score, 3) == shown
 
 
 def test_equal_contributions_keep_the_order_of_the_criteria() -> None:

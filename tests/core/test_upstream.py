@@ -13,6 +13,7 @@ from tests.listening import listening
 from touchstone.core.errors import UpstreamTimeout
 from touchstone.http import connection_deadlines, upstream
 from touchstone.http.responses import ContentStream
+from touchstone.http.server import server_config
 from touchstone.http.upstream import RemoteBackend
 
 SCOPE: Scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []}
@@ -126,6 +127,16 @@ async def test_the_wait_for_a_response_begins_after_the_body() -> None:
         await upstream.close()
 
 
-def test_connections_are_given_up_by_the_gateway_first() -> None:
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1", "unix:/no/such/socket"])
+async def test_connections_are_given_up_by_the_gateway_first(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a backend could close an idle connection just when the gateway sends a request on it."""
     assert 2 * upstream.KEEP_ALIVE_SECONDS < connection_deadlines.KEEP_ALIVE_SECONDS
+    assert server_config(Response(), drain_seconds=1).timeout_keep_alive == connection_deadlines.KEEP_ALIVE_SECONDS
+
+    # The default of the library is the same number, so another one shows that the connections obey the constant.
+    monkeypatch.setattr(upstream, "KEEP_ALIVE_SECONDS", 7.0)
+    backend = RemoteBackend("selection", address, timeout=1)
+    connector = backend._session.connector
+    assert connector is not None
+    assert connector._keepalive_timeout == 7.0
+    await backend.close()

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,7 +25,8 @@ from touchstone.database.engine import Database
 from touchstone.database.tables import oauth_accounts, used_sign_in_states, users
 from touchstone.services.gateway import accounts, login_throttle, user_store
 from touchstone.services.gateway.app import Gateway
-from touchstone.services.gateway.oidc import provider_client, provider_requests
+from touchstone.services.gateway.oidc import account_links, provider_client, provider_requests
+from touchstone.services.gateway.oidc.external_identity import ExternalIdentity
 from touchstone.services.gateway.passwords import hash_password
 from touchstone.services.gateway.user_store import UserRecord
 
@@ -186,17 +187,18 @@ async def test_two_first_sign_ins_at_once_create_one_account(
     harness: GatewayHarness, provider: OpenIdProvider, monkeypatch: pytest.MonkeyPatch, second_email: str
 ) -> None:
     """Both browsers are signed in as the same user, even if the address changes at the provider in between."""
-    find_user_record = accounts.find_user_record
+    find_user = account_links.find_user
     both_have_looked = asyncio.Barrier(2)
 
-    async def look_together(database: Database, email: str) -> UserRecord | None:
+    async def look_together(database: Database, identity: ExternalIdentity) -> UserRecord | None:
         """Wait for the other sign-in after neither of them has found an account."""
-        user = await find_user_record(database, email)
-        await both_have_looked.wait()
+        user = await find_user(database, identity)
+        if user is None:
+            await both_have_looked.wait()
         return user
 
-    monkeypatch.setattr(accounts, "find_user_record", look_together)
-    async with harness.client() as first_client, harness.client() as second_client:
+    monkeypatch.setattr(account_links, "find_user", look_together)
+    async with asyncio.timeout(60), harness.client() as first_client, harness.client() as second_client:
         browsers = (Browser(first_client, provider), Browser(second_client, provider))
         addresses = [await browser.begin() for browser in browsers]
         first_sign_in = asyncio.ensure_future(browsers[0].come_back(addresses[0]))
@@ -208,6 +210,42 @@ async def test_two_first_sign_ins_at_once_create_one_account(
     users_signed_in = [(await me(harness, response))["id"] for response in responses]
     assert users_signed_in[0] == users_signed_in[1]
     assert (await count_rows(harness.database, users), await count_rows(harness.database, oauth_accounts)) == (1, 1)
+
+
+async def test_a_first_sign_in_during_another_one_creates_the_account_of_both(
+    harness: GatewayHarness, provider: OpenIdProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The account is not taken for one with a password, even if it is created between two queries of the other one."""
+    async with harness.client() as fast_client, harness.client() as slow_client:
+        fast_browser, slow_browser = Browser(fast_client, provider), Browser(slow_client, provider)
+        fast_address, slow_address = await fast_browser.begin(), await slow_browser.begin()
+        pending_sign_ins = iter([fast_browser.come_back(fast_address)])
+        responses = []
+
+        def complete_other_sign_in_after(query: Callable[..., Awaitable[UserRecord | None]]) -> Any:
+            """Return the query, after the first of which the fast browser completes its sign-in."""
+
+            async def query_and_wait(*arguments: Any) -> UserRecord | None:
+                user = await query(*arguments)
+                responses.extend([await sign_in for sign_in in pending_sign_ins])
+                return user
+
+            return query_and_wait
+
+        for module, name in ((accounts, "find_user_record"), (account_links, "find_user")):
+            monkeypatch.setattr(module, name, complete_other_sign_in_after(getattr(module, name)))
+        responses.append(await slow_browser.come_back(slow_address))
+
+    assert [response.status_code for response in responses] == [200, 200]
+    assert await count_rows(harness.database, users) == 1
+
+
+async def test_a_link_that_the_database_refuses_is_an_error(database: Database) -> None:
+    """Only a link that exists already is left as it is: here the user has been deleted, so there is no link."""
+    user = accounts.new_user("ada@example.org", accounts.UserProfile())
+    claims = {"user": str(user.id), "provider": "company", "subject": "1", "email": user.email}
+    with pytest.raises(user_store.OAuthAccountTaken):
+        await account_links.link_account(database, user, claims)
 
 
 async def test_another_user_with_the_same_address_is_not_the_same_user(

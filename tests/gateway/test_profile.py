@@ -15,7 +15,7 @@ from tests.gateway.harness import PASSWORD, GatewayHarness
 from touchstone.core.errors import UserNotFound
 from touchstone.database.engine import Reader
 from touchstone.http.backend_auth import CALLER
-from touchstone.services.gateway import accounts, passwords, user_store
+from touchstone.services.gateway import accounts, passwords, profile_pictures, user_store
 
 ME = "/api/v1/users/me"
 NEW_PASSWORD = "another good phrase"
@@ -187,6 +187,17 @@ def metadata_with_wrong_type() -> bytes:
     resolution = struct.pack("<HHI4s", 0x011A, 7, 4, b"abcd")
     directory = struct.pack("<H", 2) + orientation + resolution + struct.pack("<I", 0)
     return b"Exif\0\0II*\0" + struct.pack("<I", 8) + directory
+
+
+async def test_too_little_memory_is_not_the_fault_of_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user need not look for a mistake in a good picture."""
+
+    def run_out_of_memory(*_arguments: Any, **_options: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Image, "open", run_out_of_memory)
+    with pytest.raises(MemoryError):
+        await profile_pictures.reencode_picture(b"")
 
 
 async def test_what_is_no_picture_is_refused(harness: GatewayHarness) -> None:

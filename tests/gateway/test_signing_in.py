@@ -188,7 +188,7 @@ async def test_failed_sign_ins_look_alike(harness: GatewayHarness) -> None:
 
 
 class RecordingHash(PasswordHash):
-    """Verifies passwords, and records in which threads."""
+    """A password hasher that records the thread of each verification."""
 
     def __init__(self) -> None:
         super().__init__((Argon2Hasher(),))

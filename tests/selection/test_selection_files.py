@@ -13,14 +13,15 @@ import pytest
 from tests.selection.claims import CURATOR, calling_as, evidence, post_claim, review_claim, withdraw_claim
 from tests.selection.conftest import BOB, FOUR, client_of, create_record
 from tests.selection.test_selection_import import import_document
-from touchstone.core.errors import QuotaExceeded
+from touchstone.core.errors import QuotaExceeded, Unavailable
 from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database, Writer
 from touchstone.http.backend_auth import CALLER
 from touchstone.services.selection.app import Selection
-from touchstone.services.selection.files import store
+from touchstone.services.selection.files import store, uploads
 from touchstone.services.selection.files.store import FileRecord
+from touchstone.services.selection.files.uploads import Uploads
 
 pytestmark = pytest.mark.slow
 TABLE = b"age,city\n31,Lyon\n,Oslo\n47,?\n"
@@ -456,8 +457,11 @@ async def test_an_administrator_may_change_anybodys_record(selection: Selection,
         assert (await admin.delete(f"/datasets/{private_record['id']}")).status_code == 404
 
 
-async def test_abandoned_uploads_are_deleted_at_the_start(settings: Settings, database: Database) -> None:
-    """What a killed process has not recorded does not stay; a recent upload may still be received."""
+async def test_abandoned_uploads_are_deleted(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a killed process has not recorded stays for a day, because another process may still receive it."""
+    monkeypatch.setattr(uploads, "ABANDONED_POLL_SECONDS", 0.01)
     folder = settings.uploads_dir
     selection = await Selection.open(settings, database, None)
     async with client_of(selection) as ada:
@@ -474,9 +478,45 @@ async def test_abandoned_uploads_are_deleted_at_the_start(settings: Settings, da
         if path.name != f"{growing_id}-growing.csv":
             os.utime(path, (0, 0))
 
-    await (await Selection.open(settings, database, None)).close()
-    remaining_names = {path.name for path in folder.iterdir()}
-    assert remaining_names == {recorded_path.name, f"{growing_id}-growing.csv", f".{growing_id}.part"}
+    selection = await Selection.open(settings, database, None)
+    await wait_for_files(folder, {recorded_path.name, f"{growing_id}-growing.csv", f".{growing_id}.part"})
+    os.utime(folder / f"{growing_id}-growing.csv", (0, 0))
+    await wait_for_files(folder, {recorded_path.name})
+    await selection.close()
+
+
+async def wait_for_files(folder: Path, names: set[str]) -> None:
+    """Wait until a folder contains exactly the files with these names."""
+    async with asyncio.timeout(60):
+        while {path.name for path in folder.iterdir()} != names:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+async def test_an_upload_stays_if_it_may_have_been_recorded(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch, *, is_committed: bool
+) -> None:
+    """If the connection is lost while the transaction ends, the file is deleted later unless there is a record."""
+    selection = await Selection.open(settings, database, None)
+    insert = Uploads._insert
+
+    async def lose_connection(self: Uploads, record: FileRecord) -> None:
+        """Lose the connection after or before the commit."""
+        if is_committed:
+            await insert(self, record)
+        raise Unavailable
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Uploads, "_insert", lose_connection)
+        async with client_of(selection) as ada:
+            assert (await upload(ada, TABLE)).status_code == 503
+
+    assert len(list(settings.uploads_dir.iterdir())) == 2
+    for path in settings.uploads_dir.iterdir():
+        os.utime(path, (0, 0))
+    await selection.services.uploads.delete_abandoned()
+    assert [path.suffix for path in settings.uploads_dir.iterdir()] == [".csv"] * is_committed
+    await selection.close()
 
 
 async def test_an_upload_is_marked_until_it_is_recorded(

@@ -131,7 +131,7 @@ def test_a_value_and_its_level_are_read_apart(visit: Visit, api: httpx2.Client) 
     pins = "&".join(f"pin={dataset['id']}" for dataset in api.get("/api/v1/datasets/", params=filters).json())
     page = visit(f"/app/compare?{pins}", language="fr")
     row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Valeurs manquantes", exact=True))
-    assert re.sub(r"\s+", " ", row.get_by_role("cell").first.text_content() or "").strip() == "non , mesuré"
+    assert re.sub(r"\s+", " ", row.get_by_role("cell").first.text_content() or "").strip() == "non, mesuré"
 
 
 def test_proposals_are_reviewed_with_the_keyboard(

@@ -114,10 +114,12 @@ def test_links_and_headings_say_what_is_added(server: str, session_cookies: dict
         (2008.029, 2, "2008,03", "2008.03"),
         (-3.25, 3, "−3,25", "−3.25"),
         (18424.5678, 2, "18 424,57", "18,424.57"),
+        (9999.9999, 3, "10 000", "10,000"),
+        (-0.0001, 3, "0", "0"),
         (None, 3, "–", "–"),
     ],
 )
 def test_years_in_columns_have_no_separators(value: float | None, digits: int, french: str, english: str) -> None:
     """A number of four digits may be a year; longer ones are grouped."""
-    number = Localizer("fr").column_number(value, digits)
-    assert (number.replace("\u202f", " "), Localizer("en").column_number(value, digits)) == (french, english)
+    number = Localizer("fr").cell_number(value, digits)
+    assert (number.replace("\u202f", " "), Localizer("en").cell_number(value, digits)) == (french, english)

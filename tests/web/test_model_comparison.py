@@ -44,7 +44,7 @@ def test_the_tables_of_a_ranking_are_compared(visit: Visit, project: str, email:
     form.get_by_label("Trials").fill("1")
     form.get_by_role("button", name="Start the comparison").click()
 
-    panel = page.locator("section", has=page.get_by_role("heading", name="Which of them trains best?"))
+    panel = page.locator("section", has=page.get_by_role("heading", name="Which of them gives the best model?"))
     expect(panel.locator("tbody tr")).to_have_count(2)
     expect(panel.locator("p.prose")).to_contain_text(f"“Learnable {email}” gives the best model", timeout=60_000)
     expect(panel.locator("tr.pinned")).to_contain_text("succeeded")

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.web.conftest import Visit
 from tests.web.test_ranking import parse_number, ranked_datasets
-from touchstone.messages.numbers import round_up
+from touchstone.messages.numbers import limit_to_show
 
 BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
 
@@ -23,11 +23,8 @@ def test_every_view_says_how_high_a_score_may_be(visit: Visit, api: httpx2.Clien
         page = visit(f"/app/?view={view}", language="en")
         for row, item in zip(page.locator("#results [data-id]").all(), expected, strict=True):
             limits = re.findall(r"\d\.\d{3}", row.locator(".limit").first.text_content() or "")
-            highest_score = item["best_case"]["score"]
-            if limits:
-                assert [parse_number(limit) for limit in limits] == [round_up(highest_score, 3)]
-            else:
-                assert highest_score - item["score"] < 0.001  # both are shown as the same number
+            highest_score = limit_to_show(item["score"], item["best_case"]["score"], 3)
+            assert [parse_number(limit) for limit in limits] == ([] if highest_score is None else [highest_score])
         page.context.close()
 
     bars = visit("/app/?view=bars")

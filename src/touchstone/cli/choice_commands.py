@@ -21,6 +21,7 @@ from touchstone.cli.ranking_tables import DASH, format_place, format_shared_plac
 from touchstone.cli.tables import Column, build_facts_table, build_table, format_value
 from touchstone.client import Choice, Replay, ReplayedDataset, Snapshot, SnapshotSummary
 from touchstone.core.canonical_json import canonical_digest
+from touchstone.core.json_decoding import decode_json
 
 choice = typer.Typer()  # these commands become part of `touchstone project`
 
@@ -201,11 +202,11 @@ def verify_report(
     """
     try:
         content = sys.stdin.buffer.read() if file == STANDARD_STREAM else file.read_bytes()
-        report_file = msgspec.json.decode(content, type=ReportFile)
+        report_file = decode_json(content, ReportFile)
         digest = canonical_digest(report_file.report)
     except OSError as error:
         exit_with_error(f"{file}: {error.strerror}", ExitStatus.USAGE)
-    except (msgspec.DecodeError, ValueError) as error:  # not JSON, or without a canonical form
+    except (ValueError, RecursionError) as error:  # not JSON, or without a canonical form
         typer.echo(f"{file} is not a report in the format JSON.", err=True)
         raise typer.Exit(ExitStatus.USAGE) from error
 

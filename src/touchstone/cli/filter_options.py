@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-import msgspec
 import typer
 
 from touchstone.cli.option_groups import Option, OptionGroup, check_is_finite, parse_assignments
@@ -12,6 +11,7 @@ from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import Filters, Gates, RankingRequirements
 from touchstone.core.attributes import ATTRIBUTES, Attribute, Kind
 from touchstone.core.comma_lists import split_at_commas
+from touchstone.core.json_decoding import parse_scalar
 
 # The filters of the API use shorter names for these attributes.
 BOUND_NAMES: Final = {"instances_number": "instances", "features_number": "features"}
@@ -73,25 +73,13 @@ def parse_gates(given_options: dict[str, Any]) -> dict[str, Any]:
     for assignment in given_options.get("gate", []):
         # Assignments are parsed one at a time, because a name may be repeated.
         [(name, text)] = parse_assignments([assignment], name_placeholder="requirement").items()
-        values = [_parse_gate_value(item) for item in split_at_commas(text)]
+        values = [parse_scalar(item) for item in split_at_commas(text)]
         values_by_name.setdefault(name, []).extend(values)
 
     gates = {}
     for name, values in values_by_name.items():
         gates[name] = values[0] if len(values) == 1 else values
     return gates
-
-
-def _parse_gate_value(text: str) -> int | float | str:
-    """Parse the value of a requirement: a number or a boolean in JSON, or otherwise the string itself.
-
-    The service expects numbers and booleans as such, but levels of evidence and licences as strings.
-    """
-    try:
-        value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return text
-    return value if isinstance(value, int | float) else text
 
 
 GATE_OPTION: Final = Option(

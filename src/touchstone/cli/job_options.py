@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from touchstone.cli.option_groups import Option, OptionGroup
+from touchstone.core.json_decoding import decode_json
 
 # The path of each option in the request body; other options are members of the body itself.
 TRAIN_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -94,7 +95,7 @@ def _explanation_request(given_options: dict[str, Any]) -> dict[str, Any]:
     if "values" in options:
         json_texts = options["values"]
         try:
-            options["values"] = [msgspec.json.decode(text, type=dict[str, Any]) for text in json_texts]
+            options["values"] = [decode_json(text, dict[str, Any]) for text in json_texts]
         except msgspec.DecodeError as error:
             raise typer.BadParameter(f"--values takes a JSON object: {error}") from error
     return _build_request_body(options, EXPLAIN_PATHS)

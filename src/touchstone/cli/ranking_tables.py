@@ -10,9 +10,10 @@ from touchstone.cli.tables import Column, build_table, digits_of, min_width_of
 from touchstone.client import ComparedDataset, DatasetStability, Lifts, Ranking, Recommendations, ScoredDataset
 from touchstone.client.choice_models import ChoiceRanking
 from touchstone.core.attributes import ETHICAL
-from touchstone.messages.numbers import round_up
+from touchstone.messages.numbers import limit_to_show
 
 DASH: Final = "–"
+SCORE_DIGITS: Final = 3
 MIN_TEXT_WIDTH: Final = 16  # names and gates would otherwise make room for many columns of numbers
 
 
@@ -46,14 +47,14 @@ def format_score_range(lifts: Lifts) -> str:
 def _score_or_dash(score: float, weighted_criteria: Collection[str], unknown: Collection[str]) -> str:
     """Return a score as a string, or a dash if all weighted criteria are unknown."""
     is_unknown = bool(weighted_criteria) and set(weighted_criteria).issubset(unknown)
-    return DASH if is_unknown else f"{score:.3f}"
+    return DASH if is_unknown else f"{score:.{SCORE_DIGITS}f}"
 
 
 def _format_highest_score(dataset: ScoredDataset | ComparedDataset | Lifts) -> str:
     """Return the highest score that the unknown values allow, rounded up so that it is never too low."""
-    if dataset.best_case is None or dataset.best_case.score <= dataset.score:
-        return f"{dataset.score:.3f}"
-    return f"{round_up(dataset.best_case.score, 3):.3f}"
+    limit = None if dataset.best_case is None else limit_to_show(dataset.score, dataset.best_case.score, SCORE_DIGITS)
+    highest_score = dataset.score if limit is None else limit
+    return f"{highest_score:.{SCORE_DIGITS}f}"
 
 
 def format_known(dataset: ScoredDataset | ComparedDataset | Lifts) -> str:

@@ -8,6 +8,8 @@ from typing import Final
 import msgspec
 import typer
 
+from touchstone.core.json_decoding import decode_json
+
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
 
 
@@ -34,7 +36,7 @@ class SavedSignIns(msgspec.Struct):
     def load(cls) -> "SavedSignIns":
         """Return the content of the file, or an object without sign-ins if it is missing or damaged."""
         try:
-            return msgspec.json.decode(cls.path().read_bytes(), type=cls)
+            return decode_json(cls.path().read_bytes(), cls)
         except (OSError, msgspec.DecodeError):
             return cls()
 

@@ -21,6 +21,7 @@ from touchstone.client.call import Call, build_path
 from touchstone.client.errors import TouchstoneError, unreadable_response
 from touchstone.client.models import Dataset
 from touchstone.client.record_files import record_of
+from touchstone.core.json_decoding import decode_json
 
 # A record as a mapping, as a line of JSON, or as exported from a catalog.
 BulkRecord: TypeAlias = Mapping[str, Any] | bytes | str | Dataset
@@ -187,8 +188,8 @@ def _read_result(preceding_lines: int) -> Callable[[httpx2.Response], BulkResult
 
         *batch_lines, last_response_line = response_lines
         try:
-            batches = [msgspec.json.decode(line, type=_BatchLine) for line in batch_lines]
-            last_line = msgspec.json.decode(last_response_line, type=_LastLine)
+            batches = [decode_json(line, _BatchLine) for line in batch_lines]
+            last_line = decode_json(last_response_line, _LastLine)
         except msgspec.DecodeError as error:
             raise unreadable_response(response.status_code, error) from error
 

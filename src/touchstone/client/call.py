@@ -9,6 +9,7 @@ import httpx2
 import msgspec
 
 from touchstone.client.errors import impossible_id, unreadable_response
+from touchstone.core.json_decoding import decode_json
 
 T = TypeVar("T")
 FormFile: TypeAlias = tuple[str, BinaryIO | bytes, str]  # name, content and media type
@@ -66,11 +67,10 @@ def read_json(result_type: type[T]) -> Callable[[httpx2.Response], T]:
     If the body has another form, because a proxy or another service has responded, the function raises
     `TouchstoneError` with the code `unreadable`.
     """
-    decoder = msgspec.json.Decoder(result_type)
 
     def read(response: httpx2.Response) -> T:
         try:
-            return decoder.decode(response.content)
+            return decode_json(response.content, result_type)
         except msgspec.DecodeError as error:
             raise unreadable_response(response.status_code, error) from error
 

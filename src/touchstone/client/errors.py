@@ -8,6 +8,8 @@ from typing import Any, Final
 import httpx2
 import msgspec
 
+from touchstone.core.json_decoding import decode_json
+
 NO_RESPONSE: Final = 0  # the status of an error without a response
 
 
@@ -73,7 +75,7 @@ def error_from_response(response: httpx2.Response) -> TouchstoneError:
         return TouchstoneError(response.status_code, "unreadable", detail, retry_after=retry_after)
 
     try:
-        body = msgspec.json.decode(response.content, type=_ErrorBody)
+        body = decode_json(response.content, _ErrorBody)
     except (msgspec.DecodeError, httpx2.ResponseNotRead):
         detail = f"The server answered {_status_line(response)}."
         return TouchstoneError(response.status_code, "unreadable", detail, retry_after=retry_after)

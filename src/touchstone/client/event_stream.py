@@ -8,6 +8,7 @@ import msgspec
 from touchstone.client.call import Call, media_type_of
 from touchstone.client.errors import connection_error, unreadable_response
 from touchstone.client.models import JobEvent
+from touchstone.core.json_decoding import decode_json
 
 EVENT_STREAM: Final = "text/event-stream"
 FINAL_STATES: Final = frozenset({"succeeded", "failed", "cancelled"})
@@ -107,6 +108,6 @@ def _decode_data(message: httpx2.ServerSentEvent) -> dict[str, Any]:
         TouchstoneError: the message does not contain a JSON object.
     """
     try:
-        return msgspec.json.decode(message.data, type=dict[str, Any])
+        return decode_json(message.data, dict[str, Any])
     except msgspec.DecodeError as error:
         raise unreadable_response(httpx2.codes.OK, error) from error

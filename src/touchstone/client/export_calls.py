@@ -10,6 +10,7 @@ from touchstone.client.errors import unreadable_response
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import Filters
 from touchstone.client.models import Dataset
+from touchstone.core.json_decoding import decode_json
 
 CatalogFormat = Literal["jsonl", "parquet"]
 LINE_BREAK: Final = b"\n"
@@ -37,7 +38,6 @@ class ExportedRecords:
 
     def __init__(self) -> None:
         self._incomplete_line = b""
-        self._decoder = msgspec.json.Decoder(Dataset)
 
     def read_chunk(self, chunk: bytes) -> list[Dataset]:
         """Return the records that are complete after this chunk, and buffer an incomplete line.
@@ -48,7 +48,7 @@ class ExportedRecords:
         received = self._incomplete_line + chunk
         *complete_lines, self._incomplete_line = received.split(LINE_BREAK)
         try:
-            return [self._decoder.decode(line) for line in complete_lines]
+            return [decode_json(line, Dataset) for line in complete_lines]
         except msgspec.DecodeError as error:
             raise unreadable_response(httpx2.codes.OK, error) from error
 

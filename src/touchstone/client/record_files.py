@@ -17,6 +17,7 @@ import msgspec
 
 from touchstone.client.models import Dataset
 from touchstone.core.attributes import ATTRIBUTES, Kind
+from touchstone.core.json_decoding import decode_json
 
 Record = dict[str, Any]
 TEXT_FIELDS: Final = ("name", "description", "file_path", "file_type", "visibility")
@@ -117,8 +118,8 @@ def records_from_jsonl(file: TextIO) -> Iterator[Record]:
 
         location = f"line {line_number}"
         try:
-            record = msgspec.json.decode(line.removeprefix(BYTE_ORDER_MARK), type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeEncodeError) as error:
+            record = decode_json(line.removeprefix(BYTE_ORDER_MARK), dict[str, Any])
+        except msgspec.DecodeError as error:
             raise RecordError(f"{location}: {error}") from error
 
         check_field_names(record, location)
@@ -214,7 +215,7 @@ def _decode_cell(cell: str, kind: Kind | None) -> Any:
         return cell
     if kind is Kind.WORDS and not stripped_cell.startswith("["):
         return _split_words(stripped_cell)
-    return msgspec.json.decode(stripped_cell, type=_JSON_TYPES[kind])
+    return decode_json(stripped_cell, _JSON_TYPES[kind])
 
 
 def _split_words(text: str) -> list[str]:

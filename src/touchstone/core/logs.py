@@ -66,16 +66,24 @@ def _json_output() -> tuple[structlog.typing.Processor, Any]:
 
 
 class _LibraryHandler(logging.Handler):
-    """Logs the messages of libraries like our own events: in one line each, even with a traceback."""
+    """A handler that logs the messages of libraries like our own events, without line breaks."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Log a message of a library, with the name of its logger and the exception, if there is one."""
         library_log = structlog.get_logger()
         log_event = library_log.error if record.levelno >= logging.ERROR else library_log.warning
+        exception = record.exc_info
         try:
-            log_event(record.getMessage().rstrip(), logger=record.name, exc_info=record.exc_info)
+            message = record.getMessage()
         except Exception:  # noqa: BLE001 - a library must not fail because its message cannot be formatted
-            self.handleError(record)
+            message = str(record.msg)
+            exception = sys.exc_info()
+        log_event(message.rstrip(), logger=record.name, exc_info=exception, **_stack_of(record))
+
+
+def _stack_of(record: logging.LogRecord) -> dict[str, str]:
+    """Return the stack of a message that a library has logged with its stack, as a field of the event."""
+    return {"stack": record.stack_info} if record.stack_info else {}
 
 
 class _LossyStream:

@@ -1,7 +1,8 @@
 """Version counters, which let processes notice changes made by other processes.
 
 There are counters for the catalog, for accounts and for names of users. A transaction that changes such data must
-increment the corresponding counter.
+increment the corresponding counter. Other modules have counters that only serve as locks: a transaction that has
+incremented one lets others wait until it ends.
 """
 
 from typing import Final

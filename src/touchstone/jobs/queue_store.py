@@ -18,7 +18,8 @@ from touchstone.jobs.job_states import HELD_STATES, JobState
 from touchstone.jobs.state_transition_store import record_new_state, utc_now
 
 CLAIM_COUNTER: Final = "claims"  # the version counter that every claim increments, which serializes claims
-SUBMISSION_COUNTER: Final = "submissions"  # likewise for submissions, whose number per user is limited
+# Every submission increments this counter, so that the limit of queued jobs is checked for one submission at a time.
+SUBMISSION_COUNTER: Final = "submissions"
 
 
 class QueuedJob(NamedTuple):
@@ -87,7 +88,7 @@ async def require_room_in_queue(
 ) -> None:
     """Raise TooManyJobs if the new jobs would exceed the owner's limit of queued jobs.
 
-    No other transaction can queue jobs until this one ends.
+    No other transaction can pass this check until this one ends.
     """
     await increment_version(transaction, SUBMISSION_COUNTER)
 

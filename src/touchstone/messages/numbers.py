@@ -70,28 +70,22 @@ def format_with_limit(number: float, limit: float, locale: str) -> tuple[str, st
     The limit is rounded up, so that it is never too low. It is an empty string if it exceeds the number by no more than
     a rounding error.
     """
-    exact_number = Decimal(f"{number:.{_EXACT_DIGITS}g}")
-    exact_limit = Decimal(f"{limit:.{_EXACT_DIGITS}g}")
-    if exact_number >= exact_limit:
-        return format_points(number, locale), ""
-
-    decimals = _DECIMALS
-    while True:
-        rounded_limit = round_up(limit, decimals)
-        number_text = _format_nonzero(number, locale, decimals)
-        limit_text = format_decimal(rounded_limit, locale, decimals)
-        if number_text != limit_text or decimals == _MAX_DECIMALS:
-            return number_text, limit_text
-        decimals += 1
+    for decimals in range(_DECIMALS, _MAX_DECIMALS + 1):
+        rounded_limit = limit_to_show(number, limit, decimals)
+        if rounded_limit is not None:
+            return _format_nonzero(number, locale, decimals), format_decimal(rounded_limit, locale, decimals)
+    return format_points(number, locale), ""
 
 
-def round_up(number: float, decimals: int) -> float:
-    """Round a number up to the given number of decimals, unless it exceeds the lower one only by a rounding error.
+def limit_to_show(number: float, limit: float, decimals: int) -> float | None:
+    """Return an upper limit to show beside a number with the given number of decimals, such as a highest score.
 
-    Upper limits are rounded in this way, so that they are never too low.
+    It is rounded up, so that it is never too low. It is None if it looks like the number, or if it exceeds the number
+    by no more than a rounding error.
     """
-    exact_number = Decimal(f"{number:.{_EXACT_DIGITS}g}")
-    return float(exact_number.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_CEILING))
+    rounded_limit = float(_exact(limit).quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_CEILING))
+    looks_like_number = rounded_limit <= round(number, decimals)
+    return None if looks_like_number or _exact(limit) <= _exact(number) else rounded_limit
 
 
 def format_distinguishably(first: float, second: float, locale: str) -> tuple[str, str]:
@@ -134,8 +128,7 @@ def format_significant(
     For example, 1234.56 becomes `1,235` in English. Very small and very large numbers have an exponent, such as
     `1.235e+300`. `rounding` is one of the rounding modes of the module `decimal`.
     """
-    # A computed 0.30000000000000004 means 0.3, and must not become 0.3001 by rounding up.
-    exact = Decimal(f"{number:.{_EXACT_DIGITS}g}")
+    exact = _exact(number)
     if exact == 0:
         return "0"
 
@@ -152,6 +145,14 @@ def format_percentage(share: float, locale: str) -> str:
     """Format a share in 0-1 as a percentage, such as `20%` in English and `20 %` in French."""
     sign = "\N{NO-BREAK SPACE}%" if locale == "fr" else "%"
     return format_decimal(100 * share, locale, decimals=1) + sign
+
+
+def _exact(number: float) -> Decimal:
+    """Return a number without rounding errors: a computed 0.30000000000000004 means 0.3.
+
+    Otherwise, it would become 0.301 by rounding up.
+    """
+    return Decimal(f"{number:.{_EXACT_DIGITS}g}")
 
 
 def _fixed_point(number: float, decimals: int) -> str:

@@ -198,7 +198,7 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "offers": ("Ce que le catalogue propose", "What the catalog offers"),
     "offers_all": ("Voir tout le classement", "See the whole ranking"),
     # Comparisons of trainings on the best-ranked datasets
-    "models": ("Lequel donne le meilleur modèle ?", "Which of them trains best?"),
+    "models": ("Lequel donne le meilleur modèle ?", "Which of them gives the best model?"),
     "models_hint": (
         "Le même entraînement sur les premiers tableaux du classement, et les résultats côte à côte.",
         "The same training on the first tables of the ranking, with the results side by side.",

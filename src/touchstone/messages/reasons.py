@@ -36,7 +36,8 @@ _ETHICAL_ATTRIBUTE_COUNT: Final = 10
 _MIN_ROBUST_SHARE: Final = 0.9  # a rank is robust if the dataset is among the first k in this share of the samples
 _KNOWN_RANKS_PER_K: Final = 10  # ranks beyond this multiple of k are not computed
 _EXACT_DECIMALS: Final = 12  # of points; further decimals are rounding errors
-_ROUNDING_ERROR: Final = 1e-12  # smaller differences of points, and smaller relative differences of scores, are ignored
+# Smaller differences of points, and smaller relative differences of scores, are ignored.
+_ROUNDING_ERROR: Final = 10.0**-_EXACT_DECIMALS
 
 
 @dataclass(frozen=True, slots=True)

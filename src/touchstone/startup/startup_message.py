@@ -26,7 +26,7 @@ def startup_lines(service_name: str | None, address: str, administrator: Credent
 
     if administrator is not None:
         login = f"{administrator.email} with the password {administrator.password}"
-        yield f"Sign in as {login} (shown this once; kept nowhere)"
+        yield f"Sign in as {login} (shown only this once; change it if this output is kept)"
 
     if is_public(service_name):
         yield f"Pages: {address}/app/   API description: {address}/docs"

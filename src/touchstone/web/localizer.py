@@ -13,7 +13,7 @@ from babel.numbers import format_percent, get_decimal_symbol, get_group_symbol
 
 from touchstone.core.attributes import BY_NAME
 from touchstone.messages import text
-from touchstone.messages.numbers import round_up
+from touchstone.messages.numbers import limit_to_show
 from touchstone.messages.plurals import is_singular
 
 _DASH: Final = "–"
@@ -45,9 +45,9 @@ class Localizer:
         self.locale = locale
         self._babel_locale = Locale.parse(locale)
 
-        group_symbol = get_group_symbol(self._babel_locale)
+        self._group_symbol = get_group_symbol(self._babel_locale)
         decimal_symbol = get_decimal_symbol(self._babel_locale)
-        self._symbols = str.maketrans({",": group_symbol, ".": decimal_symbol, "-": _MINUS})
+        self._symbols = str.maketrans({",": self._group_symbol, ".": decimal_symbol, "-": _MINUS})
         self._percent_pattern = format_percent(0, locale=self._babel_locale).replace("0", "{}")
 
     def text(self, key: str, **placeholders: Any) -> str:
@@ -83,26 +83,23 @@ class Localizer:
 
         return python_text.translate(self._symbols)
 
-    def column_number(self, value: float | None, digits: int = 3) -> str:
-        """Format a number of a column, with separators between thousands only from five digits on.
+    def cell_number(self, value: float | None, digits: int = 3) -> str:
+        """Format a number in a column of a data table with at most `digits` decimals, of which there are three or less.
 
-        The column may contain years, which are written without a separator.
+        There are separators between thousands only from five digits on, so a year never has a separator.
         """
         if value is None:
-            return self.number(value)
-        if abs(value) >= _SMALLEST_GROUPED_NUMBER:
-            return self.number(round(value, digits))
-        return f"{value:z.{digits}f}".rstrip("0").rstrip(".").translate(self._symbols)
+            return _DASH
+
+        rounded = round(value, digits)
+        text = self.number(rounded)
+        is_grouped = abs(rounded) >= _SMALLEST_GROUPED_NUMBER
+        return text if is_grouped else text.replace(self._group_symbol, "")
 
     def limit(self, value: float, limit: float, digits: int) -> str:
-        """Format the highest possible value of a number, or return an empty string if it looks like the number itself.
-
-        The limit is rounded up, as in the sentences about a ranking, so that it is never too low.
-        """
-        if limit <= value:
-            return ""
-        limit_text = self.number(round_up(limit, digits), digits=digits)
-        return "" if limit_text == self.number(value, digits=digits) else limit_text
+        """Format the highest possible value of a number, or return an empty string if it looks like the number."""
+        rounded_limit = limit_to_show(value, limit, digits)
+        return "" if rounded_limit is None else self.number(rounded_limit, digits=digits)
 
     def place(self, place: int, tied_with: int) -> str:
         """Format a place in a ranking, with an equals sign if other datasets share it, as in `5 =`."""

@@ -78,7 +78,7 @@ def _localize_environment(environment: Environment, localizer: Localizer) -> Env
     localized.filters = {
         **environment.filters,
         "number": localizer.number,
-        "column_number": localizer.column_number,
+        "cell_number": localizer.cell_number,
         "table_value": localizer.table_value,
         "percent": localizer.percent,
         "place": localizer.place,

@@ -7,6 +7,7 @@ import msgspec
 from starlette.datastructures import FormData
 
 from touchstone.core.comma_lists import split_at_commas
+from touchstone.core.json_decoding import decode_json, parse_scalar
 from touchstone.learning.request_choices import Strategy
 from touchstone.learning.request_definitions import MAX_TEST_SHARE, MIN_TEST_SHARE
 from touchstone.web.forms import integer_field, invalid_field, list_field, parse_number, text_field
@@ -81,8 +82,8 @@ def read_other_options(ctx: PageContext, form: FormData) -> JsonObject:
     if not text:
         return {}
     try:
-        options = msgspec.json.decode(text, type=JsonObject)
-    except (msgspec.DecodeError, RecursionError) as error:
+        options = decode_json(text, JsonObject)
+    except msgspec.DecodeError as error:
         raise invalid_field(ctx.text("other_options_unreadable"), OTHER_OPTIONS) from error
     return {name: value for name, value in options.items() if name in FIELDLESS_OPTIONS}
 
@@ -190,11 +191,7 @@ def parse_class(text: str) -> str | int | float | bool:
 
     A string such as `3` or `true` becomes a number or a Boolean. Any other string is the class itself.
     """
-    try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return text
-    return value if isinstance(value, int | float | bool) else text
+    return parse_scalar(text)
 
 
 def without_empty(fields: Mapping[str, Any]) -> JsonObject:

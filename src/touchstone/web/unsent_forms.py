@@ -11,6 +11,7 @@ import msgspec
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
+from touchstone.core.json_decoding import decode_json
 from touchstone.web.addresses import local_address, request_address
 
 RESTORED_FIELD: Final = "returned"
@@ -54,8 +55,8 @@ def decode_unsent_form(text: str) -> UnsentForm | None:
     The field comes from the browser, so the address in it is accepted only if it leads to one of our own forms.
     """
     try:
-        form = msgspec.json.decode(text, type=UnsentForm)
-    except (msgspec.DecodeError, RecursionError):
+        form = decode_json(text, UnsentForm)
+    except msgspec.DecodeError:
         return None
 
     path = form.action.partition("?")[0]

@@ -46,6 +46,8 @@ def _reencode(data: bytes) -> PictureRecord:
             # Decoding a JPEG image at a reduced size saves most of the time and memory for large photographs.
             image.draft("RGB", (2 * MAX_SIDE, 2 * MAX_SIDE))
             thumbnail = _create_thumbnail(image)
+    except MemoryError:  # the server has too little memory, which is not the fault of the picture
+        raise
     except Exception as error:  # malformed pictures make Pillow raise exceptions of nearly any class
         raise InvalidPicture from error
 

@@ -161,7 +161,8 @@ async def insert_oauth_account(transaction: Writer, account: OAuthAccountRecord)
     """Insert an account at an external provider.
 
     Raises:
-        OAuthAccountTaken: it already signs in a user, in which case the transaction must end.
+        OAuthAccountTaken: it already signs in a user, or the database refuses the row for another reason. The
+            transaction must end, and only then can the two cases be distinguished.
     """
     try:
         await transaction.execute(sa.insert(oauth_accounts).values(asdict(account)))

@@ -96,13 +96,12 @@ class Selection:
             asyncio.ensure_future(services.catalog.follow()),
             asyncio.ensure_future(services.evidence.withdraw_expired_claims()),
             asyncio.ensure_future(services.background_measurer.run()),
+            asyncio.ensure_future(services.uploads.delete_abandoned_regularly()),
         )
 
     @classmethod
     async def open(cls, settings: Settings, database: Database, tokens: InternalTokens | None) -> Self:
         """Load the catalog into memory, create the services, and start the background tasks.
-
-        Uploads that a killed process has not recorded are deleted.
 
         A large catalog may still be loading when this returns. Until it is complete, requests that need it are refused.
         With the setting `demo`, the demo records are inserted into a catalog that has never been written.
@@ -113,8 +112,6 @@ class Selection:
         await catalog.open()
         catalog_tokens = await CatalogTokens.load(database)
 
-        uploads = Uploads(settings, database)
-        await uploads.delete_abandoned()
         data_files = DataFiles(settings, database)
         measurer = FileMeasurer(settings, data_files)
         background_measurer = BackgroundMeasurer(database, catalog, measurer)
@@ -132,7 +129,7 @@ class Selection:
             snapshots=SnapshotEditor(database, catalog, quota_bytes=settings.project_quota_bytes),
             replayer=SnapshotReplayer(database, catalog),
             data_files=data_files,
-            uploads=uploads,
+            uploads=Uploads(settings, database),
             imports=DocumentImports(settings, database, catalog),
             bulk=BulkImporter(database, catalog, bulk_limits),
             parquet_bodies=ParquetBodies(settings, database),

@@ -1,7 +1,7 @@
 """Paging of lists, either by `skip` and `limit` or by `page` and `page_size`."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +14,6 @@ from touchstone.services.selection.parameters import (
     ParameterTable,
     ParameterType,
     ParameterValues,
-    split_query,
 )
 
 MAX_LIMIT: Final = 1000
@@ -53,27 +52,24 @@ PAGE_SIZE: Final = Parameter(
 )
 
 
-class ListParameterTable(ParameterTable):
+class OptionalPageParameterTable(ParameterTable):
     """The parameters of a list that is an array or, on request, a page object."""
 
-    def parse_query(self, query_string: bytes) -> ParameterValues:
-        """Parse a query string. If it asks for the page form, `skip` and `limit` are ignored, even if they are invalid.
+    def parse_strings(self, strings_by_name: Mapping[str, Sequence[str]]) -> ParameterValues:
+        """Parse the values of a query string. If they ask for a page, `skip` and `limit` are ignored, even if invalid.
 
         Raises:
-            Invalid: the query string is too long or not UTF-8.
             UnknownName, InvalidValue: a name or a value is invalid.
             ConflictingValues: two names of one parameter have different values.
         """
-        strings_by_name = split_query(query_string)
         is_page_requested = any(any(strings_by_name.get(parameter.name, ())) for parameter in (PAGE, PAGE_SIZE))
-        if is_page_requested:
-            strings_by_name.pop(SKIP.name, None)
-            strings_by_name.pop(LIMIT.name, None)
+        ignored_names = (SKIP.name, LIMIT.name) if is_page_requested else ()
+        return super().parse_strings(
+            {name: strings for name, strings in strings_by_name.items() if name not in ignored_names}
+        )
 
-        return self.parse_strings(strings_by_name)
 
-
-PAGE_PARAMETERS: Final = ListParameterTable(SKIP, LIMIT, PAGE, PAGE_SIZE)
+PAGE_PARAMETERS: Final = OptionalPageParameterTable(SKIP, LIMIT, PAGE, PAGE_SIZE)
 # For lists that are always paged.
 PAGE_FORM_PARAMETERS: Final = ParameterTable(PAGE, PAGE_SIZE)
 

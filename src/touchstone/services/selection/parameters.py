@@ -25,6 +25,8 @@ MAX_TEXT_LENGTH: Final = 1000
 MAX_WORDS: Final = 200
 MAX_QUERY_BYTES: Final = 64 * 1024
 MAX_REPORTED_NAME_LENGTH: Final = 80
+# Adding it to a float changes only -0.0. NumPy refuses to draw from [-x, x] if x is -0.0.
+_POSITIVE_ZERO: Final = 0.0
 _NUMBER: Final = re.compile(r"-?[0-9]{1,17}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?")
 _FLAG_BY_STRING: Final = {"true": True, "false": False, "1": True, "0": False}
 
@@ -384,7 +386,7 @@ def _number_from_string(text: str) -> float | None:
     if not _NUMBER.fullmatch(text):
         return None
 
-    number = float(text)
+    number = float(text) + _POSITIVE_ZERO
     return number if math.isfinite(number) else None
 
 
@@ -408,7 +410,7 @@ def _integer_from_json(value: object) -> int | None:
 def _number_from_json(value: object) -> float | None:
     """Convert a JSON number to a float, or return None for other values and for integers beyond float precision."""
     if isinstance(value, float):
-        return value + 0.0  # changes only -0.0, to 0.0, because NumPy refuses to draw from [-x, x] if x is -0.0
+        return value + _POSITIVE_ZERO
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= INT53_MAX:
         return float(value)
 

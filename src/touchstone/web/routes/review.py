@@ -1,5 +1,6 @@
 """The review of claims: the queue of claims that await a decision, and the page of a single claim."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +27,8 @@ from touchstone.web.views.evidence_view import find_claim, quote_in_context
 _QUEUE: Final = "/app/review"
 _CLAIM_PATH: Final = "/app/review/{dataset_id}/{claim_id}"
 _DECISIONS: Final[tuple[Decision, ...]] = ("accept", "confirm", "reject")
+# The script of the page presses the button of a decision when its key is typed.
+_DECISION_KEYS: Final[Mapping[Decision, str]] = {"accept": "a", "confirm": "c", "reject": "r"}
 _FORM_ERRORS: Final = (Invalid.status, ClaimClosed.status)
 
 
@@ -149,6 +152,7 @@ async def _render_review(
     reader = await load_reader(ctx, evidence)
     ctx.page_address = _claim_address(claim, place)
 
+    decisions = reader.decisions(claim)
     open_claims = [other for other in evidence.claims if other.status in ("active", "proposed")]
     other_claims = [other for other in open_claims if other.attribute == claim.attribute and other.id != claim.id]
     return await ctx.render(
@@ -166,7 +170,9 @@ async def _render_review(
         criterion_rule=CODEBOOK.get(claim.attribute),
         general_rules=GENERAL_RULES,
         reader=reader,
-        decisions=reader.decisions(claim),
+        decisions=decisions,
+        decision_keys=_DECISION_KEYS,
+        key_meanings=", ".join(_key_meaning(ctx, decision) for decision in decisions),
         queue=place,
     )
 
@@ -176,6 +182,12 @@ def _claim_address(claim: Claim, place: QueuePlace | None) -> str:
     if place is not None:
         return build_address(_QUEUE, awaiting=place.awaiting, position=place.position)
     return _CLAIM_PATH.format(dataset_id=claim.dataset_id, claim_id=claim.id)
+
+
+def _key_meaning(ctx: PageContext, decision: Decision) -> str:
+    """Return the key for a decision with the verb on its button, such as `A accept`."""
+    verb = ctx.text(f"review_{decision}").lower()
+    return f"{_DECISION_KEYS[decision].upper()} {verb}"
 
 
 ROUTES: Final = (

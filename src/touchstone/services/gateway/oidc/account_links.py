@@ -5,7 +5,6 @@ provider may state any address. The owner of an existing account links it by sig
 the same browser.
 """
 
-import contextlib
 import time
 from dataclasses import replace
 from typing import Any, Final
@@ -40,7 +39,7 @@ async def find_user(database: Database, identity: ExternalIdentity) -> UserRecor
 async def create_user(database: Database, identity: ExternalIdentity) -> UserRecord:
     """Create an account without a password that this identity signs in, and return it.
 
-    If another request has created it at the same time, its account is returned.
+    If another request creates the account at the same time, return that account.
 
     Raises:
         EmailTaken: another account has this address, ignoring case.
@@ -80,11 +79,17 @@ async def link_account(database: Database, user: UserRecord, claims: dict[str, A
         return
 
     identity = ExternalIdentity(claims["provider"], claims["subject"], claims["email"])
-    # Another request may use the same token, or create an account for the identity, at the same time.
-    with contextlib.suppress(OAuthAccountTaken):
+    try:
         async with database.writing(may_use_reserve=True) as transaction:
             await user_store.insert_oauth_account(transaction, _new_link(user.id, identity))
             await user_store.update_user(transaction, user.id, is_verified=True)
+    except OAuthAccountTaken:
+        # Another request may use the same token, or create an account for the identity, at the same time. Its link
+        # stays as it is. Without such a link, the database has refused the row for another reason.
+        async with database.reading() as connection:
+            linked_user = await user_store.read_user_of_oauth_account(connection, identity.provider, identity.subject)
+        if linked_user is None:
+            raise
 
 
 async def unlink_account(database: Database, user_id: UUID, oauth_account_id: UUID) -> None:

@@ -97,12 +97,14 @@ async def complete_sign_in(
         state = await identification.require_unused_state(ctx.database, state, provider, answer)
         identity = await identification.identify(client, state, answer, providers.redirect_uri(provider))
 
+    # The address is looked up before the identity. In the other order, the account that another request creates for
+    # this identity in between would be taken for an account that is not linked.
+    user_with_address = await accounts.find_user_record(ctx.database, identity.email)
     user = await account_links.find_user(ctx.database, identity)
+    if user is None and user_with_address is not None:
+        refusal = AccountNotLinked(provider=client.provider.label)
+        return _ask_for_password(request, ctx, refusal, user_with_address, identity)
     if user is None:
-        other_user = await accounts.find_user_record(ctx.database, identity.email)
-        if other_user is not None:
-            refusal = AccountNotLinked(provider=client.provider.label)
-            return _ask_for_password(request, ctx, refusal, other_user, identity)
         user = await _create_user(ctx, identity)
 
     session = await sign_in.start_session(ctx.database, user, ctx.device, lifetime=ctx.state.session_lifetime)

@@ -12,6 +12,7 @@ from joserfc.jwk import JWKRegistry, Key, KeySet
 
 from touchstone.core.identity_provider import IdentityProvider, is_protected_url
 from touchstone.core.identity_provider_errors import IdentityProviderUnavailable, InvalidIdentity
+from touchstone.core.json_decoding import decode_json
 from touchstone.services.gateway.oidc.provider_requests import ProviderRequests, ProviderResponse
 
 CACHE_SECONDS: Final = 3600.0
@@ -163,8 +164,8 @@ class ProviderClient:
         if response.status != 200:
             raise self.unavailable(f"status {response.status} at the UserInfo endpoint")
         try:
-            return msgspec.json.decode(response.body, type=dict[str, object])
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return decode_json(response.body, dict[str, object])
+        except msgspec.DecodeError as error:
             raise self.unavailable("the claims are not JSON") from error
 
     def unavailable(self, problem: str) -> IdentityProviderUnavailable:
@@ -211,7 +212,7 @@ class ProviderClient:
     def _decode(self, response: ProviderResponse, content_type: type[Content]) -> Content:
         """Return the content of a JSON response."""
         try:
-            return msgspec.json.decode(response.body, type=content_type)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return decode_json(response.body, content_type)
+        except msgspec.DecodeError as error:
             problem = f"status {response.status} without a valid {content_type.__name__.lstrip('_')}"
             raise self.unavailable(problem) from error

@@ -83,8 +83,9 @@ def _check_no_parameters(request: Request) -> None:
     Raises:
         InvalidValue: there is a parameter.
     """
-    for name in request.query_params:
-        raise InvalidValue(FieldError(("query", name[:MAX_REPORTED_NAME_LENGTH]), "no_parameters"))
+    names = [name[:MAX_REPORTED_NAME_LENGTH] for name in request.query_params]
+    if names:
+        raise InvalidValue(*(FieldError(("query", name), "no_parameters") for name in names))
 
 
 async def _report_lines(ctx: RequestContext, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

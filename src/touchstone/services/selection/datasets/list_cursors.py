@@ -15,6 +15,7 @@ import msgspec
 
 from touchstone.core.attributes import INT53_MAX
 from touchstone.core.errors import FieldError, InvalidValue
+from touchstone.core.json_decoding import decode_json
 from touchstone.ranking.catalog.result_merging import ListPlace, ListWindow
 from touchstone.ranking.columns.segment import TEXT_COLUMNS
 from touchstone.ranking.query.sort_order import SORT_KEYS
@@ -71,7 +72,7 @@ def parse_list_window(values: ParameterValues, order: SortOrder, page_window: Pa
     try:
         cursor = _decode_cursor(str(text), order)
         last_record = ListPlace(_sort_value(cursor), cursor.id)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InvalidValue(FieldError(("query", CURSOR.name), "cursor_expected")) from error
     return ListWindow(cursor.skip, page_window.limit, after=last_record)
 
@@ -82,7 +83,7 @@ def _decode_cursor(text: str, order: SortOrder) -> _Cursor:
     Raises:
         ValueError: the cursor is malformed, or belongs to another sort order.
     """
-    cursor = msgspec.json.decode(urlsafe_b64decode(text), type=_Cursor)
+    cursor = decode_json(urlsafe_b64decode(text), _Cursor)
     if (cursor.key, cursor.is_descending) != (order.key, order.is_descending):
         raise ValueError(cursor.key)
     return cursor

@@ -11,9 +11,10 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 from uuid import UUID, uuid4
 
+import structlog
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
@@ -24,11 +25,13 @@ from touchstone.core.errors import (
     InvalidValue,
     QuotaExceeded,
     ServiceError,
+    StorageFull,
     TooLarge,
     UploadNotFound,
 )
 from touchstone.core.identity import parse_uuid
 from touchstone.core.settings import Settings
+from touchstone.core.uninterrupted import run_uninterrupted
 from touchstone.database.engine import Database
 from touchstone.database.failures import translate_failures
 from touchstone.datafiles.file_profile import FILE_TYPES
@@ -45,6 +48,9 @@ _BUFFER_BYTES: Final = 1024 * 1024
 _MARKER_SUFFIX: Final = ".part"
 # Much longer than any pause between two writes of an upload, which has to keep a minimum rate.
 _ABANDONED_SECONDS: Final = 24 * 3600
+ABANDONED_POLL_SECONDS: Final = 3600.0
+"""The interval between two searches for abandoned uploads."""
+
 _UNSAFE_CHARACTERS: Final = re.compile(r"[^\w.-]+")
 # With the id in front of it, the name is still short enough for every file system.
 _MAX_NAME_BYTES: Final = 150
@@ -54,6 +60,8 @@ _NAME: Final = Parameter(
     description="Name of the file, instead of the name in the form; required if the body is the file itself.",
 )
 UPLOAD_PARAMETERS: Final = ParameterTable(_NAME)
+
+log = structlog.get_logger("touchstone.uploads")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +94,8 @@ class Uploads:
         """Store the file in the body of a request as an upload of `owner`, and return its record.
 
         The file is received, flushed to the disk, and only then recorded in the database. If a step fails, the file is
-        removed. A marker beside the file exists until it is recorded, so that it is also removed if the process is
-        killed (`delete_abandoned`).
+        deleted. A marker beside the file exists until it is recorded. If the process is killed, or nobody knows whether
+        the database has recorded the file, the marker stays, and `delete_abandoned` decides a day later.
 
         Raises:
             BadRequest: the body is a malformed form.
@@ -108,27 +116,48 @@ class Uploads:
                 size_limit = await self._size_limit(owner)
                 marker.touch()
                 received_file = await _receive_file(request, self._folder / str(file_id), size_limit)
-                await asyncio.to_thread(_sync, received_file.path)
-
-            record = FileRecord(
-                id=file_id,
-                owner=owner,
-                file_path=f"{store.UPLOADS}/{received_file.path.name}",
-                bytes=received_file.size,
-                sha256=received_file.sha256,
-                created_at=datetime.now(UTC),
-            )
-            await self._insert(record)
         except BaseException:
-            # Without a thread, so that it also works when the task is cancelled.
-            _delete_data(marker)
-            raise
-        finally:
             marker.unlink(missing_ok=True)
+            raise
+
+        record = FileRecord(
+            id=file_id,
+            owner=owner,
+            file_path=f"{store.UPLOADS}/{received_file.path.name}",
+            bytes=received_file.size,
+            sha256=received_file.sha256,
+            created_at=datetime.now(UTC),
+        )
+        try:
+            await self._insert(record)
+        except (QuotaExceeded, StorageFull):
+            # After any other exception, such as a lost connection, the transaction may have been committed.
+            received_file.path.unlink(missing_ok=True)
+            marker.unlink(missing_ok=True)
+            raise
+
+        marker.unlink(missing_ok=True)
         return record
 
+    async def delete_abandoned_regularly(self) -> None:
+        """Delete abandoned uploads now and once an hour, until cancelled.
+
+        Errors are logged, and the next round tries again. Every process runs this task.
+        """
+        while True:
+            try:
+                await run_uninterrupted(self.delete_abandoned())
+            except ServiceError:
+                pass  # the database layer has logged it
+            except Exception as error:  # noqa: BLE001 - without this task, the files would stay for ever
+                log.warning("abandoned uploads not deleted", problem=type(error).__name__)
+            await asyncio.sleep(ABANDONED_POLL_SECONDS)
+
     async def delete_abandoned(self) -> None:
-        """Delete uploads that were not recorded because the process that received them was killed."""
+        """Delete the files of uploads that began more than a day ago and have not been recorded.
+
+        The process that received them was killed, or lost its connection to the database.
+        """
         for marker in await asyncio.to_thread(_find_abandoned, self._folder):
             async with self._database.reading() as connection:
                 is_recorded = await store.is_recorded(connection, _file_id(marker))
@@ -216,9 +245,9 @@ def parse_file_type(name: str) -> str:
 
 
 def _find_abandoned(folder: Path) -> list[Path]:
-    """Return the markers of unrecorded uploads in a folder to which nothing has been written for long.
+    """Return the markers of uploads in a folder to which nothing has been written for a day.
 
-    Others may still be received by another process with the same folder.
+    Others may still be received by this process or another one with the same folder.
     """
     latest_write = time.time() - _ABANDONED_SECONDS
     markers = [path for path in folder.glob(f".*{_MARKER_SUFFIX}") if parse_uuid(path.stem.removeprefix("."))]
@@ -316,9 +345,9 @@ async def enforce_limit(chunks: AsyncIterator[bytes], limit: SizeLimit) -> Async
 
 
 async def _write_file(name: str, chunks: AsyncIterator[bytes], prefix: Path, limit: SizeLimit) -> ReceivedFile:
-    """Write the chunks of an upload to a new file at the path `<prefix>-<safe name>`.
+    """Write the chunks of an upload to a new file at the path `<prefix>-<safe name>`, and flush it to the disk.
 
-    Network chunks are small, so they are buffered and written a megabyte at a time.
+    If a step fails, the file is deleted.
 
     Raises:
         InvalidValue: the name does not have the extension of a table, such as `.csv`; nothing is written.
@@ -328,22 +357,36 @@ async def _write_file(name: str, chunks: AsyncIterator[bytes], prefix: Path, lim
     parse_file_type(safe_name)  # Refuse other files before anything is written.
     path = prefix.with_name(f"{prefix.name}-{safe_name}")
 
+    try:
+        file = await asyncio.to_thread(path.open, "xb")
+        with file:
+            received_file = await _copy_chunks(enforce_limit(chunks, limit), file, path)
+        await asyncio.to_thread(_sync, path)
+    except BaseException:
+        # Without a thread, so that it also works when the task is cancelled.
+        path.unlink(missing_ok=True)
+        raise
+    return received_file
+
+
+async def _copy_chunks(chunks: AsyncIterator[bytes], file: BinaryIO, path: Path) -> ReceivedFile:
+    """Write chunks to an open file with this path, and return its size and digest.
+
+    Network chunks are small, so they are buffered and written a megabyte at a time.
+    """
     digest = hashlib.sha256()
     size = 0
     buffer = bytearray()
-    file = await asyncio.to_thread(path.open, "xb")
-    with file:
-        async for chunk in enforce_limit(chunks, limit):
-            digest.update(chunk)
-            size += len(chunk)
+    async for chunk in chunks:
+        digest.update(chunk)
+        size += len(chunk)
 
-            buffer += chunk
-            if len(buffer) >= _BUFFER_BYTES:
-                await asyncio.to_thread(file.write, bytes(buffer))
-                buffer.clear()
+        buffer += chunk
+        if len(buffer) >= _BUFFER_BYTES:
+            await asyncio.to_thread(file.write, bytes(buffer))
+            buffer.clear()
 
-        file.write(buffer)
-
+    file.write(buffer)
     return ReceivedFile(path, size, digest.hexdigest())
 
 

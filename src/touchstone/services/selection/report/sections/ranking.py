@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from touchstone.messages.numbers import round_up
+from touchstone.messages.numbers import limit_to_show
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
 from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.report.document import (
@@ -27,6 +27,7 @@ from touchstone.services.selection.report.language import DASH, ReportLanguage
 
 MAX_CRITERIA: Final = 6
 """The maximum number of criteria in one table, as many as fit on a page."""
+_SCORE_DIGITS: Final = 3
 _GATE_STYLES: Final = {GateOutcome.FAILED: Style.BAD, GateOutcome.UNKNOWN: Style.UNKNOWN}
 
 
@@ -130,12 +131,13 @@ def gate_lines(item: ExplainedItem, project_need: ReportedNeed, language: Report
 def _bounded_cell(bar: Bar, language: ReportLanguage, *, is_known: bool) -> Cell:
     """Return a cell with a score and its upper bound.
 
-    A score that only depends on unknown values is shown as a dash.
+    A score that only depends on unknown values is shown as a dash. A bound that looks like the score is left out.
     """
-    value = language.decimal(bar.value) if is_known else DASH
-    if bar.highest == bar.value:
+    value = language.decimal(bar.value, _SCORE_DIGITS) if is_known else DASH
+    highest = limit_to_show(bar.value, bar.highest, _SCORE_DIGITS)
+    if highest is None:
         return Cell([Line(value)], bar)
-    return Cell([Line(language.text("at_most", value=value, highest=language.decimal(round_up(bar.highest, 3))))], bar)
+    return Cell([Line(language.text("at_most", value=value, highest=language.decimal(highest, _SCORE_DIGITS)))], bar)
 
 
 def _points_tables(content: ReportContent, language: ReportLanguage) -> Iterator[Table]:
