@@ -272,8 +272,7 @@ async def test_lists(backends: Backends) -> None:
             "3",
         )
         assert "result" not in array_answer.json()[0]
-        page_query = {"page": 2, "page_size": 2, "status": "succeeded", "skip": -1, "limit": 1001}
-        page = (await client.get("/jobs", params=page_query)).json()
+        page = (await client.get("/jobs", params={"page": 2, "page_size": 2, "status": "succeeded"})).json()
         assert [job["id"] for job in page.pop("jobs")] == [job_ids[0]]
         assert page == {"total_count": 3, "page": 2, "page_size": 2, "total_pages": 2}
         assert (await client.get("/jobs", params={"status": "failed"})).json() == []

@@ -28,19 +28,13 @@ class ListQuery(RequestModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _drop_ignored_parameters(cls, value: Any) -> Any:
-        """Remove known parameters with an empty value, and `skip` and `limit` if the query requests a page.
-
-        Unknown parameters are kept, so that they are rejected.
-        """
+    def _drop_empty_parameters(cls, value: Any) -> Any:
+        """Remove known parameters with an empty value, but keep unknown ones so that they are rejected."""
         if not isinstance(value, dict):
             return value
 
-        ignored_names = {name for name in cls.model_fields if value.get(name) == ""}
-        is_page_requested = any(value.get(name) for name in ("page", "page_size"))
-        if is_page_requested:
-            ignored_names |= {"skip", "limit"}
-        return {name: parameter for name, parameter in value.items() if name not in ignored_names}
+        empty_names = {name for name in cls.model_fields if value.get(name) == ""}
+        return {name: parameter for name, parameter in value.items() if name not in empty_names}
 
     @property
     def is_paged(self) -> bool:

@@ -1,7 +1,7 @@
 """Paging of lists, either by `skip` and `limit` or by `page` and `page_size`."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,12 +9,7 @@ import msgspec
 
 from touchstone.core.attributes import INT53_MAX
 from touchstone.http.responses import JsonResponse
-from touchstone.services.selection.parameters import (
-    Parameter,
-    ParameterTable,
-    ParameterType,
-    ParameterValues,
-)
+from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
 
 MAX_LIMIT: Final = 1000
 DEFAULT_PAGE_SIZE: Final = 12
@@ -50,26 +45,7 @@ PAGE_SIZE: Final = Parameter(
     minimum=1,
     maximum=MAX_LIMIT,
 )
-
-
-class OptionalPageParameterTable(ParameterTable):
-    """The parameters of a list that is an array or, on request, a page object."""
-
-    def parse_strings(self, strings_by_name: Mapping[str, Sequence[str]]) -> ParameterValues:
-        """Parse the values of a query string. If they ask for a page, `skip` and `limit` are ignored, even if invalid.
-
-        Raises:
-            UnknownName, InvalidValue: a name or a value is invalid.
-            ConflictingValues: two names of one parameter have different values.
-        """
-        is_page_requested = any(any(strings_by_name.get(parameter.name, ())) for parameter in (PAGE, PAGE_SIZE))
-        ignored_names = (SKIP.name, LIMIT.name) if is_page_requested else ()
-        return super().parse_strings(
-            {name: strings for name, strings in strings_by_name.items() if name not in ignored_names}
-        )
-
-
-PAGE_PARAMETERS: Final = OptionalPageParameterTable(SKIP, LIMIT, PAGE, PAGE_SIZE)
+PAGE_PARAMETERS: Final = ParameterTable(SKIP, LIMIT, PAGE, PAGE_SIZE)
 # For lists that are always paged.
 PAGE_FORM_PARAMETERS: Final = ParameterTable(PAGE, PAGE_SIZE)
 

@@ -239,15 +239,7 @@ class ParameterTable:
         if not query_string:
             return {}
 
-        return self.parse_strings(split_query(query_string))
-
-    def parse_strings(self, strings_by_name: Mapping[str, Sequence[str]]) -> ParameterValues:
-        """Parse the decoded values of a query string, and return them by the main names of the parameters.
-
-        Raises:
-            UnknownName, InvalidValue: a name or a value is invalid.
-            ConflictingValues: two names of one parameter have different values.
-        """
+        strings_by_name = split_query(query_string)
         return self._parse_members(strings_by_name, ("query",), Parameter.parse_strings)
 
     def parse_json(self, members: object, *location: str) -> ParameterValues:

@@ -11,7 +11,7 @@ from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.datasets.encoded_records import encode_members
 from touchstone.services.selection.datasets.list_cursors import CURSOR
 from touchstone.services.selection.filters import FILTER_PARAMETERS
-from touchstone.services.selection.paging import PAGE_PARAMETERS, OptionalPageParameterTable, PageInfo
+from touchstone.services.selection.paging import PAGE_PARAMETERS, PageInfo
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType, ParameterValues
 from touchstone.services.selection.response_size_limit import ByteBudget
 
@@ -30,7 +30,7 @@ _SORT_ORDER: Final = Parameter(
     description="Direction: `asc` unless given, and `desc` for relevance.",
     choices=("asc", "desc"),
 )
-LIST_PARAMETERS: Final = OptionalPageParameterTable(
+LIST_PARAMETERS: Final = ParameterTable(
     *FILTER_PARAMETERS.parameters, *PAGE_PARAMETERS.parameters, CURSOR, _SORT_BY, _SORT_ORDER, ASSURANCE
 )
 # An export has the same parameters as a list, except for paging.
