@@ -14,6 +14,7 @@ import pytest
 
 from tests.learning.small_tables import csv_file, data_file, messy_table
 from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from_dict, schema_to_dict
+from touchstone.learning.date_columns import mixes_date_formats
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.table_files.limits import MAX_LINE_BYTES
 from touchstone.learning.table_reader import read_table
@@ -125,12 +126,17 @@ DOTTED_THOUSANDS = ["1.234", "2.345", "3.456", "4.567", "12.345"]
         (";", ["1.234.567", "2.345"], [1234567.0, 2345.0]),
         (",", ["1.234.567", "12"], [1234567.0, 12.0]),
         (";", ["1.234", "850,5"], [1234.0, 850.5]),
-        (",", ["30.335 €", "1.200 €"], [30335.0, 1200.0]),
+        (";", ["30.335 €", "1.200,50 €"], [30335.0, 1200.5]),
+        (",", ["$12.345", "$102.500", "$9.125", "$8.750"], [12.345, 102.5, 9.125, 8.75]),
+        (";", ["54.123 €", "48.250 €", "61.375 €"], [54.123, 48.25, 61.375]),
+        (";", ["30.335 €", "1.200 €", "850 €"], [30.335, 1.2, 850.0]),
         (",", ["1.459 €", "1.509 €"], [1.459, 1.509]),
         (";", [*DOTTED_THOUSANDS, "850", "12", "0"], [1234.0, 2345.0, 3456.0, 4567.0, 12345.0, 850.0, 12.0, 0.0]),
         (";", [*DOTTED_THOUSANDS, "850", "12", "1999"], [1.234, 2.345, 3.456, 4.567, 12.345, 850.0, 12.0, 1999.0]),
         (",", [*DOTTED_THOUSANDS, "850", "12", "0"], [1.234, 2.345, 3.456, 4.567, 12.345, 850.0, 12.0, 0.0]),
+        (";", [*DOTTED_THOUSANDS[:4], "850", "12", "0"], [1.234, 2.345, 3.456, 4.567, 850.0, 12.0, 0.0]),
         (";", [*DOTTED_THOUSANDS, "9"], [1.234, 2.345, 3.456, 4.567, 12.345, 9.0]),
+        (";", [*DOTTED_THOUSANDS, "9", "12"], [1.234, 2.345, 3.456, 4.567, 12.345, 9.0, 12.0]),
     ],
 )
 def test_commas_and_dots_mean_what_the_column_shows(delimiter: str, texts: list[str], numbers: list[float]) -> None:
@@ -142,6 +148,32 @@ def test_commas_and_dots_mean_what_the_column_shows(delimiter: str, texts: list[
     assert [parse_cell(column, text) for text in texts] == numbers
     assert [parse_cell(column, number) for number in numbers] == numbers
     assert parse_cell(column, 12.345) == 12.345
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "cells", "code"),
+    [
+        (";", [*DOTTED_THOUSANDS, "850", "12", "0"], "dots_read_as_thousands"),
+        (";", ["54.123 €", "48.250 €"], "dots_read_as_decimals"),
+        (";", ["1.234", "2.345"], "dots_read_as_decimals"),
+        (",", ["$12.345", "$9.125"], "dots_read_as_decimals"),
+        (",", ["1.234", "2.345"], None),
+        (",", ["1.234 kg", "2.345 kg"], None),
+        (",", ["$12.345", "$9.5"], None),
+        (";", ["1.234", "0.345"], None),
+        (";", ["1.234", "850,5"], None),
+        (";", ["1.234.567", "2.345"], None),
+        ("\t", ["1.234e2 V", "2.345e2 V"], None),
+        ("\t", ["1.234", "1,234"], None),
+    ],
+)
+def test_ambiguous_dots_have_a_warning(delimiter: str, cells: list[str], code: str | None) -> None:
+    """If dots could be decimal marks or separate thousands, a warning says how they were read."""
+    rows = "\n".join(f"{cell}{delimiter}{number % 2}" for number, cell in enumerate(cells * 10))
+    table = read_table(data_file(f"n{delimiter}y\n{rows}"))
+    assert table.columns["n"].kind is ColumnKind.NUMBER
+    warnings = [warning for warning in data_warnings(table, read_target(table, "y")) if "dots" in warning["code"]]
+    assert [(warning["code"], warning["facts"]) for warning in warnings] == ([(code, {"names": ["n"]})] if code else [])
 
 
 def test_whole_numbers_given_for_words_are_their_digits() -> None:
@@ -172,6 +204,8 @@ def test_codes_with_leading_zeros_stay_words() -> None:
         ("25.12.2024", "2024-12-25"),
         ("25/12/24", "2024-12-25"),
         ("12/25/24", "2024-12-25"),
+        ("01/02/24", "2024-02-01"),
+        ("01/02/2024", "2024-02-01"),
         ("25 Dec 2024", "2024-12-25"),
         ("25-Dec-2024", "2024-12-25"),
         ("25 December 2024", "2024-12-25"),
@@ -207,18 +241,39 @@ def test_dates_in_several_formats_are_recognised(other_format: str, mixes: bool)
     assert ("dates_in_several_formats" in codes) is mixes
 
 
+def test_one_format_of_dates_is_not_several() -> None:
+    """Dates in one format are not mixed, nor are those with a few other strings, or no strings at all."""
+    days = [str(day) for day in np.arange("2020-01-01", "2020-03-01", dtype="datetime64[D]")]
+    assert not mixes_date_formats(days)
+    assert not mixes_date_formats([*days, "25/12/2024"])
+    assert not mixes_date_formats([])
+
+
+def test_a_format_that_begins_late_is_recognised() -> None:
+    """The format of dates may change in the middle of a file, long after its first rows."""
+    days = pd.date_range("2020-01-01", periods=200)
+    texts = [*days[:120].strftime("%Y-%m-%d"), *days[120:].strftime("%d/%m/%Y")]
+    assert mixes_date_formats(texts)
+
+
 @pytest.mark.parametrize(
     ("cells", "mixes"),
     [
         (["1.2 kg", "800 g", "1 kg", "950g"], True),
+        (["12 kg", "800 g", "5", "7 kg"], True),
         (["$5", "7 €", "$8.50"], True),
+        (["$5", "$7", "USD 8"], True),
+        (["5 h", "7 hrs"], True),
+        (["5g", "7 t"], True),
         (["12A", "14B", "3C"], False),
+        (["12D", "14H", "3S"], False),
+        (["12", "14H", "3S"], False),
         (["32 S", "34 M", "36 L"], False),
         (["12", "14 or so", "kg"], False),
     ],
 )
 def test_numbers_in_several_units_are_recognised(cells: list[str], mixes: bool) -> None:
-    """Grams and kilograms are words, but not like the letters of seats and sizes."""
+    """Grams and kilograms, or hours with two spellings, are words, but not like the letters of seats and sizes."""
     rows = "\n".join(f"{cell},{number % 2}" for number, cell in enumerate(cells * 10))
     table = read_table(data_file(f"n,y\n{rows}"))
     assert table.columns["n"].kind is ColumnKind.CATEGORY
@@ -338,6 +393,16 @@ def test_columns_survive_as_records() -> None:
     """A column that is stored with a model is the same when it is loaded."""
     for column in read_table(csv_file(messy_table())).columns.values():
         assert schema_from_dict(schema_to_dict(column)) == column
+
+
+def test_models_do_not_store_what_only_warnings_need() -> None:
+    """A model file says how to read rows, and not what was strange about those of the training."""
+    table = read_table(data_file("n;w\n1.234;5 kg\n2.345;7 g\n"))
+    assert table.columns["n"].has_ambiguous_dots
+    assert table.columns["w"].mixes_units
+    assert not {"has_ambiguous_dots", "mixes_units"} & {
+        name for column in table.columns.values() for name in schema_to_dict(column)
+    }
 
 
 def test_cells_given_by_value_read_like_the_file() -> None:

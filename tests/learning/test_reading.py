@@ -230,6 +230,8 @@ SHUFFLED = np.random.default_rng(0).permutation(60)
         ("id", SHUFFLED // 2, False),
         ("year", np.arange(1_900, 1_960), False),
         ("rank", SHUFFLED + 1, False),
+        ("Minute", SHUFFLED, False),
+        ("numero_settimana", SHUFFLED + 1, False),
     ],
 )
 def test_identifiers_are_recognised_by_name_or_by_counting(name: str, values: np.ndarray, is_identifier: bool) -> None:

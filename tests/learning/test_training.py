@@ -155,14 +155,27 @@ def test_imbalance_rarity_and_missing_targets_have_warnings(tmp_path: Path) -> N
     assert result["model"]["classes"] == ["common", "rare"]
 
 
-@pytest.mark.parametrize(("columns", "ending"), [(20, "e19."), (21, "e19, and 1 other."), (50, "e19, and 30 others.")])
-def test_long_lists_of_names_say_how_many_are_not_shown(tmp_path: Path, columns: int, ending: str) -> None:
+@pytest.mark.parametrize(
+    ("columns", "english_ending", "french_ending"),
+    [
+        (20, "e18, e19.", "e18, e19."),
+        (21, "e18, e19, and 1 other.", "e18, e19 et 1 autre."),
+        (50, "e18, e19, and 30 others.", "e18, e19 et 30 autres."),
+    ],
+)
+def test_long_lists_of_names_say_how_many_are_not_shown(
+    tmp_path: Path, columns: int, english_ending: str, french_ending: str
+) -> None:
     """A warning names twenty columns and counts the others, so that nobody thinks that these are all."""
     empty = {f"e{number:02d}": "" for number in range(columns)}
     frame = pd.DataFrame({"a": [0, 1, 2, 3] * 15, **empty, "y": ["p", "n", "n"] * 20})
     result = train(frame, "y", tmp_path, algorithms=["baseline"]).result
-    [text] = [warning["text"]["en"] for warning in result["warnings"] if warning["code"] == "columns_left_out"]
-    assert text.endswith(ending)
+    [warning] = [warning for warning in result["warnings"] if warning["code"] == "columns_left_out"]
+    assert warning["text"]["en"].endswith(english_ending)
+    assert warning["text"]["fr"].endswith(french_ending)
+    assert warning["text"]["fr"].startswith("Colonnes inutilisables")
+    assert warning["facts"].get("other_names", 0) == columns - 20
+    assert len(warning["facts"]["names"]) == 20
 
 
 def test_percentages_in_warnings_do_not_claim_more_than_the_table_has(tmp_path: Path) -> None:

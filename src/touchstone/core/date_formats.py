@@ -1,4 +1,7 @@
-"""The supported date formats. A column is parsed with the first format that matches its dates."""
+"""The supported date formats. A column is parsed with the first format that matches its dates.
+
+If both the day and the month could come first, the day does.
+"""
 
 from typing import Final
 
@@ -8,8 +11,8 @@ _TIMES: Final = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
 DATE_FORMATS: Final = (
     ISO_8601,
     *_DAYS_IN_DIGITS,
-    "%m/%d/%y",
     "%d/%m/%y",
+    "%m/%d/%y",
     "%d.%m.%y",
     *(f"{day} {time}" for day in _DAYS_IN_DIGITS for time in _TIMES),
     "%d %b %Y",

@@ -10,11 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from touchstone.core.missing_values import MIN_AGREEMENT
+
 CURRENCIES: Final = (
     *("US$", "CA$", "AU$", "R$", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₫", "₴", "Rs.", "Rs"),
     *("EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "CAD", "AUD", "BRL", "SEK", "NOK", "DKK", "PLN", "CZK"),
 )
-# Units of the same quantity, in lower case. A number in one of them is not comparable with one in another.
+_FOLDED_CURRENCIES: Final = frozenset(currency.casefold() for currency in CURRENCIES)
+# The units of each quantity in their usual spellings, in lower case.
 _UNITS_BY_QUANTITY: Final = (
     frozenset({"mg", "g", "kg", "t", "oz", "lb", "lbs"}),
     frozenset({"mm", "cm", "m", "km", "in", "ft", "yd", "mi"}),
@@ -23,13 +26,12 @@ _UNITS_BY_QUANTITY: Final = (
     frozenset({"kb", "mb", "gb", "tb"}),
     frozenset({"m²", "m2", "ha", "km²", "km2"}),
     frozenset({"°c", "°f"}),
-    frozenset(currency.casefold() for currency in CURRENCIES),
+    _FOLDED_CURRENCIES,
 )
-_SAMPLE: Final = 20
+_SAMPLE_SIZE: Final = 20
 MIN_UNIT_SHARE: Final = 0.95  # the minimum share of numbers with the same unit
-MIN_DOTTED_NUMBERS: Final = 5  # With fewer, decimals may have three digits by chance.
-MIN_SHORT_NUMBERS: Final = 3  # One or two whole numbers among decimals may be codes for missing values.
-_FOLDED_CURRENCIES: Final = frozenset(currency.casefold() for currency in CURRENCIES)
+_MIN_DOTTED_NUMBERS: Final = 5  # With fewer, decimals may have three digits by chance.
+_MIN_SHORT_NUMBERS: Final = 3  # One or two whole numbers among decimals may be codes for missing values.
 _CURRENCY: Final = "|".join(re.escape(currency) for currency in CURRENCIES)
 _NUMBER: Final = re.compile(
     rf"(?P<sign>[+-]?)\s?(?P<currency>{_CURRENCY})?\s?(?P<inner_sign>[+-]?)"
@@ -38,6 +40,8 @@ _NUMBER: Final = re.compile(
     r"\s?(?P<unit>(?:[^\W\d_]|[%‰°€$£¥₹₽₩₺₫₴])[^\s\d]{0,11}[23]?)?",
     re.IGNORECASE,
 )
+# A number and a letter without a space, such as 12A, which may also be a seat, a size or a class.
+_NUMBER_WITH_LETTER: Final = re.compile(r".*\d[^\W\d_]", re.DOTALL)
 # In accounting, negative amounts are in parentheses, with an optional currency or unit before or after them.
 PARENTHESES: Final = r"^([^()0-9]*)\(([^()+-]*)\)([^()0-9]*)$"
 _PARENTHESES: Final = re.compile(PARENTHESES)
@@ -52,9 +56,11 @@ _ZERO_DIGITS: Final = (
 ASCII_DIGITS: Final = {chr(ord(zero) + digit): str(digit) for zero in _ZERO_DIGITS for digit in range(10)}
 _ASCII_CHARACTERS: Final = str.maketrans({**ASCII_DIGITS, "\N{MINUS SIGN}": "-"})
 _INFINITY: Final = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+# Numbers in which dots may separate thousands, in the common syntax of Python and Arrow.
+DOTTED_NUMBER: Final = r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?"
 _DIGIT_GROUPS: Final = {
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{2,3})*,\d{3}(\.\d*)?"),  # some groups have two digits in India
-    ".": re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?"),
+    ".": re.compile(DOTTED_NUMBER),
     " ": re.compile(r"[+-]?[1-9]\d{0,2}(\s\d{3})+([.,]\d*)?"),
     "'": re.compile(r"[+-]?[1-9]\d{0,2}(['’]\d{3})+([.,]\d*)?"),
 }
@@ -84,11 +90,13 @@ class NumberNotation:
         decimal_comma: whether the decimal separator is a comma.
         thousands: the thousands separator, where a space means any white space, or an empty string.
         unit: the unit or currency of the numbers, such as %, $ or kg, or an empty string.
+        has_ambiguous_dots: whether the numbers do not prove what their dots mean.
     """
 
     decimal_comma: bool = False
     thousands: str = ""
     unit: str = ""
+    has_ambiguous_dots: bool = False
 
     def parse(self, text: str) -> float:
         """Parse a number in this notation, with or without the unit.
@@ -159,33 +167,51 @@ def infer_notation(texts: Sequence[str], delimiter: str) -> NumberNotation | Non
         return None
     digits = [number.digits for number in numbers]
     unit = _common_unit(numbers)
+    notation = replace(_infer_marks(digits, delimiter), unit=unit)
+    if not _may_have_dots_between_thousands(number.digits + number.exponent for number in numbers):
+        return notation
+
+    with_thousands = NumberNotation(decimal_comma=True, thousands=".", unit=unit)
+    if _prove_dots_between_thousands(digits):
+        return with_thousands
+    if delimiter != "," and _include_short_numbers(digits):
+        return replace(with_thousands, has_ambiguous_dots=True)
+
+    # In a file with commas as delimiters, dots are decimal marks. Only amounts of money rarely have three decimals.
     is_currency = unit.casefold() in _FOLDED_CURRENCIES
-    if _have_dots_between_thousands(digits, delimiter, is_currency=is_currency):
-        return NumberNotation(decimal_comma=True, thousands=".", unit=unit)
-    return replace(_infer_marks(digits, delimiter), unit=unit)
+    is_ambiguous = notation.thousands == "" and (delimiter != "," or is_currency)
+    return replace(notation, has_ambiguous_dots=is_ambiguous)
 
 
 def may_have_dots_between_thousands(texts: Iterable[str], delimiter: str) -> bool:
     """Return whether dots may separate thousands in a column whose strings all look like plain numbers.
 
-    This quick check is the reason for inferring a notation at all. In a file with commas as delimiters, dots in plain
-    numbers are always decimal marks.
+    Callers use this quick check to decide whether a notation must be inferred. In a file with commas as delimiters,
+    dots in plain numbers are always decimal marks.
     """
-    texts_with_dot = [text for text in texts if "." in text]
-    return delimiter != "," and bool(texts_with_dot) and _have_digit_groups(texts_with_dot, mark=".")
+    return delimiter != "," and _may_have_dots_between_thousands(texts)
 
 
 def mixes_units(texts: Sequence[str]) -> bool:
-    """Return whether strings are numbers with different units of the same quantity, such as grams and kilograms."""
-    first_texts = texts[:_SAMPLE]  # enough to rule out most columns of words
+    """Return whether strings are numbers with different units of the same quantity, such as grams and kilograms.
+
+    Different spellings of a unit, such as h and hrs, also count, because numbers with them are not read either. Some of
+    the numbers may have no unit. Letters that directly follow the digits, as in 12D and 14H, may be seats or sizes, so
+    at least one unit must be longer, or separated by a space.
+    """
+    first_texts = texts[:_SAMPLE_SIZE]  # enough to rule out most columns of words
     if sum(split_number(text) is not None for text in first_texts) < len(first_texts) / 2:
         return False
 
-    units = [number.unit.casefold() for number in map(split_number, texts) if number is not None]
-    kinds_of_units = set(units)
-    if len(units) < MIN_UNIT_SHARE * len(texts) or len(kinds_of_units) < 2:
+    numbers = {text: number for text in texts if (number := split_number(text)) is not None}
+    units = {number.unit.casefold() for number in numbers.values() if number.unit}
+    if len(numbers) < MIN_AGREEMENT * len(texts) or len(units) < 2:
         return False
-    return any(kinds_of_units <= units_of_quantity for units_of_quantity in _UNITS_BY_QUANTITY)
+
+    texts_with_unit = [text for text, number in numbers.items() if number.unit]
+    if all(map(_NUMBER_WITH_LETTER.fullmatch, texts_with_unit)):
+        return False
+    return any(units <= units_of_quantity for units_of_quantity in _UNITS_BY_QUANTITY)
 
 
 def _common_unit(numbers: Sequence[WrittenNumber]) -> str:
@@ -232,34 +258,32 @@ def _infer_marks(texts: Sequence[str], delimiter: str) -> NumberNotation:
     return NumberNotation(decimal_comma=True)
 
 
-def _have_dots_between_thousands(texts: Sequence[str], delimiter: str, *, is_currency: bool) -> bool:
-    """Return whether dots are thousands separators.
+def _may_have_dots_between_thousands(texts: Iterable[str]) -> bool:
+    """Return whether some numbers have dots, and all dots separate groups of three digits.
 
-    All of them must separate groups of three digits. This alone proves nothing, because a length in metres may have
-    three decimals in every row, so there must be further evidence:
-
-    - a number has several dots, or some numbers have decimal commas; or
-    - the numbers are amounts of money, which do not have three decimals, apart from the prices of fuel, which are below
-      10; or
-    - several numbers are whole, and none of these has more than three digits. If the decimals had lost their trailing
-      zeros in this way, some would have one or two digits left.
+    This alone proves nothing, because a length in metres or the price of a share may have three decimals in every row.
     """
     texts_with_dot = [text for text in texts if "." in text]
-    if not texts_with_dot or not _have_digit_groups(texts_with_dot, mark="."):
-        return False
+    return bool(texts_with_dot) and _have_digit_groups(texts_with_dot, mark=".")
 
+
+def _prove_dots_between_thousands(texts: Sequence[str]) -> bool:
+    """Return whether a number has several dots, or some numbers have decimal commas."""
     texts_with_comma = [text for text in texts if "," in text]
-    some_have_several_dots = any(text.count(".") > 1 for text in texts_with_dot)
     have_decimal_commas = bool(texts_with_comma) and not _have_digit_groups(texts_with_comma, mark=",")
-    if some_have_several_dots or have_decimal_commas:
-        return True
-    if is_currency and any(len(text.lstrip("+-").partition(".")[0]) > 1 for text in texts_with_dot):
-        return True
+    return have_decimal_commas or any(text.count(".") > 1 for text in texts)
 
-    other_texts = [text for text in texts if "." not in text]
-    are_short = all(len(text.lstrip("+-")) <= 3 for text in other_texts)
-    are_enough = len(texts_with_dot) >= MIN_DOTTED_NUMBERS and len(other_texts) >= MIN_SHORT_NUMBERS
-    return delimiter != "," and are_short and are_enough
+
+def _include_short_numbers(texts: Sequence[str]) -> bool:
+    """Return whether several numbers are whole, and none of these has more than three digits.
+
+    If numbers with three decimals had lost their trailing zeros in this way, some of them would have one or two
+    decimals left.
+    """
+    whole_numbers = [text for text in texts if "." not in text]
+    are_short = all(len(text.lstrip("+-")) <= 3 for text in whole_numbers)
+    dotted_count = len(texts) - len(whole_numbers)
+    return are_short and dotted_count >= _MIN_DOTTED_NUMBERS and len(whole_numbers) >= _MIN_SHORT_NUMBERS
 
 
 def _have_digit_groups(texts: Sequence[str], *, mark: str) -> bool:

@@ -4,7 +4,7 @@ Profiles and trainings infer the notation in the same way, so that they agree ab
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Final
 
 from touchstone.core.number_notation import (
@@ -12,7 +12,6 @@ from touchstone.core.number_notation import (
     CODE_WITH_LEADING_ZERO,
     PARENTHESES,
     NumberNotation,
-    infer_notation,
     is_code,
 )
 
@@ -27,21 +26,17 @@ _GROUPED_DIGITS: Final = {
 }
 
 
-def infer_notation_of_all(texts: Sequence[str], delimiter: str) -> NumberNotation | None:
-    """Return a notation in which all strings are numbers, or None if there is none.
-
-    `delimiter` is the delimiter of the cells in the file.
-    """
-    notation = infer_notation(texts, delimiter) if texts else None
-    if notation is None or any(map(is_code, texts)):
-        return None
+def reads_all(notation: NumberNotation, texts: Collection[str]) -> bool:
+    """Return whether all strings are numbers in a notation, and none of them is a code with leading zeros."""
+    if any(map(is_code, texts)):
+        return False
 
     try:
         for text in texts:
             notation.parse(text)
     except ValueError:
-        return None
-    return notation
+        return False
+    return True
 
 
 def conversion_template(notation: NumberNotation) -> str:

@@ -8,7 +8,7 @@ from typing import Final, Self
 from touchstone.core.column_names import unique_names
 from touchstone.core.date_formats import DATE_FORMATS, ISO_8601
 from touchstone.core.missing_values import MISSING_MARKS, MISSING_NUMBER_MARKS
-from touchstone.core.number_notation import infer_notation, may_have_dots_between_thousands
+from touchstone.core.number_notation import NumberNotation, infer_notation, may_have_dots_between_thousands
 from touchstone.datafiles.duckdb_table import DuckDbTable
 from touchstone.datafiles.file_profile import (
     ColumnType,
@@ -16,7 +16,7 @@ from touchstone.datafiles.file_profile import (
     ProfilingError,
     ProfilingLimits,
 )
-from touchstone.datafiles.number_notation_sql import conversion_template, infer_notation_of_all
+from touchstone.datafiles.number_notation_sql import conversion_template, reads_all
 
 _FIRST_ROWS: Final = 200  # their values rule out most interpretations of a text column
 _SAMPLE_ROWS: Final = (
@@ -219,34 +219,30 @@ def _plausible_interpretations(sample_values: Collection[str], delimiter: str) -
         fits_all_values = all(map(interpretation.shape.fullmatch, values))
         if fits_all_values:
             plausible.append(interpretation)
-    has_thousands = _has_dots_between_thousands(possible_numbers, delimiter)
-    if plausible and not has_thousands:
+    if plausible and not may_have_dots_between_thousands(possible_numbers, delimiter):
         return plausible
 
-    notation = infer_notation_of_all(sorted(possible_numbers), delimiter)
-    if notation is not None:
+    notation = infer_notation(sorted(possible_numbers), delimiter) if possible_numbers else None
+    if plausible and not _has_dots_between_thousands(notation):
+        return plausible
+    if notation is not None and reads_all(notation, possible_numbers):
         return [Interpretation(ColumnType.NUMBER, conversion_template(notation))]
-    return _mostly_fitting_interpretations(sample_values, possible_numbers, delimiter)
+    return _mostly_fitting_interpretations(sample_values, possible_numbers, notation)
 
 
-def _has_dots_between_thousands(possible_numbers: Collection[str], delimiter: str) -> bool:
-    """Return whether plain numbers, such as 12.345, would be read wrongly because dots separate thousands."""
-    if not may_have_dots_between_thousands(possible_numbers, delimiter):
-        return False
-    notation = infer_notation(sorted(possible_numbers), delimiter)
+def _has_dots_between_thousands(notation: NumberNotation | None) -> bool:
+    """Return whether dots separate thousands, so that the interpretations of plain numbers would be wrong."""
     return notation is not None and notation.thousands == "."
 
 
 def _mostly_fitting_interpretations(
-    sample_values: Collection[str], possible_numbers: Collection[str], delimiter: str
+    sample_values: Collection[str], possible_numbers: Collection[str], notation: NumberNotation | None
 ) -> list[Interpretation]:
     """Return the interpretations as numbers or dates that fit at least half of a sample of the values of a column."""
-    notation = infer_notation(sorted(possible_numbers), delimiter) if possible_numbers else None
-    has_thousands = notation is not None and notation.thousands == "."
-
     fitting = []
     for interpretation in TEXT_INTERPRETATIONS:
-        if interpretation.type is ColumnType.BOOLEAN or (interpretation.is_numeric and has_thousands):
+        is_wrong_number = interpretation.is_numeric and _has_dots_between_thousands(notation)
+        if interpretation.type is ColumnType.BOOLEAN or is_wrong_number:
             continue
         values = possible_numbers if interpretation.is_numeric else sample_values
         fitting_count = sum(interpretation.shape.fullmatch(value) is not None for value in values)

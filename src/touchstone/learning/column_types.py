@@ -20,6 +20,7 @@ from touchstone.core.date_formats import ISO_8601
 from touchstone.core.missing_values import MIN_AGREEMENT, MISSING_MARKS, MISSING_NUMBER_MARKS, PLUS, missing_marks
 from touchstone.core.number_notation import (
     CODE_WITH_LEADING_ZERO,
+    DOTTED_NUMBER,
     PLAIN_NOTATION,
     NumberNotation,
     infer_notation,
@@ -40,7 +41,8 @@ PLAIN_NUMBER_SAMPLE: Final = 200
 _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
 _BOOLEAN_BY_NUMBER: Final = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
 _PLAIN_CODE: Final = rf"^\s*{CODE_WITH_LEADING_ZERO}\s*$"
-_DOTTED_NUMBER: Final = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"
+_DOTTED_NUMBER: Final = f"^{DOTTED_NUMBER}$"
+_FIELDS_FOR_WARNINGS: Final = frozenset({"mixes_date_formats", "mixes_units", "has_ambiguous_dots"})
 _ALL_MISSING_MARKS: Final = pa.array(sorted(MISSING_MARKS | MISSING_NUMBER_MARKS))
 
 
@@ -74,6 +76,7 @@ class ColumnSchema:
     has_plus: bool = False  # Whether a value is a plus sign. A minus sign then does not mean a missing value.
     mixes_date_formats: bool = False  # Whether the strings are dates in several formats, which are not read as dates.
     mixes_units: bool = False  # Whether the strings are numbers in several units, which are not comparable.
+    has_ambiguous_dots: bool = False  # Whether dots in the numbers could be decimal marks or separate thousands.
 
     @property
     def notation(self) -> NumberNotation:
@@ -175,6 +178,7 @@ def from_numbers(
         integral=is_integral,
         mixed=mixed,
         infinite=int(is_too_large.sum()),
+        has_ambiguous_dots=notation.has_ambiguous_dots,
     )
     return TypedColumn(schema, pd.Series(values))
 
@@ -243,8 +247,12 @@ def marks_missing(column: ColumnSchema, cell: object) -> bool:
 
 
 def schema_to_dict(column: ColumnSchema) -> dict[str, Any]:
-    """Convert a schema to JSON, which is stored with a model."""
-    return {name: getattr(column, name) for name in ColumnSchema.__slots__} | {"kind": str(column.kind)}
+    """Convert a schema to JSON, which is stored with a model.
+
+    Fields that only matter for the warnings of the training are left out.
+    """
+    names = [name for name in ColumnSchema.__slots__ if name not in _FIELDS_FOR_WARNINGS]
+    return {name: getattr(column, name) for name in names} | {"kind": str(column.kind)}
 
 
 def schema_from_dict(record: dict[str, Any]) -> ColumnSchema:
@@ -441,7 +449,7 @@ def _infer_text(cells: _EncodedStrings) -> TypedColumn:
         distinct,
         missing,
         has_plus=cells.has_plus,
-        mixes_date_formats=mixes_date_formats(cells.values.tolist()),
+        mixes_date_formats=mixes_date_formats(cells.distinct_values),
         mixes_units=mixes_units(cells.distinct_values),
     )
     return TypedColumn(schema, pd.Series(cells.values[cells.codes], dtype=object))

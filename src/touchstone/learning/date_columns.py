@@ -15,7 +15,7 @@ import pandas as pd
 from touchstone.core.date_formats import DATE_FORMATS
 from touchstone.core.missing_values import MIN_AGREEMENT
 
-SAMPLE: Final = 20
+SAMPLE_SIZE: Final = 20
 _DATE_START: Final = re.compile(r"^(\w+[-/. ,T]+\d|\d{1,2}[-. ]+[^\W\d]{3})")
 
 
@@ -44,26 +44,30 @@ def parse_dates(strings: Sequence[str]) -> ParsedDates | None:
 
 
 def mixes_date_formats(strings: Sequence[str]) -> bool:
-    """Return whether nearly all strings are dates, whatever their format."""
-    present_strings = [text for text in strings if text]
+    """Return whether nearly all strings are dates, but in different formats. None of the strings may be empty."""
     is_date = pd.Series([False] * len(strings))
-    for dates in _parse_in_each_format(strings, present_strings):
-        is_date |= dates.timestamps.notna()
-    return bool(present_strings) and _are_nearly_all(is_date, present_strings)
+    for dates in _parse_in_each_format(strings, strings):
+        has_this_format = dates.timestamps.notna()
+        if _are_nearly_all(has_this_format, strings):
+            return False
+        is_date |= has_this_format
+    return len(strings) > 0 and _are_nearly_all(is_date, strings)
 
 
 def _parse_in_each_format(strings: Sequence[str], present_strings: Sequence[str]) -> Iterator[ParsedDates]:
-    """Yield the dates in each format that any of the first strings has.
+    """Yield the dates in each format that any string of a small sample has.
 
-    Parsing is slow, and the first strings are enough to rule out most formats and most columns without dates.
+    Parsing is slow, and the sample is enough to rule out most formats and most columns without dates. It consists of
+    the first strings and of strings from the whole column, because the format may change in the middle of it.
     """
-    first_strings = present_strings[:SAMPLE]
-    if sum(bool(_DATE_START.match(text)) for text in first_strings) < len(first_strings) / 2:
+    step = max(1, len(present_strings) // SAMPLE_SIZE)
+    sample = [*present_strings[:SAMPLE_SIZE], *present_strings[::step]]
+    if sum(bool(_DATE_START.match(text)) for text in sample) < len(sample) / 2:
         return
 
     optional_strings = pd.Series([text or None for text in strings], dtype=object)
     for date_format in DATE_FORMATS:
-        if _parse(pd.Series(first_strings, dtype=object), date_format).notna().any():
+        if _parse(pd.Series(sample, dtype=object), date_format).notna().any():
             timestamps = _parse(optional_strings, date_format)
             is_other = (timestamps.isna() & optional_strings.notna()).to_numpy(dtype=np.bool_)
             yield ParsedDates(date_format, timestamps, is_other)

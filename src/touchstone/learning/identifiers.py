@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from touchstone.core.text import fold
+from touchstone.learning.splits.column_names import DAY_WORDS, HOUR_WORDS, MINUTE_WORDS, MONTH_WORDS, YEAR_WORDS
 
 MIN_ROWS: Final = 31  # In fewer rows, unique whole numbers may well be quantities.
 _YEAR_RANGE: Final = (1500, 2200)
@@ -28,9 +29,13 @@ _SINGLE_WORD: Final = re.compile(rf"({_NUMBERED_THINGS})s?(id|no|nr|num|number)"
 _RANK_AND_TIME_WORDS: Final = frozenset(
     {
         *("rank", "ranking", "rang", "place", "platz", "position", "order", "age", "alter", "edad"),
-        *("year", "month", "week", "day", "hour", "date", "time"),
-        *("annee", "mois", "semaine", "jour", "heure", "jahr", "monat", "woche", "tag", "stunde", "zeit"),
-        *("ano", "mes", "semana", "dia", "hora", "anno", "mese", "settimana", "giorno", "ora"),
+        *YEAR_WORDS,
+        *MONTH_WORDS,
+        *("week", "semaine", "semana", "settimana", "woche"),
+        *DAY_WORDS,
+        *HOUR_WORDS,
+        *MINUTE_WORDS,
+        *("date", "time", "zeit"),
     }
 )
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+")

@@ -226,9 +226,11 @@ def find_class(column: ColumnSchema, classes: Sequence[Cell], requested: Cell, *
             return name
 
     with suppress(ValueError, OverflowError):
-        label = _class_label(column, parse_cell(column, requested))
-        if label in classes:
-            return label
+        cell = parse_cell(column, requested)
+        # Models of earlier releases name a class of a day with its time, such as 2024-12-24 00:00:00.
+        for label in (_class_label(column, cell), str(cell)):
+            if label in classes:
+                return label
 
     known = [str(name) for name in classes]
     raise LearningError("class_not_found", field=field, name=text, known=known)
@@ -255,4 +257,6 @@ def _class_label(column: ColumnSchema, cell: Any) -> Cell:
     if isinstance(cell, float):
         # Files of predictions have 64 bits for an integer.
         return int(cell) if column.integral and abs(cell) < MAX_INTEGER else cell
-    return str(cell).removesuffix(" 00:00:00")  # A date without a time is midnight.
+    if column.kind is ColumnKind.DATE:
+        return str(cell).removesuffix(" 00:00:00")  # A date without a time is midnight.
+    return str(cell)

@@ -17,7 +17,7 @@ from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Target
 from touchstone.learning.task_interface import Json
-from touchstone.messages.training_warnings import OTHER_NAMES, WARNINGS
+from touchstone.messages.training_warnings import NAMES_AND_OTHERS, WARNINGS
 
 FEW_ROWS: Final = 200
 RARE_SHARE: Final = 0.1
@@ -33,6 +33,7 @@ def data_warnings(table: Table, target: Target) -> Iterator[Json]:
     yield from _target_warnings(target)
     for column in table.columns.values():
         yield from _column_warnings(column, rows=len(table.frame))
+    yield from _ambiguous_dots_warnings(table)
 
     if table.renamed:
         yield _names_warning("columns_renamed", sorted(table.renamed))
@@ -116,9 +117,16 @@ def budget_warnings(stopped_by: str) -> Iterator[Json]:
         yield warning("stopped_by_time")
 
 
-def warning(code: str, **facts: Any) -> Json:
-    """Build a warning with its code, its facts, and its sentence in both languages."""
-    return {"code": code, "text": localize(WARNINGS[code], **facts), "facts": facts}
+def warning(code: str, *, facts_in_text: Mapping[str, LocalizedText] | None = None, **facts: Any) -> Json:
+    """Build a warning with its code, its facts, and its sentence in both languages.
+
+    Args:
+        code: the code.
+        facts_in_text: the facts that the sentence shows in another form, or None.
+        **facts: the facts.
+    """
+    text = localize(WARNINGS[code], **{**facts, **(facts_in_text or {})})
+    return {"code": code, "text": text, "facts": facts}
 
 
 def _names_warning(code: str, names: Sequence[str], **facts: Any) -> Json:
@@ -128,9 +136,8 @@ def _names_warning(code: str, names: Sequence[str], **facts: Any) -> Json:
     if not other_count:
         return warning(code, names=shown_names, **facts)
 
-    facts |= {"names": shown_names, "other_names": other_count}
-    names_in_text = [*shown_names, localize(OTHER_NAMES, count=other_count)]
-    return {"code": code, "text": localize(WARNINGS[code], **facts | {"names": names_in_text}), "facts": facts}
+    names_in_text = localize(NAMES_AND_OTHERS, names=shown_names, count=other_count)
+    return warning(code, facts_in_text={"names": names_in_text}, names=shown_names, other_names=other_count, **facts)
 
 
 def _target_warnings(target: Target) -> Iterator[Json]:
@@ -189,3 +196,15 @@ def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
     if is_mostly_missing and column.kind is not ColumnKind.UNSUPPORTED:
         # Round down, because 100 % would mean that no value is present.
         yield warning("mostly_missing", name=column.name, percent=100 * column.missing // rows)
+
+
+def _ambiguous_dots_warnings(table: Table) -> Iterator[Json]:
+    """Yield the warnings about columns of numbers whose dots could also have the other meaning."""
+    ambiguous_columns = [column for column in table.columns.values() if column.has_ambiguous_dots]
+    with_thousands = [column.name for column in ambiguous_columns if column.thousands]
+    with_decimals = [column.name for column in ambiguous_columns if not column.thousands]
+
+    if with_thousands:
+        yield _names_warning("dots_read_as_thousands", with_thousands)
+    if with_decimals:
+        yield _names_warning("dots_read_as_decimals", with_decimals)

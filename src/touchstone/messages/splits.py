@@ -8,8 +8,6 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
-COLUMN_NAME: Final[Text] = ("« {name} »", "“{name}”")
-
 # The reasons for the split.
 SPLIT_REASONS: Final[Mapping[str, Text]] = {
     "requested": (
@@ -23,8 +21,8 @@ SPLIT_REASONS: Final[Mapping[str, Text]] = {
         "of the split.",
     ),
     "time_detected": (
-        "{names} {names:ordonne|ordonnent} les lignes dans le temps : l’évaluation porte sur les plus récentes.",
-        "{names} {names:orders|order} the rows in time: the most recent ones are for evaluation.",
+        "{names} {columns:ordonne|ordonnent} les lignes dans le temps : l’évaluation porte sur les plus récentes.",
+        "{names} {columns:orders|order} the rows in time: the most recent ones are for evaluation.",
     ),
     "nothing_detected": (
         "Ni groupes ni dates n’ont été détectés : les lignes sont réparties au hasard.",

@@ -9,10 +9,10 @@ from typing import Final
 from touchstone.messages.decisions import DECISION_WARNINGS
 from touchstone.messages.locales import Text
 
-# The end of a list of names that is too long for a sentence.
-OTHER_NAMES: Final[Text] = (
-    "et {count} {count:autre|autres}",
-    "and {count} {count:other|others}",
+# A list of names that is too long for a sentence.
+NAMES_AND_OTHERS: Final[Text] = (
+    "{names} et {count} {count:autre|autres}",
+    "{names}, and {count} {count:other|others}",
 )
 
 WARNINGS: Final[Mapping[str, Text]] = {
@@ -91,15 +91,28 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "“{name}” mixes numbers (or dates) with words: {cells} {cells:cell counts|cells count} as missing.",
     ),
     "dates_in_several_formats": (
-        "« {name} » contient des dates écrites de plusieurs façons, qui sont lues comme des mots : elles n’ordonnent "
-        "pas les lignes dans le temps. Écrivez-les toutes de la même façon, comme 2024-12-25.",
-        "“{name}” holds dates written in several ways, which are read as words: they do not order the rows in time. "
-        "Write all of them in the same way, such as 2024-12-25.",
+        "« {name} » contient des dates écrites de plusieurs façons, qui sont traitées comme des catégories : elles "
+        "n’ordonnent pas les lignes dans le temps. Écrivez-les toutes de la même façon, par exemple 2024-12-25.",
+        "“{name}” holds dates written in several ways, which are treated as categories: they do not order the rows in "
+        "time. Write all of them in the same way, for example 2024-12-25.",
     ),
     "several_units": (
-        "« {name} » contient des nombres en plusieurs unités, qui sont lus comme des mots. Convertissez-les "
-        "dans la même unité.",
-        "“{name}” holds numbers in several units, which are read as words. Convert all of them to the same unit.",
+        "« {name} » contient des nombres en plusieurs unités, ou dans une unité écrite de plusieurs façons, qui sont "
+        "traités comme des catégories. Écrivez-les tous dans la même unité, de la même façon.",
+        "“{name}” holds numbers in several units, or in one unit with several spellings, which are treated as "
+        "categories. Write all of them in the same unit, with the same spelling.",
+    ),
+    "dots_read_as_thousands": (
+        "Les points, comme dans 12.345, ont été lus comme des séparateurs de milliers, mais pourraient être des "
+        "séparateurs décimaux : {names}. Si c’est le cas, écrivez ces nombres avec quatre décimales (12.3450).",
+        "Dots, as in 12.345, were read as thousands separators, although they could be decimal marks: {names}. If they "
+        "are, write these numbers with four decimals (12.3450).",
+    ),
+    "dots_read_as_decimals": (
+        "Les points, comme dans 12.345, ont été lus comme des séparateurs décimaux, mais pourraient séparer des "
+        "milliers : {names}. Si c’est le cas, écrivez ces nombres sans point (12345).",
+        "Dots, as in 12.345, were read as decimal marks, although they could separate thousands: {names}. If they do, "
+        "write these numbers without dots (12345).",
     ),
     "infinite_values": (
         "« {name} » contient {cells} "

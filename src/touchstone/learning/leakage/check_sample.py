@@ -22,7 +22,7 @@ from touchstone.learning.trial_fitting import TrainingData
 
 MAX_ROWS: Final = 2_000
 MAX_COLUMNS: Final = 500
-MAX_TEXT_COLUMNS: Final = 10
+MAX_TEXT_COLUMNS: Final = 10  # Further text columns are not checked.
 TREES: Final = 50
 MAX_DEPTH: Final = 8
 MAX_LEAVES: Final = 32
@@ -38,7 +38,7 @@ class CheckSample:
         matrix: the values of these columns as numbers, of shape (rows, columns).
         truth: the target values of the rows.
         halves: the two halves, as positions into the sample.
-        texts: the strings of the text columns, by name. Trees cannot split on them directly.
+        texts: the strings of the first text columns, by name. Trees cannot split on them directly.
     """
 
     target: Target
@@ -73,7 +73,7 @@ class CheckSample:
         forest_class = RandomForestClassifier if self.target.is_classification else RandomForestRegressor
         return self._score(forest_class(TREES, random_state=0), self.matrix[:, other_positions])
 
-    def _score(self, model: Any, features: Any) -> float:
+    def _score(self, model: Any, features: Floats | sparray) -> float:
         """Fit a model on the training half, and return its score on the test half by the default metric."""
         train, test = self.halves.train, self.halves.test
         model.fit(features[train], self.truth[train])

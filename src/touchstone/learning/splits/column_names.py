@@ -101,7 +101,7 @@ BIRTH_WORDS: Final = frozenset(
 )
 
 # Names that are written as one word, such as `userid` or `Kundennummer`.
-_NUMBERED_IDENTITY: Final = re.compile("(.+)(id|nr|nummer|number)")
+_NUMBERED_IDENTITY: Final = re.compile("(.+)(id|no|nr|num|nummer|number)")
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -130,9 +130,10 @@ def names_person_or_thing(name: str) -> bool:
     if len(words) != 1:
         return False
 
+    # A word such as `alumno` may end like a number without being one.
     numbered = _NUMBERED_IDENTITY.fullmatch(words[0])
-    identity = words[0] if numbered is None else numbered[1]
-    return identity.removesuffix("s") in IDENTITY_WORDS
+    identities = words if numbered is None else [words[0], numbered[1]]
+    return any(identity.removesuffix("s") in IDENTITY_WORDS for identity in identities)
 
 
 def names_birth(name: str) -> bool:
@@ -141,7 +142,10 @@ def names_birth(name: str) -> bool:
 
 
 def names_clock(name: str) -> bool:
-    """Return whether a name indicates the readings of a clock, such as `ts` or `created_at`, or perhaps a duration."""
+    """Return whether a name may indicate moments, such as `ts` or `created_at`.
+
+    The numbers of the column must confirm it, because `time` may also be a duration.
+    """
     return not CLOCK_WORDS.isdisjoint(split_into_words(name))
 
 

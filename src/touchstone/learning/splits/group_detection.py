@@ -33,7 +33,8 @@ MIN_ROWS_PER_CODE: Final = 20  # the mean; numbers with fewer rows are identitie
 GROUP_KINDS: Final = (ColumnKind.CATEGORY, ColumnKind.NUMBER, ColumnKind.TEXT)
 MAX_SAMPLED_ROWS: Final = 2_000
 MIN_SIMILARITY: Final = 0.2
-MIN_TARGET_SIMILARITY: Final = 0.1  # Schools of which each has different classes explain less of their pupils' marks.
+# Groups that consist of smaller groups, such as schools of classes, explain less of the target themselves.
+MIN_TARGET_SIMILARITY: Final = 0.1
 MIN_LOSS: Final = 0.15  # the least loss of score when whole groups are held out
 MAX_REMAINING_SHARE: Final = 1 / 3  # the largest share of the gain over the baseline that may remain
 

@@ -1,15 +1,18 @@
 """The part of a result that describes the split and its reason."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
-from touchstone.learning.localized_text import localize
+from touchstone.learning.localized_text import LOCALES, LocalizedText, localize
 from touchstone.learning.request_choices import Duplicates, Strategy
 from touchstone.learning.request_definitions import Split
 from touchstone.learning.splits.folds import held_out_positions
 from touchstone.learning.splits.split_decision import SplitDecision
 from touchstone.learning.splits.split_effect import SplitEffect
 from touchstone.learning.task_interface import Json
-from touchstone.messages.splits import COLUMN_NAME, SPLIT_REASONS
+from touchstone.messages.narratives import NARRATIVE
+from touchstone.messages.reason_phrases import enumeration
+from touchstone.messages.splits import SPLIT_REASONS
 
 
 class DuplicateTreatment(StrEnum):
@@ -55,9 +58,18 @@ def report_split(split: Split, decision: SplitDecision, effect: SplitEffect | No
 def _reason(decision: SplitDecision) -> Json:
     """Return the reason for the split, with its code and a sentence in both languages."""
     plan = decision.plan
-    time_columns = [localize(COLUMN_NAME, name=column) for column in plan.time_columns]
-    text = localize(SPLIT_REASONS[decision.reason], name=plan.group_column or "", names=time_columns)
+    time_columns = plan.time_columns
+    names = _enumerate_names(time_columns) if time_columns else ""
+    text = localize(
+        SPLIT_REASONS[decision.reason], name=plan.group_column or "", names=names, columns=len(time_columns)
+    )
     return {"code": decision.reason, "text": text}
+
+
+def _enumerate_names(names: Sequence[str]) -> LocalizedText:
+    """Return names in quotation marks, with the word for "and" before the last one."""
+    quoted_names = [localize(NARRATIVE["named"], name=name) for name in names]
+    return {locale: enumeration([name[locale] for name in quoted_names], locale) for locale in LOCALES}
 
 
 def _count_groups(decision: SplitDecision) -> int | None:

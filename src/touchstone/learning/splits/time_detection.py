@@ -25,12 +25,12 @@ MIN_TIMES: Final = 5  # With fewer distinct times, the latest rows would be a gr
 MIN_COUNTED_TIMES: Final = 32  # A column of days with fewer values may hold days of the month.
 MAX_MISSING_SHARE: Final = 0.05
 FIRST_YEAR, LAST_YEAR = 1_500, 2_200
-# Numbers such as 20241225 or 202412 are dates within these years, since other numbers may look alike by chance.
-FIRST_YEAR_OF_NUMBERS, LAST_YEAR_OF_NUMBERS = 1_900, 2_099
-FIRST_DATE_NUMBER, LAST_MONTH_NUMBER, LAST_DATE_NUMBER = 190_001, 209_912, 20_991_231
-# Seconds since 1970, from 1990 to 2040, which may also be counted in milliseconds or microseconds.
+# The first and the last number in each format for numbers such as 202412 or 20241225. They are from the years 1900 to
+# 2099, since other numbers may look alike by chance.
+DATE_NUMBER_RANGES: Final = {"%Y%m": (190_001, 209_912), "%Y%m%d": (19_000_101, 20_991_231)}
+# Seconds since 1970, from 1990 to 2040, which may also be counted in milliseconds, microseconds or nanoseconds.
 FIRST_EPOCH_SECOND, LAST_EPOCH_SECOND = 631_152_000, 2_208_988_800
-EPOCH_UNITS_PER_SECOND: Final = (1, 1_000, 1_000_000)
+EPOCH_UNITS_PER_SECOND: Final = (1, 1_000, 1_000_000, 1_000_000_000)
 UNITS_WITHIN_DAY: Final = (HOUR_WORDS, MINUTE_WORDS)
 
 
@@ -65,8 +65,9 @@ def _find_date(candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
 def _find_date_numbers(table: Table, candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
     """Return the first column of numbers such as 20241225 or 202412, with enough distinct ones."""
     for column in candidates:
-        has_enough_dates = column.integral and column.distinct >= MIN_TIMES
-        if has_enough_dates and not names_birth(column.name) and _holds_date_numbers(table, column):
+        has_enough_numbers = column.distinct >= MIN_TIMES
+        may_be_dates = column.integral and has_enough_numbers and not names_birth(column.name)
+        if may_be_dates and _holds_date_numbers(table, column):
             return (column.name,)
     return ()
 
@@ -135,19 +136,20 @@ def _holds_years(table: Table, column: ColumnSchema) -> bool:
 
 
 def _holds_date_numbers(table: Table, column: ColumnSchema) -> bool:
-    """Return whether all numbers of a column are dates, in the form 20241225 or 202412."""
+    """Return whether all numbers of a column are dates in the form 20241225, or all are months in the form 202412."""
     numbers = np.unique(_present_numbers(table, column))
-    if numbers[0] < FIRST_DATE_NUMBER or numbers[-1] > LAST_DATE_NUMBER:
-        return False
-
-    texts = pd.Series(numbers.astype(np.int64).astype(str))
-    date_format = "%Y%m%d" if numbers[0] > LAST_MONTH_NUMBER else "%Y%m"
-    is_year = texts.str[:4].astype(int).between(FIRST_YEAR_OF_NUMBERS, LAST_YEAR_OF_NUMBERS)
-    return bool(is_year.all() and pd.to_datetime(texts, format=date_format, errors="coerce").notna().all())
+    for date_format, (first_number, last_number) in DATE_NUMBER_RANGES.items():
+        if first_number <= numbers[0] and numbers[-1] <= last_number:
+            texts = pd.Series(numbers.astype(np.int64).astype(str))
+            return bool(pd.to_datetime(texts, format=date_format, errors="coerce").notna().all())
+    return False
 
 
 def _holds_epoch_times(table: Table, column: ColumnSchema) -> bool:
-    """Return whether all numbers of a column may be seconds, or milliseconds, since 1970."""
+    """Return whether all numbers of a column can be seconds since 1970.
+
+    They may also be milliseconds, microseconds or nanoseconds.
+    """
     numbers = _present_numbers(table, column)
     return any(
         FIRST_EPOCH_SECOND * factor <= numbers.min() and numbers.max() <= LAST_EPOCH_SECOND * factor
