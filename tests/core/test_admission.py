@@ -111,12 +111,12 @@ async def test_one_caller_cannot_use_the_whole_capacity() -> None:
     callers = Callers(admission_control)
     for number in range(8):
         await callers.request(f"a{number}", 0.0)
-    assert (len(callers.started), admission_control.waiting) == (6, 2)
+    assert (len(callers.started), admission_control.waiting_count) == (6, 2)
     await callers.request("b0", 0.0)
     assert callers.started[-1] == "b0"
     await callers.finish("a5")
     await callers.finish("b0")
-    assert (callers.started[-1], admission_control.waiting) == ("a6", 1)
+    assert (callers.started[-1], admission_control.waiting_count) == ("a6", 1)
 
 
 async def test_a_request_that_would_wait_too_long_is_refused_at_once() -> None:
@@ -128,7 +128,7 @@ async def test_a_request_that_would_wait_too_long_is_refused_at_once() -> None:
         await callers.request(f"a{number}")
     assert admission_control.would_refuse("a", LONG_COST)
     await callers.request("a6")
-    assert (callers.started, callers.refused, admission_control.waiting) == (["a0"], ["a6"], 5)
+    assert (callers.started, callers.refused, admission_control.waiting_count) == (["a0"], ["a6"], 5)
 
 
 async def test_a_burst_of_a_few_requests_waits_however_long_they_take() -> None:
@@ -172,7 +172,7 @@ async def test_a_request_that_has_waited_for_the_whole_time_is_refused() -> None
     await callers.request("a1")
     await callers.request("b1")
     await callers.requests["b1"]
-    assert (callers.refused, admission_control.waiting) == (["b1"], 0)
+    assert (callers.refused, admission_control.waiting_count) == (["b1"], 0)
     await callers.finish("a1")
     await callers.request("b2")
     assert callers.started == ["a1", "b2"]
@@ -186,7 +186,7 @@ async def test_a_cancelled_request_gives_up_its_place() -> None:
         await callers.request(name)
     callers.requests["b1"].cancel()
     await let_tasks_settle()
-    assert admission_control.waiting == 1
+    assert admission_control.waiting_count == 1
 
     async def work() -> None:
         ticket = callers.tickets["a1"]
@@ -202,7 +202,7 @@ async def test_a_cancelled_request_gives_up_its_place() -> None:
     assert running_request.cancelled()
     assert callers.started == ["a1", "c1"]
     await callers.finish("c1")
-    assert (admission_control.running, admission_control.waiting) == (0, 0)
+    assert (admission_control.running_count, admission_control.waiting_count) == (0, 0)
 
 
 async def test_a_request_that_is_cancelled_when_its_turn_comes_passes_it_on() -> None:
@@ -298,8 +298,8 @@ async def test_idle_callers_are_forgotten() -> None:
         await asyncio.sleep(0)
         running_place.release()
         running_place = await requests.pop(0)
-    assert admission_control.waiting == 1
-    assert len(admission_control._long._finish_tags) <= 1001
+    assert admission_control.waiting_count == 1
+    assert len(admission_control._long_lane._finish_tags) <= 1001
 
 
 def test_costs_are_learned_by_route_and_size() -> None:

@@ -204,7 +204,7 @@ async def test_a_refused_client_can_ask_again_on_the_same_connection(tmp_path: P
     middleware = edge(app, tmp_path, max_concurrency=1, queue_seconds=30)
     async with listening(middleware) as address, httpx2.AsyncClient() as http:
         pending_responses = [asyncio.ensure_future(http.get(f"{address}/wait")) for _ in range(2)]
-        while app.running < 1 or middleware._admission.waiting < 1:
+        while app.running < 1 or middleware._admission.waiting_count < 1:
             await asyncio.sleep(0.01)
 
         reader, writer = await begin_request(

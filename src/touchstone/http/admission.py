@@ -21,13 +21,13 @@ from touchstone.core.errors import Overloaded
 SHORT_SECONDS: Final = 0.002  # a request with a higher expected cost is long
 SHORT_SECONDS_AT_ONCE: Final = 0.005  # total expected cost of the short requests that run at the same time
 TURN_SECONDS: Final = 0.05  # after this much event loop time, a request lets others start beside it
-IDLE_GRACE_SECONDS: Final = 0.005
+IDLE_GRACE_SECONDS: Final = 0.005  # after waiting this long for something else, a request lets others start beside it
 # The work ahead of a request may take this share of the maximum waiting time. The share is small because costs are only
 # estimates, and because a request should be refused early rather than after a long wait.
 QUEUED_WORK_SHARE: Final = 0.03
 MIN_QUEUE_LENGTH: Final = 4  # this many requests may wait in a lane, whatever their cost
-MAX_CALLERS: Final = 1000
-# Refused clients lose their connection. Otherwise an inactive one could keep it for as long as an idle connection.
+MAX_CALLERS: Final = 1000  # callers that a lane remembers for the fair order
+# Refused clients lose their connection. Otherwise an inactive client could keep it for as long as an idle connection.
 _CLOSE: Final = {"Connection": "close"}
 T = TypeVar("T")
 
@@ -35,10 +35,10 @@ T = TypeVar("T")
 class Admission:
     """The queue in front of an application.
 
-    At most `limit` requests run at the same time, and as many may wait in each lane. A lane is full if the work in it
-    exceeds a small share of `wait_seconds`. A new request is then refused, unless another caller has more work waiting.
-    In this case, the newest request of that caller is refused instead. Requests are also refused after waiting for
-    `wait_seconds`.
+    At most `limit` requests run at the same time. Short and long requests wait in separate lanes, in each of which at
+    most `limit` requests may wait. A lane is also full if the work in it exceeds a small share of `wait_seconds`. A new
+    request is then refused, unless another caller has more work waiting. In this case, the newest request of that
+    caller is refused instead. Requests are also refused after waiting for `wait_seconds`.
     """
 
     def __init__(self, *, limit: int, wait_seconds: float) -> None:
@@ -50,23 +50,23 @@ class Admission:
         """
         self.limit = limit
         self.wait_seconds = wait_seconds
-        self.running = 0
-        self._max_seconds_ahead = QUEUED_WORK_SHARE * wait_seconds
+        self.running_count = 0
+        self._max_seconds_ahead = QUEUED_WORK_SHARE * wait_seconds  # of work before a new request in its lane
 
-        # Requests that wait for a job or a slow client may run for long, and one caller's must not use up the limit.
-        # Half of the limit is open to everyone, and each caller gets at most half of the rest.
+        # A request that waits for a job or a slow client may run for a long time. A caller with many such requests must
+        # not use up the limit, so half of the limit is open to everyone, and each caller gets at most half of the rest.
         self._unreserved_slots = limit // 2
         self._max_running_per_caller = max(1, limit // 4)  # at least one, even if `limit` is small
         self._running_by_caller: Counter[Hashable] = Counter()
 
-        self._short = _Lane(seconds_at_once=SHORT_SECONDS_AT_ONCE)
-        self._long = _Lane(seconds_at_once=0.0)  # one request at a time
-        self._lanes = (self._short, self._long)
+        self._short_lane = _Lane(seconds_at_once=SHORT_SECONDS_AT_ONCE)
+        self._long_lane = _Lane(seconds_at_once=0.0)  # one request at a time
+        self._lanes = (self._short_lane, self._long_lane)
 
     @property
-    def waiting(self) -> int:
+    def waiting_count(self) -> int:
         """Number of requests that wait for their turn."""
-        return len(self._short.waiting) + len(self._long.waiting)
+        return len(self._short_lane.waiting) + len(self._long_lane.waiting)
 
     def has_room(self, cost_seconds: float) -> bool:
         """Return whether a request of this expected cost could start immediately."""
@@ -79,7 +79,7 @@ class Admission:
         The request counts as running until its ticket is released. Its caller need not be identified, because half of
         the capacity is open to everyone.
         """
-        if self.running >= self._unreserved_slots or not self.has_room(cost_seconds):
+        if self.running_count >= self._unreserved_slots or not self.has_room(cost_seconds):
             return None
 
         ticket = self._create_ticket(caller=None, cost_seconds=cost_seconds)
@@ -182,7 +182,7 @@ class Admission:
 
     def stop_counting(self, ticket: "Ticket") -> None:
         """Stop counting a request as running, among all requests and those of its caller."""
-        self.running -= 1
+        self.running_count -= 1
 
         if ticket.counts_toward_caller:
             self._running_by_caller[ticket.caller] -= 1
@@ -191,21 +191,21 @@ class Admission:
 
     def _start(self, ticket: "Ticket") -> None:
         """Count a request as running, among all requests and in its lane."""
-        self.running += 1
+        self.running_count += 1
         ticket.is_running = True
         ticket.occupies_lane = True
-        ticket.lane.running += 1
+        ticket.lane.running_count += 1
         ticket.lane.running_seconds += ticket.cost_seconds
 
     def _lane_for(self, cost_seconds: float) -> "_Lane":
         """Return the lane of requests with this expected cost."""
-        return self._short if cost_seconds <= SHORT_SECONDS else self._long
+        return self._short_lane if cost_seconds <= SHORT_SECONDS else self._long_lane
 
     def _fits(self, lane: "_Lane", cost_seconds: float) -> bool:
         """Return whether a request may start beside the running ones. Any request fits into an empty lane."""
-        if self.running >= self.limit:
+        if self.running_count >= self.limit:
             return False
-        return lane.running == 0 or lane.running_seconds + cost_seconds <= lane.seconds_at_once
+        return lane.running_count == 0 or lane.running_seconds + cost_seconds <= lane.seconds_at_once
 
     def _is_full(self, lane: "_Lane") -> bool:
         """Return whether the lane has too many waiting requests or too much work for another request."""
@@ -225,7 +225,7 @@ class _Lane:
 
     def __init__(self, *, seconds_at_once: float) -> None:
         self.seconds_at_once = seconds_at_once  # the total expected cost of simultaneous requests
-        self.running = 0
+        self.running_count = 0
         self.running_seconds = 0.0
         self.waiting: list[Ticket] = []
         self._virtual_time = 0.0
@@ -303,9 +303,9 @@ class _Lane:
 
     def remove_running(self, ticket: "Ticket") -> None:
         """Stop counting a request as running in this lane, so that others may start."""
-        self.running -= 1
+        self.running_count -= 1
         # Resetting the sum to zero keeps rounding errors from accumulating.
-        self.running_seconds = self.running_seconds - ticket.cost_seconds if self.running else 0.0
+        self.running_seconds = self.running_seconds - ticket.cost_seconds if self.running_count else 0.0
 
 
 class Ticket:
@@ -315,7 +315,8 @@ class Ticket:
         cost_seconds: the event loop time that the request is expected to use before others may run beside it.
         used_seconds: the event loop time that it has used so far.
         start_tag: its position in the queue, in the virtual time of fair queueing.
-        decision: a future with the result whether a waiting request is admitted.
+        decision: a future that becomes true if the waiting request is admitted, and false if it is refused; None before
+            the request waits.
         is_running: whether it counts as running in the server.
         occupies_lane: whether it also counts as running in its lane, and so keeps others from starting.
         counts_toward_caller: whether it counts among the running requests of its caller.

@@ -221,11 +221,13 @@ class ConnectionProtocol(HttpToolsProtocol):
     def _can_refuse_directly(self, cycle: RequestResponseCycle) -> bool:
         """Return whether a request can be refused while its connection stays open.
 
-        This is not possible for pipelined requests, which the client sends without waiting for the previous response.
+        This is not possible for pipelined requests, which the client sends without waiting for the previous response,
+        for the last request of a connection, or for HEAD requests, whose responses must not have a body.
         """
+        # Requests that are parsed while reading is paused were received together with an earlier request.
         is_pipelined = bool(self.pipeline) or self._pause_timer is not None
-        is_last = not cycle.keep_alive or self._is_stopping
-        return not is_pipelined and not is_last and cycle.scope["method"] != "HEAD"
+        stays_open = cycle.keep_alive and not self._is_stopping
+        return stays_open and not is_pipelined and cycle.scope["method"] != "HEAD"
 
     def _pause_reading(self, delay_seconds: float) -> None:
         """Stop reading from the client for this time, so that its data stays in the kernel's buffer."""

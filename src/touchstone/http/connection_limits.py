@@ -20,8 +20,8 @@ SLOW_BYTES: Final = 64 * 1024
 # and for the kernel is not measured.
 REFUSAL_SHARE: Final = 0.2
 REFUSAL_BURST_SECONDS: Final = 0.25
-# A burst of new connections from one address is read immediately. Further ones are read at a limited rate, so that a
-# flood of connections does not block the event loop for other clients.
+# A burst of new connections from one address is read immediately. Later connections are read at a limited rate, so that
+# a flood of connections does not block the event loop for other clients.
 CONNECTION_BURST: Final = 200
 CONNECTIONS_PER_SECOND: Final = 400.0
 _MAX_SCHEDULES: Final = 1000

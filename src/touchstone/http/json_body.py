@@ -1,7 +1,6 @@
 """Strict parsing of JSON request bodies."""
 
 import re
-from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +12,7 @@ from touchstone.http.spelling_suggestions import MAX_SHOWN_CHARACTERS
 # Matches a string, or NaN or an infinity. Matching strings skips such words inside them. The closing quote is optional,
 # so that malformed input is scanned only once.
 _STRING_OR_NON_FINITE: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"?|-?(?:NaN|Infinity)', re.DOTALL)
+_STRICT_DECODER: Final = msgspec.json.Decoder()
 _INFINITY_DECODER: Final = msgspec.json.Decoder(float_hook=float)
 
 
@@ -25,7 +25,7 @@ def parse_json(raw: bytes) -> Any:
         NotJson: the body is not JSON.
         Invalid: the body contains a number that is out of range, or an object with a repeated key.
     """
-    return _decode(raw, msgspec.json.decode)
+    return _decode_body(raw, _STRICT_DECODER)
 
 
 def parse_json_allowing_infinity(raw: bytes) -> Any:
@@ -42,7 +42,7 @@ def parse_json_allowing_infinity(raw: bytes) -> Any:
         return parse_json(raw)
     except (NotJson, Invalid):
         replaced = _STRING_OR_NON_FINITE.sub(_replace_non_finite, raw)
-        return _decode(replaced, _INFINITY_DECODER.decode)
+        return _decode_body(replaced, _INFINITY_DECODER)
 
 
 def _replace_non_finite(match: re.Match[bytes]) -> bytes:
@@ -51,12 +51,18 @@ def _replace_non_finite(match: re.Match[bytes]) -> bytes:
     return match[0] if is_string else b"1e999"
 
 
-def _decode(raw: bytes, decode: Callable[[bytes], Any]) -> Any:
-    """Decode a request body with `decode`, and convert its exceptions to errors of our own."""
+def _decode_body(raw: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """Decode a request body, and check that no object in it has a repeated key.
+
+    Raises:
+        NotJson: the body is not JSON.
+        Invalid: the decoder does not accept a number, or an object has a repeated key.
+    """
     try:
-        value = decode(raw)
+        value = decoder.decode(raw)
         repeated_key = find_repeated_key(raw, value)
     except msgspec.ValidationError as error:
+        # Without a schema, msgspec only reports numbers that do not fit into a float as invalid.
         raise Invalid(FieldError(("body",), "number_out_of_range")) from error
     except (ValueError, RecursionError) as error:
         raise NotJson from error

@@ -27,9 +27,12 @@ def open_listener(settings: Settings) -> socket.socket:
             return _listen_unix(Path(settings.host.removeprefix(UNIX_PREFIX)))
         return _listen_tcp(settings.host, settings.port)
     except OSError as error:
-        variables, address = "TOUCHSTONE_HOST, TOUCHSTONE_PORT", f"{settings.host}:{settings.port}"
         if is_unix_socket:
-            variables, address = "TOUCHSTONE_HOST", settings.host
+            variables = "TOUCHSTONE_HOST"
+            address = settings.host
+        else:
+            variables = "TOUCHSTONE_HOST, TOUCHSTONE_PORT"
+            address = f"{settings.host}:{settings.port}"
         # Python itself refuses a path that is too long, without an error of the operating system.
         reason = error.strerror or str(error)
         raise SettingsError(f"{variables}: cannot listen on {address}: {reason}") from None

@@ -158,7 +158,7 @@ class EdgeMiddleware:
             return None  # any other ASGI app can only be run in a task
 
         response.raw_headers += _refusal_headers(scope)
-        self._access_log.record_refusal(scope, started_at, running_count=self._admission.running)
+        self._access_log.record_refusal(scope, started_at, running_count=self._admission.running_count)
         return response
 
     async def _handle(self, request: TrackedRequest, receive: Receive, kind: RequestKind) -> None:
@@ -238,7 +238,7 @@ class EdgeMiddleware:
 
         response = self.respond_to_error(_OVERLOADED_CLOSING, scope)
         await response(scope, receive_disconnect, send_with_refusal_headers)
-        self._access_log.record_refusal(scope, started_at, running_count=self._admission.running)
+        self._access_log.record_refusal(scope, started_at, running_count=self._admission.running_count)
 
 
 def _body_limits_by_path(settings: Settings, body_paths: BodyPaths) -> dict[str, BodyLimits]:
@@ -259,11 +259,6 @@ def _is_health_check(scope: Scope) -> bool:
 
 def _refusal_headers(scope: Scope) -> list[tuple[bytes, bytes]]:
     """Return the headers that `TrackedRequest` adds to all other responses."""
-    client_id = None
-    for name, value in scope["headers"]:
-        if name == REQUEST_ID:
-            client_id = value
-            break
-
+    client_id = next((value for name, value in scope["headers"] if name == REQUEST_ID), None)
     request_id = choose_request_id(client_id)
     return [(REQUEST_ID, request_id.encode()), NOSNIFF]

@@ -5,7 +5,7 @@ import re
 from typing import Final, NamedTuple
 
 DEFAULT_SECONDS: Final = 0.001  # expected cost of a new kind of request
-NEWEST_WEIGHT: Final = 0.2
+NEWEST_WEIGHT: Final = 0.2  # of the latest request in the moving average
 MAX_KINDS: Final = 1000
 MAX_CACHED_LENGTH: Final = 500  # of the path and the query string together, in characters
 _ID_IN_PATH: Final = re.compile(r"(?<=/)(?:[0-9]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(?=/|$)")
@@ -19,7 +19,8 @@ class RequestKind(NamedTuple):
     Attributes:
         method: the HTTP method.
         route: the path, with ids replaced by `*`.
-        limit_bits: the bit length of the requested number of items, or -1 if the request does not set a limit.
+        limit_bits: the bit length of the requested number of items, so that similar numbers are of the same kind, or -1
+            if the request does not set a limit.
         is_explained: whether the request asks for explanations.
     """
 

@@ -47,10 +47,10 @@ def _convert_whole_float(value: Any) -> Any:
 
 
 def _require_plain_integer(value: Any) -> Any:
-    """Return a value unchanged if it is not a string that only Python reads as an integer.
+    """Refuse a string such as "1_000", which only Python reads as an integer, and return other values unchanged.
 
     Raises:
-        PydanticCustomError: the value is a string, but not of plain decimal digits.
+        PydanticCustomError: the value is a string that does not consist of plain decimal digits.
     """
     if isinstance(value, str) and not PLAIN_INTEGER.fullmatch(value):
         raise PydanticCustomError("int_parsing", "an integer is expected")

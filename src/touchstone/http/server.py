@@ -29,11 +29,11 @@ from touchstone.http.tcp_sockets import count_waiting_connections, refuse_new_co
 
 LAST_RESPONSE_SECONDS: Final = 3.0  # during a shutdown, connections have this time to send their last response
 ACCEPT_SECONDS: Final = 5.0  # during a shutdown, waiting connections are accepted for up to this time
-HANDSHAKE_SECONDS: Final = 0.05
+HANDSHAKE_SECONDS: Final = 0.05  # during a shutdown, clients have this time to complete the TCP handshake
 POLL_SECONDS: Final = 0.02
 _COLLECTION_THRESHOLDS: Final = (50_000, 20, 100)  # arguments for `gc.set_threshold`
-# A computing thread may hold the interpreter lock for this time before the event loop gets it back, whenever the loop
-# has released it for a system call or for NumPy. With Python's default of 5 ms, a search of 0.1 s in another thread
+# Whenever the event loop has released the interpreter lock for a system call or for NumPy, another thread may hold the
+# lock for this time before the loop gets it back. With Python's default of 5 ms, a search of 0.1 s in another thread
 # would delay a concurrent write by the same time.
 _SWITCH_SECONDS: Final = 0.0005
 _MIN_DRAIN_SECONDS: Final = 1  # running requests always get this time to finish, even if a shutdown takes too long
@@ -102,21 +102,25 @@ def server_config(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimit
         limits: the limits on connections, or None for the defaults of `ConnectionLimits`.
     """
     refuse: QuickRefusal = getattr(app, "quick_refusal", _refuse_nothing)
+    # uvicorn only calls the protocol, but its type annotation demands a class.
     create_protocol: Any = functools.partial(ConnectionProtocol, limits=limits or ConnectionLimits(), refuse=refuse)
 
+    # uvicorn's type annotation demands whole seconds.
     whole_drain_seconds = max(_MIN_DRAIN_SECONDS, round(drain_seconds))
     return uvicorn.Config(
         app,
         http=create_protocol,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=whole_drain_seconds,
-        # These features are either not needed or implemented by the application.
+        # The application has no websockets, and `serve` opens and closes it.
         ws="none",
         lifespan="off",
-        log_config=None,
+        # The application writes the access log, and applies the headers of trusted proxies.
         access_log=False,
-        server_header=False,
         proxy_headers=False,
+        # The logs have the format of the whole service, and clients need not know the software of the server.
+        log_config=None,
+        server_header=False,
     )
 
 

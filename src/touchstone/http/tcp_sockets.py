@@ -11,12 +11,19 @@ import termios
 from dataclasses import dataclass
 from typing import Final, Self
 
-# A classic BPF program for the TCP header, which drops segments with SYN and without ACK and passes all others.
 _SO_ATTACH_FILTER: Final = 26
-_DROP_SYN: Final = ((0x30, 0, 0, 13), (0x54, 0, 0, 0x12), (0x15, 0, 1, 0x02), (0x06, 0, 0, 0), (0x06, 0, 0, 0x40000))
-# Offsets in Linux's `struct tcp_info` (include/uapi/linux/tcp.h): `tcpi_bytes_acked` and, after it, `…_received`.
-_TCP_INFO_UNACKNOWLEDGED: Final = 24  # for a listener, the number of connections that wait in its queue
-_TCP_INFO_COUNTERS: Final = 120
+# A classic BPF program for the TCP header, which drops requests for new connections (SYN without ACK). Each instruction
+# has an operation code, two relative jumps for true and false, and an operand.
+_DROP_SYN: Final = (
+    (0x30, 0, 0, 13),  # load byte 13, which contains the flags
+    (0x54, 0, 0, 0x12),  # keep only the flags SYN and ACK
+    (0x15, 0, 1, 0x02),  # skip the next instruction unless only SYN is set
+    (0x06, 0, 0, 0),  # drop the segment
+    (0x06, 0, 0, 0x40000),  # pass the segment on
+)
+# Offsets in Linux's `struct tcp_info` (include/uapi/linux/tcp.h).
+_TCP_INFO_UNACKNOWLEDGED: Final = 24  # `tcpi_unacked`: for a listener, the number of connections that wait in its queue
+_TCP_INFO_COUNTERS: Final = 120  # `tcpi_bytes_acked`, which is followed by `tcpi_bytes_received`
 _TCP_INFO_SIZE: Final = 136
 # The maximum size of unsent data in the kernel's buffer, so that clients that never read need little memory.
 UNSENT_BYTES: Final = 128 * 1024

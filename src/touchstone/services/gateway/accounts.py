@@ -98,7 +98,12 @@ async def find_user(database: Database, email: str) -> UserView:
 
 
 async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_LOCALE) -> UserView:
-    """Return the user with this id. A user who has not chosen a language gets `locale`.
+    """Return the user with this id.
+
+    Args:
+        database: the database that contains the user.
+        user_id: the id of the user.
+        locale: the language to return for a user who has not chosen one.
 
     Raises:
         UserNotFound: there is no such user.
@@ -125,7 +130,11 @@ async def change_profile(
 ) -> UserView:
     """Change the fields of a user's profile that the client has sent, and return the changed user.
 
-    A null value clears its field. A user who has not chosen a language gets `locale`.
+    Args:
+        database: the database that contains the user.
+        user_id: the id of the user.
+        change: the new values of the fields. A field that the client has sent as null is cleared.
+        locale: the language to return for a user who has not chosen one. It is not stored.
 
     Raises:
         UserNotFound: there is no such user.
@@ -135,7 +144,7 @@ async def change_profile(
         async with database.writing() as transaction:
             await user_store.update_user(transaction, user_id, **new_values)
             if "pseudo" in new_values:
-                # Other processes cache this pseudonym, because it is shown with the user's records and claims.
+                # Other processes cache the pseudonym (`pseudo`), which is shown with the user's records and claims.
                 await change_counters.increment_version(transaction, change_counters.NAMES)
 
     return await read_user(database, user_id, locale=locale)

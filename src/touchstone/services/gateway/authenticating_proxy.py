@@ -41,6 +41,7 @@ FORWARDED_HEADERS: Final = frozenset(
 # The gateway's own routes also receive cookies, because the sign-in reads the device cookie. No cookie authenticates a
 # user.
 GATEWAY_HEADERS: Final = FORWARDED_HEADERS | {b"cookie"}
+# The bytes that may not occur in a query: control characters, spaces, non-ASCII bytes and the characters "#<>\^`{|}.
 _UNSAFE_IN_QUERY: Final = re.compile(rb"[^\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]")
 
 

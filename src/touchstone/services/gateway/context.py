@@ -23,7 +23,11 @@ from touchstone.services.gateway.sessions import Device
 
 @dataclass(frozen=True, slots=True)
 class GatewayState:
-    """The settings, the database and the authentication services, created once per process."""
+    """The settings, the database and the authentication services, created once per process.
+
+    Attributes:
+        successor_key: the key with which each refresh token is derived from the previous token of its session.
+    """
 
     settings: Settings
     database: Database

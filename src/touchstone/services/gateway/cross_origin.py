@@ -47,7 +47,7 @@ class CrossOriginMiddleware(CORSMiddleware):
     """Starlette's middleware, with refusals in the usual format of errors instead of plain text."""
 
     def preflight_response(self, request_headers: Headers) -> Response:
-        """Return the response to the question of a browser whether it may send a request."""
+        """Return the response to a preflight request, in which a browser asks whether it may send a request."""
         response = super().preflight_response(request_headers)
         if response.status_code == 200:
             return response

@@ -92,9 +92,8 @@ class LoginThrottle:
     async def limit_provider_attempts(self, client_address: str) -> AsyncIterator[None]:
         """Limit sign-ins that fail because an identity provider's answer is not valid.
 
-        The body of the `async with` statement must verify one answer.
-
-        Each one sends requests to the provider, which could refuse to respond to this service after too many.
+        The body of the `async with` statement must verify one answer. Each verification sends requests to the provider,
+        which might refuse to respond to this service after too many of them.
 
         Raises:
             TooManyAttempts: there were too many failures, so the provider must not be asked.

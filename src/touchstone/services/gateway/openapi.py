@@ -12,7 +12,7 @@ from touchstone.core.errors import ServiceError
 from touchstone.core.internal_tokens import InternalTokens
 from touchstone.http.internal_client import InternalClient
 from touchstone.http.upstream import Upstream
-from touchstone.services.gateway.public_routes import BACKENDS, PublicRoute
+from touchstone.services.gateway.public_routes import API, BACKENDS, PublicRoute
 
 CACHE_SECONDS: Final = 60.0
 # A document without all backends is only cached for a short time.
@@ -207,7 +207,7 @@ def _to_public_operation(operation: Document, route: PublicRoute, new_schema_nam
 
 def _operation_id(route: PublicRoute) -> str:
     """Return the unique id of a route's operation, for example `get_projects_project_id`."""
-    short_path = route.path.removeprefix("/api/v1")
+    short_path = route.path.removeprefix(API)
     return re.sub(r"\W+", "_", f"{route.method.lower()}{short_path}").strip("_")
 
 
@@ -239,8 +239,9 @@ def _find_clashes(own_schemas: Document, other_schemas: Document) -> set[str]:
     Two schemas with equal definitions are still different if they refer to a name with different schemas. The search is
     therefore repeated until it finds no further names.
     """
-    clashes = {name for name, schema in own_schemas.items() if other_schemas.get(name, schema) != schema}
-    candidates = {name for name in own_schemas if name in other_schemas} - clashes
+    common_names = own_schemas.keys() & other_schemas.keys()
+    clashes = {name for name in common_names if own_schemas[name] != other_schemas[name]}
+    candidates = common_names - clashes
 
     while True:
         indirect_clashes: set[str] = set()

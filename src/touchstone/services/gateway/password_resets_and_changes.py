@@ -73,11 +73,12 @@ async def reset_password(database: Database, token: str, new_password: str) -> N
         raise InvalidResetToken
 
     passwords.check_strength(new_password, user.email)
-    # Hashing is slow, and a longer transaction would block all other writers of SQLite.
+    # Hashing is slow, and SQLite has one writer at a time, so the password is hashed before the transaction begins.
     new_password_hash = await passwords.hash_password(new_password)
 
+    # A user who replaces a stolen password must be able to do so even if the disk is full.
     async with database.writing(may_use_reserve=True) as transaction:
-        # The token may have been used or replaced while the password was hashed.
+        # The token is checked again, because it may have been used or replaced while the password was hashed.
         is_still_valid = await reset_token_store.use_reset_token(transaction, digest, datetime.now(UTC))
         if not is_still_valid:
             raise InvalidResetToken

@@ -20,11 +20,12 @@ class PublicRoute:
         path: the canonical public path, as in the OpenAPI document, with placeholders such as `{job_id}`.
         backend: the name of the backend, or None for the gateway itself.
         target: the path at the backend, with the same placeholders.
-        aliases: further public paths.
+        aliases: other public paths of the same route.
         is_open: whether the route can be called without a token.
         has_large_body: whether the size limit for uploads applies to the body.
         streams_body: whether the body is processed while it arrives, so that its size is not limited.
-        returns_location: whether the response may have a Location header.
+        returns_location: whether the response may have a Location header, whose path at the backend is then translated
+            to a public path.
         is_documented: whether the route is included in the OpenAPI document.
     """
 
@@ -54,7 +55,7 @@ def _gateway_route(method: str, path: str, *, is_open: bool = False) -> PublicRo
     return PublicRoute(method, API + path, backend=None, target=API + path, aliases=aliases, is_open=is_open)
 
 
-def _dataset_route(
+def _selection_route(
     method: str,
     path: str,
     *,
@@ -62,7 +63,10 @@ def _dataset_route(
     streams_body: bool = False,
     returns_location: bool = False,
 ) -> PublicRoute:
-    """Return a route of the selection backend that can only be called with the prefix `/api/v1`."""
+    """Return a route of the selection backend at the same path below `/api/v1`.
+
+    Unlike a route for projects, it has no alias without the prefix. The flags are those of `PublicRoute`.
+    """
     return PublicRoute(
         method,
         API + path,
@@ -86,25 +90,28 @@ def _project_route(
     )
 
 
+# The routes for the jobs that a backend has started.
+_STARTED_JOB_ROUTES: Final = (
+    ("GET", "/jobs"),
+    ("GET", "/jobs/{job_id}"),
+    ("DELETE", "/jobs/{job_id}"),
+    ("POST", "/jobs/{job_id}/cancel"),
+    ("GET", "/jobs/{job_id}/events"),
+    ("GET", "/jobs/{job_id}/artifacts/{name}"),
+)
+
+
 def _job_routes(backend: str, prefix: str, start_path: str) -> Iterable[PublicRoute]:
     """Yield the routes of a backend that runs jobs.
 
     Args:
         backend: the name of the backend.
         prefix: the prefix of the public paths, without `/api/v1`.
-        start_path: the path of the route that starts a job.
+        start_path: the path at the backend of the route that starts a job.
     """
-    for method, path in (
-        ("POST", start_path),
-        ("GET", "/jobs"),
-        ("GET", "/jobs/{job_id}"),
-        ("DELETE", "/jobs/{job_id}"),
-        ("POST", "/jobs/{job_id}/cancel"),
-        ("GET", "/jobs/{job_id}/events"),
-        ("GET", "/jobs/{job_id}/artifacts/{name}"),
-    ):
-        public_path = API + prefix + path
-        yield PublicRoute(method, public_path, backend, target=path, returns_location=path == start_path)
+    yield PublicRoute("POST", API + prefix + start_path, backend, target=start_path, returns_location=True)
+    for method, path in _STARTED_JOB_ROUTES:
+        yield PublicRoute(method, API + prefix + path, backend, target=path)
 
 
 def _comparison_route(method: str, path: str, *, returns_location: bool = False) -> PublicRoute:
@@ -120,7 +127,8 @@ def _documentation_routes(prefix: str, backend: str | None) -> Iterable[PublicRo
         backend: the name of the backend, or None for the gateway.
     """
     for path in ("/docs", "/docs/static/{asset}", "/openapi.json"):
-        # The document at "/openapi.json" of the gateway's application only includes the gateway's own routes.
+        # The gateway's application has the document of the public API at another path, because FastAPI uses
+        # "/openapi.json" for the document of the gateway's own routes.
         is_public_document = backend is None and path == "/openapi.json"
         target = "/openapi/public.json" if is_public_document else path
         yield PublicRoute("GET", prefix + path, backend, target, is_open=True, is_documented=False)
@@ -151,34 +159,34 @@ PUBLIC_ROUTES: Final[tuple[PublicRoute, ...]] = (
     _gateway_route("GET", "/admin/users"),
     _gateway_route("PATCH", "/admin/users/{user_id}"),
     _gateway_route("POST", "/admin/users/{user_id}/reset-token"),
-    _dataset_route("GET", "/datasets/"),
-    _dataset_route("POST", "/datasets/", returns_location=True),
-    _dataset_route("POST", "/datasets/search"),
-    _dataset_route("POST", "/datasets/score"),
-    _dataset_route("POST", "/datasets/compare"),
-    _dataset_route("POST", "/datasets/stability"),
-    _dataset_route("POST", "/datasets/import", has_large_body=True),
-    _dataset_route("GET", "/datasets/export.jsonl"),
-    _dataset_route("GET", "/datasets/export.parquet"),
-    _dataset_route("POST", "/datasets/bulk", streams_body=True),
-    _dataset_route("GET", "/datasets/facets"),
-    _dataset_route("GET", "/datasets/suggest"),
-    _dataset_route("GET", "/datasets/criteria"),
-    _dataset_route("GET", "/datasets/{dataset_id}"),
-    _dataset_route("PATCH", "/datasets/{dataset_id}"),
-    _dataset_route("DELETE", "/datasets/{dataset_id}"),
-    _dataset_route("POST", "/datasets/{dataset_id}/lifts"),
-    _dataset_route("GET", "/datasets/{dataset_id}/evidence"),
-    _dataset_route("POST", "/datasets/{dataset_id}/evidence"),
-    _dataset_route("POST", "/datasets/{dataset_id}/evidence/{claim_id}/review"),
-    _dataset_route("POST", "/datasets/{dataset_id}/evidence/{claim_id}/withdraw"),
-    _dataset_route("GET", "/evidence/proposals"),
-    _dataset_route("GET", "/admin/datasets/hidden"),
-    _dataset_route("PUT", "/admin/datasets/{dataset_id}/hidden"),
-    _dataset_route("GET", "/datasets/{dataset_id}/export"),
-    _dataset_route("GET", "/files"),
-    _dataset_route("POST", "/files", has_large_body=True),
-    _dataset_route("DELETE", "/files/{file_id}"),
+    _selection_route("GET", "/datasets/"),
+    _selection_route("POST", "/datasets/", returns_location=True),
+    _selection_route("POST", "/datasets/search"),
+    _selection_route("POST", "/datasets/score"),
+    _selection_route("POST", "/datasets/compare"),
+    _selection_route("POST", "/datasets/stability"),
+    _selection_route("POST", "/datasets/import", has_large_body=True),
+    _selection_route("GET", "/datasets/export.jsonl"),
+    _selection_route("GET", "/datasets/export.parquet"),
+    _selection_route("POST", "/datasets/bulk", streams_body=True),
+    _selection_route("GET", "/datasets/facets"),
+    _selection_route("GET", "/datasets/suggest"),
+    _selection_route("GET", "/datasets/criteria"),
+    _selection_route("GET", "/datasets/{dataset_id}"),
+    _selection_route("PATCH", "/datasets/{dataset_id}"),
+    _selection_route("DELETE", "/datasets/{dataset_id}"),
+    _selection_route("POST", "/datasets/{dataset_id}/lifts"),
+    _selection_route("GET", "/datasets/{dataset_id}/evidence"),
+    _selection_route("POST", "/datasets/{dataset_id}/evidence"),
+    _selection_route("POST", "/datasets/{dataset_id}/evidence/{claim_id}/review"),
+    _selection_route("POST", "/datasets/{dataset_id}/evidence/{claim_id}/withdraw"),
+    _selection_route("GET", "/evidence/proposals"),
+    _selection_route("GET", "/admin/datasets/hidden"),
+    _selection_route("PUT", "/admin/datasets/{dataset_id}/hidden"),
+    _selection_route("GET", "/datasets/{dataset_id}/export"),
+    _selection_route("GET", "/files"),
+    _selection_route("POST", "/files", has_large_body=True),
+    _selection_route("DELETE", "/files/{file_id}"),
     _project_route("GET", "/projects"),
     _project_route("POST", "/projects", returns_location=True),
     _project_route("GET", "/projects/{project_id}"),

@@ -16,7 +16,7 @@ from touchstone.services.gateway.random_tokens import digest_token
 from touchstone.services.gateway.session_store import RefreshTokenRecord, SessionRecord
 from touchstone.services.gateway.sessions import SessionCredentials
 
-# A token may be reused within this time, because two browser tabs may refresh together, or a response may be lost.
+# The time in which a token may be used again (see `rotate_refresh_token`).
 GRACE_PERIOD: Final = timedelta(seconds=10)
 
 
@@ -62,7 +62,7 @@ async def _rotate_or_revoke(
 ) -> SessionCredentials | None:
     """Replace a refresh token by its successor, or revoke its session if it may be stolen.
 
-    The result is None if the token cannot be used. An exception would roll back the revocation of the session.
+    Return None if the token cannot be used, because an exception would roll back the revocation of the session.
     """
     digest = digest_token(token)
     stored_token = await session_store.read_refresh_token(transaction, digest)

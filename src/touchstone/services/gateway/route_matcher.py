@@ -191,7 +191,7 @@ def fill_template(template: str, values: tuple[str, ...]) -> str:
     for segment in template.split("/"):
         if segment.startswith("{"):
             value = next(remaining_values)
-            _check_value(segment[1:-1], value)
+            _check_value(segment.strip("{}"), value)
             segments.append(value)
         else:
             segments.append(segment)

@@ -103,7 +103,7 @@ async def dataset_page(ctx: PageContext) -> Response:
         columns=dataset_view.column_summaries(dataset),
         measured=dataset_view.measurement(dataset),
         unmeasured=dataset_view.measurement_failure(dataset),
-        has_no_rows=dataset_view.has_no_rows(dataset),
+        is_empty_table=dataset_view.is_empty_table(dataset),
         trainable=dataset_view.is_trainable(dataset),
         export_formats=tuple(FORMATS),
         search_engine_description=await fetch_search_engine_description(ctx, dataset),

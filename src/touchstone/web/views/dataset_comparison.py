@@ -93,7 +93,7 @@ def compare(
 def _criterion_rows(
     scores: Sequence[ScoredDataset | None], used_criteria: Sequence[WeightedCriterion], localizer: Localizer
 ) -> tuple[CriterionRow, ...]:
-    """Return one row per criterion, with a cell for each dataset; None for a dataset without a score."""
+    """Return one row for each criterion, in which a dataset without a score has None instead of a cell."""
     columns: list[Sequence[CriterionCell | None]] = []
     for score in scores:
         if score:

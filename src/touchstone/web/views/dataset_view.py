@@ -86,17 +86,19 @@ def measurement(dataset: Dataset) -> Mapping[str, Any]:
 
 
 def measurement_failure(dataset: Dataset) -> str | None:
-    """Return the message key for the failed measurement of the data file, or None if it did not fail."""
-    key = f"unmeasured_{(dataset.metadata or {}).get('unmeasured')}"
+    """Return the message key for the reason why the data file is not measured, or None if there is no known reason."""
+    reason = (dataset.metadata or {}).get("unmeasured")
+    key = f"unmeasured_{reason}"
     return key if key in DATASET_PAGES else None
 
 
 def is_trainable(dataset: Dataset) -> bool:
     """Return whether the dataset has a table with rows that the service could read."""
-    return bool(measurement(dataset).get("column_profiles")) and not has_no_rows(dataset)
+    has_columns = bool(measurement(dataset).get("column_profiles"))
+    return has_columns and not is_empty_table(dataset)
 
 
-def has_no_rows(dataset: Dataset) -> bool:
+def is_empty_table(dataset: Dataset) -> bool:
     """Return whether the data file could be read, but contains only the names of its columns."""
     return measurement(dataset).get("rows") == 0
 
@@ -104,8 +106,8 @@ def has_no_rows(dataset: Dataset) -> bool:
 def measured_attributes(dataset: Dataset, evidence: Evidence) -> tuple[MeasuredAttribute, ...]:
     """Return the attributes that the service can measure, such as the number of rows.
 
-    Readers see where the two values differ. Only claims of the creator count as declared, and not values that the
-    service has filled in.
+    Readers see where the declared and the measured value differ. Only claims of the creator count as declared, and not
+    values that the service has filled in.
     """
     attributes = []
     for name, measured_name in _MEASURED_ATTRIBUTES.items():

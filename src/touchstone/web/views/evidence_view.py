@@ -13,7 +13,7 @@ from touchstone.metadata.codebook import CODEBOOK, CriterionRule
 from touchstone.web.localizer import Localizer
 
 OTHER_ATTRIBUTES: Final = tuple(name for name in (*NUMBERS, *FLAGS) if name not in ETHICAL)
-_CLOSED: Final = frozenset({"rejected", "withdrawn"})
+_CLOSED_STATUSES: Final = frozenset({"rejected", "withdrawn"})
 _CONTEXT_CHARACTERS: Final = 300  # shown before and after a quote
 
 
@@ -47,22 +47,23 @@ class Reader:
     def decisions(self, claim: Claim) -> tuple[Decision, ...]:
         """Return the decisions that the reader may make on a claim.
 
-        The creator of the record may accept or reject proposals, and reject claims that the same person has accepted. A
-        curator may also reject active claims, and confirm claims of others that have not been confirmed yet.
+        The creator of the record may accept or reject proposals, and may still reject a claim after accepting it. A
+        curator may also reject any active claim, and confirm a claim of another author that is not confirmed yet.
         """
-        if claim.status in _CLOSED:
+        if claim.status in _CLOSED_STATUSES:
             return ()
 
         may_decide_proposal = claim.status == "proposed" and (self.is_curator or self.is_creator)
         is_confirmed = claim.level is EvidenceLevel.REVIEWED
         may_confirm = self.is_curator and not self.is_author(claim) and not is_confirmed
+        may_undo_acceptance = self.is_creator and self._has_accepted(claim)
 
         decisions: list[Decision] = []
         if may_decide_proposal:
             decisions.append("accept")
         if may_confirm:
             decisions.append("confirm")
-        if may_decide_proposal or self.is_curator or (self.is_creator and self._has_accepted(claim)):
+        if may_decide_proposal or may_undo_acceptance or self.is_curator:
             decisions.append("reject")
         return tuple(decisions)
 
@@ -79,7 +80,7 @@ class Reader:
         Its author and curators may do so until the claim is closed. A claim that the service has measured cannot be
         withdrawn, but only rejected.
         """
-        if claim.status in _CLOSED or claim.level is EvidenceLevel.MEASURED:
+        if claim.status in _CLOSED_STATUSES or claim.level is EvidenceLevel.MEASURED:
             return False
         return self.is_author(claim) or self.is_curator
 
@@ -151,7 +152,7 @@ def _collect_details(name: str, evidence: Evidence, dataset: Dataset, assurance:
         state=state,
         active=tuple(sorted(active_claims, key=lambda claim: claim.level.strength, reverse=True)),
         proposed=tuple(claim for claim in claims if claim.status == "proposed"),
-        closed=tuple(claim for claim in claims if claim.status in _CLOSED),
+        closed=tuple(claim for claim in claims if claim.status in _CLOSED_STATUSES),
         rule=CODEBOOK.get(name),
         counts=value_at(state, assurance) is not None,
     )

@@ -22,7 +22,7 @@ from touchstone.web.rank_filters import (
 from touchstone.web.rank_state import RankState
 
 _MAX_VISIBLE_CHOICES: Final = 8  # values of a list that are shown without unfolding it
-_MAX_FOLDED_CHOICES: Final = 120  # further values that the reader can unfold; a separate page shows all values
+_MAX_FOLDED_CHOICES: Final = 120  # other values that the reader can unfold; a separate page shows all values
 _PAGE_SIZE: Final = 100  # values on one page of the list of all values
 
 
@@ -161,9 +161,9 @@ class FlagField:
     name: str
     label: str
     value: str
-    true: int | None
-    false: int | None
-    unknown: int | None
+    true_count: int | None
+    false_count: int | None
+    unknown_count: int | None
     kind: str = "flag"
 
 
@@ -284,7 +284,7 @@ def invalid_filter_message(name: str, localizer: Localizer) -> str:
     if name == SEARCH:
         return localizer.text("error_slow_down")
     key = "rank_not_a_number" if FILTERS[name] is FilterInput.NUMBER else "rank_not_a_choice"
-    return localizer.text(key, name=filter_label(_without_bound(name), localizer))
+    return localizer.text(key, name=filter_label(_form_field_name(name), localizer))
 
 
 class _FormBuilder:
@@ -299,10 +299,11 @@ class _FormBuilder:
         """Build a group of fields, with the number of its active filter values."""
         fields = tuple(self._build_field(field_name) for field_name in field_names)
 
-        active_count = 0
-        for filter_name, values in self._state.filters.items():
-            if filter_name in field_names or _without_bound(filter_name) in field_names:
-                active_count += len(values)
+        active_count = sum(
+            len(values)
+            for filter_name, values in self._state.filters.items()
+            if _form_field_name(filter_name) in field_names
+        )
         return FilterGroup(name, fields, active_count)
 
     def build_choices(self, name: str) -> tuple[FilterChoice, ...]:
@@ -311,10 +312,8 @@ class _FormBuilder:
         Chosen values without any record come first, so that readers can untick them. Values that differ only in case or
         accents are the same for a filter, so they are compared with `fold`.
         """
-        counts: dict[str, int] = {}
-        for entry in self._facets["values"].get(name, ()):
-            if entry["value"]:
-                counts[str(entry["value"])] = entry["count"]
+        facet = self._facets["values"].get(name, ())
+        counts: dict[str, int] = {str(item["value"]): item["count"] for item in facet if item["value"]}
 
         chosen_values = {fold(value): value for value in self._state.filters.get(name, ())}
         counted_values = {fold(value) for value in counts}
@@ -347,7 +346,7 @@ class _FormBuilder:
             return TextField(name, label, self._entered_value(name))
         if filter_input is FilterInput.FLAG:
             return self._build_flag_field(name, label)
-        # A range is not among the filters itself, but only its bounds.
+        # Each bound of a range is a filter, so `FILTERS` does not contain the name of the range.
         return self._build_range_field(name, label)
 
     def _build_flag_field(self, name: str, label: str) -> FlagField:
@@ -357,15 +356,15 @@ class _FormBuilder:
             name=name,
             label=label,
             value=self._entered_value(name),
-            true=counts.get("true"),
-            false=counts.get("false"),
-            unknown=counts.get("unknown"),
+            true_count=counts.get("true"),
+            false_count=counts.get("false"),
+            unknown_count=counts.get("unknown"),
         )
 
     def _build_range_field(self, name: str, label: str) -> RangeField:
         """Build the field of a range, with the lowest and the highest value among the matching records.
 
-        Composite scores have no upper bound. Readers enter them in percent, but the API returns them in 0-1.
+        Composite scores have no upper bound. Readers enter them in percent, but the API returns their range in 0-1.
         """
         limits = self._facets["ranges"].get(name) or {}
         lowest = limits.get("min")
@@ -400,14 +399,14 @@ def _contains_all_words(text: str, folded_words: list[str]) -> bool:
     return all(word in folded_text for word in folded_words)
 
 
-def _without_bound(name: str) -> str:
-    """Remove the suffix of a bound, `_min` or `_max`, from the name of a filter."""
+def _form_field_name(name: str) -> str:
+    """Return the name of the form field of a filter, which is `year` for both bounds `year_min` and `year_max`."""
     return name.removesuffix("_min").removesuffix("_max")
 
 
 def _chip_label(name: str, localizer: Localizer) -> str:
     """Return the label of a filter. Bounds have a sign, as in "Year ≥"."""
-    label = filter_label(_without_bound(name), localizer)
+    label = filter_label(_form_field_name(name), localizer)
     if name.endswith("_min"):
         return f"{label} ≥"
     if name.endswith("_max"):
@@ -418,19 +417,26 @@ def _chip_label(name: str, localizer: Localizer) -> str:
 def _format_bound(name: str, value: str, localizer: Localizer) -> str:
     """Format a lower or upper bound for readers, so that they see how it was understood.
 
-    An invalid bound is returned unchanged. A year has no separator between thousands.
+    An invalid bound is returned unchanged. A year has no separator between thousands. A composite score is shown in
+    percent, as readers enter it.
     """
     try:
         bound = parse_bound(name, value)
     except InvalidFilterValue:
         return value
 
-    if _without_bound(name) == "year":
+    field_name = _form_field_name(name)
+    if field_name == "year":
         return str(bound)
-    if _without_bound(name) in COMPOSITES:
-        decimal_count = len(str(bound).partition(".")[2])
-        return localizer.percent(bound / 100, decimal_count)
+    if field_name in COMPOSITES:
+        return localizer.percent(bound / 100, _count_decimals(bound))
     return localizer.number(bound)
+
+
+def _count_decimals(number: float) -> int:
+    """Return the number of decimals with which Python writes a number, such as 1 for 62.5."""
+    _whole_part, _point, decimals = str(number).partition(".")
+    return len(decimals)
 
 
 def _format_filter_value(name: str, value: str, localizer: Localizer) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from touchstone.client import Job
+from touchstone.learning.baseline_comparison import measured_estimates, point_estimate
 from touchstone.messages.labels import ARTIFACT_LABELS, GROUP_METRIC_LABELS, METRIC_LABELS
 from touchstone.web.localizer import Localizer
 
@@ -144,8 +145,8 @@ def progress_text(job: Job, localizer: Localizer) -> str:
 
 def job_timing(job: Job, *, localizer: Localizer, now: datetime) -> JobTiming:
     """Return the time that a job has waited or run until `now`, and an estimate of the remaining time."""
-    # The clocks of two machines may differ slightly, so a job may seem to have started in the future.
     start = job.started_at or job.created_at
+    # The clocks of two machines may differ slightly, so a job may seem to have started in the future.
     elapsed_seconds = max(0.0, (now - start).total_seconds())
 
     remaining_seconds = _estimate_remaining_seconds(job, elapsed_seconds)
@@ -202,30 +203,23 @@ def metric_rows(result: JsonObject, localizer: Localizer) -> tuple[MetricRow, ..
     The metrics were measured on the test rows or, if there are none, by cross-validation.
     """
     metrics = result.get("metrics") or {}
-    measurements = metrics.get("holdout") or metrics.get("folds") or {}
-    baselines = metrics.get("baseline") or {}
+    baseline_estimates = metrics.get("baseline") or {}
     main_metric = metrics.get("metric")
 
     rows = []
-    for name, measured in measurements.items():
+    for name, estimate in measured_estimates(metrics).items():
         row = MetricRow(
             label=_metric_label(METRIC_LABELS, name, localizer),
-            value=_point_estimate(measured),
-            low=measured.get("low"),
-            high=measured.get("high"),
-            baseline=_point_estimate(baselines.get(name) or {}),
+            value=point_estimate(estimate),
+            low=estimate.get("low"),
+            high=estimate.get("high"),
+            baseline=point_estimate(baseline_estimates.get(name) or {}),
             is_main=name == main_metric,
         )
         rows.append(row)
 
     rows.sort(key=lambda row: not row.is_main)
     return tuple(rows)
-
-
-def _point_estimate(metric: JsonObject) -> float | None:
-    """Return the value of a metric on the test rows, or its mean over the folds of a cross-validation."""
-    value: float | None = metric.get("value", metric.get("mean"))
-    return value
 
 
 def _metric_label(labels: Mapping[str, tuple[str, str]], name: str, localizer: Localizer) -> str:
@@ -274,33 +268,33 @@ def job_files(job: Job, localizer: Localizer) -> tuple[JobFile, ...]:
 
 def group_tables(result: JsonObject, localizer: Localizer) -> tuple[GroupTable, ...]:
     """Return the metrics by group of people, with one table for each sensitive column."""
-    return tuple(_group_table(entry, localizer) for entry in result.get("group_metrics") or ())
+    return tuple(_group_table(column_metrics, localizer) for column_metrics in result.get("group_metrics") or ())
 
 
-def _group_table(entry: JsonObject, localizer: Localizer) -> GroupTable:
+def _group_table(column_metrics: JsonObject, localizer: Localizer) -> GroupTable:
     """Return the table that compares the groups in a sensitive column, such as women and men.
 
     It has a row for each group, and a column for each metric that was measured for at least one group.
     """
-    groups = tuple(entry.get("groups") or ())
+    groups = tuple(column_metrics.get("groups") or ())
 
     labels = {}
     for group in groups:
         for name in group.get("metrics") or {}:
             labels[name] = _metric_label(GROUP_METRIC_LABELS, name, localizer)
 
-    gaps = entry.get("gaps") or {}
+    gaps = column_metrics.get("gaps") or {}
     class_tables = {
-        class_name: _group_table(_class_entry(entry, class_name), localizer)
-        for class_name in entry.get("class_gaps") or {}
+        class_name: _group_table(_metrics_of_class(column_metrics, class_name), localizer)
+        for class_name in column_metrics.get("class_gaps") or {}
     }
-    return GroupTable(entry["column"], labels, groups, gaps, class_tables)
+    return GroupTable(column_metrics["column"], labels, groups, gaps, class_tables)
 
 
-def _class_entry(entry: JsonObject, class_name: str) -> JsonObject:
-    """Return the entry of a sensitive column with the rates of one class in place of the metrics of all classes."""
-    groups = [{**group, "metrics": group["classes"][class_name]} for group in entry["groups"]]
-    return {"column": entry["column"], "groups": groups, "gaps": entry["class_gaps"][class_name]}
+def _metrics_of_class(column_metrics: JsonObject, class_name: str) -> JsonObject:
+    """Return the metrics of a sensitive column for one class, in the form of the metrics for all classes."""
+    groups = [{**group, "metrics": group["classes"][class_name]} for group in column_metrics["groups"]]
+    return {"column": column_metrics["column"], "groups": groups, "gaps": column_metrics["class_gaps"][class_name]}
 
 
 def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
@@ -314,7 +308,7 @@ def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
     uncertain_columns = explained_row.get("uncertain") or ()
     contributions = _strongest_contributions(explained_row["attributions"], uncertain_columns)
 
-    # Bar `index` lies between `levels[index]` and `levels[index + 1]`.
+    # Each bar lies between two consecutive levels.
     all_points = [points for _, points in contributions]
     levels = list(itertools.accumulate(all_points, initial=base_value))
 
@@ -324,8 +318,8 @@ def contribution_bars(explained_row: JsonObject) -> tuple[ContributionBar, ...]:
         chart_width = 1.0  # no column contributes anything, so all bars are empty
 
     bars = []
-    for index, (column, points) in enumerate(contributions):
-        left_end = min(levels[index], levels[index + 1])
+    for (column, points), ends in zip(contributions, itertools.pairwise(levels), strict=True):
+        left_end = min(ends)
         bar = ContributionBar(
             column=column,
             value=values.get(column),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from touchstone.learning.baseline_comparison import measured_estimates, point_estimate
 from touchstone.messages.labels import GROUP_METRIC_LABELS, METRIC_LABELS
 from touchstone.web.localizer import Localizer
 
@@ -54,26 +55,20 @@ def _quality_row(mitigation: JsonObject, localizer: Localizer) -> EffectRow:
     return EffectRow(
         column="",
         label=localizer.choose_text(METRIC_LABELS[metric]),
-        before=_point_estimate(metrics_before, metric),
-        after=_point_estimate(metrics_after, metric),
+        before=point_estimate(measured_estimates(metrics_before)[metric]),
+        after=point_estimate(measured_estimates(metrics_after)[metric]),
     )
-
-
-def _point_estimate(metrics: JsonObject, metric: str) -> float | None:
-    """Return the value of a metric on the test rows, or its mean over the folds of a cross-validation."""
-    measured = (metrics.get("holdout") or metrics["folds"])[metric]
-    value: float | None = measured.get("value", measured.get("mean"))
-    return value
 
 
 def _gap_rows(mitigation: JsonObject, localizer: Localizer) -> Iterator[EffectRow]:
     """Yield the largest gap between groups for each metric and column, before and after."""
-    entries_before = mitigation["before"]["group_metrics"]
-    entries_after = mitigation["after"]["group_metrics"]
-    for before, after in zip(entries_before, entries_after, strict=True):
-        for metric, gap in before["gaps"].items():
+    columns_before = mitigation["before"]["group_metrics"]
+    columns_after = mitigation["after"]["group_metrics"]
+    for before, after in zip(columns_before, columns_after, strict=True):
+        for metric, gap_before in before["gaps"].items():
+            gap_after = after["gaps"][metric]
             label = localizer.text("gap_of_metric", metric=localizer.choose_text(GROUP_METRIC_LABELS[metric]))
-            yield EffectRow(before["column"], label, gap["difference"], after["gaps"][metric]["difference"])
+            yield EffectRow(before["column"], label, gap_before["difference"], gap_after["difference"])
         yield from _class_gap_rows(before, after, localizer)
 
 
@@ -81,13 +76,14 @@ def _class_gap_rows(before: JsonObject, after: JsonObject, localizer: Localizer)
     """Yield the largest gap for each class and rate of a column, before and after, if there are more than two classes.
 
     Args:
-        before: the entry of the column in the metrics by group before the mitigation.
-        after: the entry after the mitigation.
+        before: the metrics of the groups in the column before the mitigation.
+        after: the same metrics after the mitigation.
         localizer: the language of the labels.
     """
-    for class_name, gaps in before.get("class_gaps", {}).items():
+    for class_name, gaps_before in before.get("class_gaps", {}).items():
         gaps_after = after["class_gaps"][class_name]
-        for metric, gap in gaps.items():
+        for metric, gap_before in gaps_before.items():
+            gap_after = gaps_after[metric]
             metric_label = localizer.choose_text(GROUP_METRIC_LABELS[metric])
             label = localizer.text("gap_of_class_metric", metric=metric_label, name=class_name)
-            yield EffectRow(before["column"], label, gap["difference"], gaps_after[metric]["difference"])
+            yield EffectRow(before["column"], label, gap_before["difference"], gap_after["difference"])

@@ -17,8 +17,8 @@ from touchstone.web.views.criterion_cell import VALUE_DIGITS
 from touchstone.web.views.score_range import SCORE_DIGITS
 from touchstone.web.views.weighted_criteria import WeightedCriterion, css_percentage
 
-_EXACT_DECIMALS: Final = 9  # further decimals of a computed position are rounding errors
-_BAR_ORIGIN: Final = 0.5  # bars of differences extend from the middle to the left or to the right
+_EXACT_DECIMALS: Final = 9  # smaller decimals of a computed position are rounding errors
+_BAR_ORIGIN: Final = 0.5  # bars extend from the middle to the left or right edge, so this is also their greatest length
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,8 @@ def project_timeline(
         if job.finished_at is not None:
             events.append(TimelineEvent(f"job_{job.status}", job.finished_at, job))
 
-    # Sorting before reversing lists the creation of a project below a choice that was made at the same time.
+    # Sorting keeps the order of events at the same time, and reversing inverts it. The creation of a project is thus
+    # listed below a choice that was made at the same time.
     events.sort(key=lambda event: event.at)
     events.reverse()
     return tuple(events)

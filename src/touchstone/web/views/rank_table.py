@@ -112,7 +112,7 @@ class RankedRow:
     def limit_text(self, view: str) -> str:
         """Return the highest possible score in words, or with a sign for narrow columns."""
         has_room_for_words = view == "bars"
-        return self.score_range.limit if has_room_for_words else self.score_range.sign
+        return self.score_range.limit if has_room_for_words else self.score_range.short_limit
 
     @property
     def objective(self) -> str:
@@ -140,8 +140,8 @@ class RankedRow:
     def _composite_fact(self, name: str) -> TableFact:
         """Return a composite score with the highest value that it could have, as in `0.62` and `≤ 0.80`.
 
-        An unknown score has neither value. If both values look the same, or if nothing is unknown, there is no second
-        one.
+        An unknown score has neither value. The highest value is left out if it looks the same as the score, or if
+        nothing about the dataset is unknown.
         """
         if self.dataset.unknown and name in self.dataset.unknown:
             return TableFact(None)

@@ -38,8 +38,8 @@ class RankingBackground:
 def describe_known_criteria(dataset: ScoredDataset, localizer: Localizer) -> str:
     """Describe how many ethical criteria of a dataset are known, and how many are or may be met.
 
-    If further criteria were declared with too little evidence to count as known, their number is added. The description
-    is empty if the API has not returned these numbers.
+    If other criteria were only declared, with too little evidence to count as known, their number is added. The
+    description is empty if the API has not returned these numbers.
     """
     known_count = dataset.known
     interval = dataset.ethical_interval
@@ -50,12 +50,12 @@ def describe_known_criteria(dataset: ScoredDataset, localizer: Localizer) -> str
     lowest_share, highest_share = interval
     lowest_count = round(lowest_share * len(ETHICAL))
     highest_count = round(highest_share * len(ETHICAL))
-    statements = [_describe_counts(known_count, lowest_count, highest_count, localizer)]
+    phrases = [_describe_counts(known_count, lowest_count, highest_count, localizer)]
 
     declared = dataset.declared
     if declared is not None and declared.known > known_count:
-        statements.append(localizer.counted("merely_declared_row", declared.known - known_count))
-    return ", ".join(statements)
+        phrases.append(localizer.counted("merely_declared_row", declared.known - known_count))
+    return ", ".join(phrases)
 
 
 def _describe_counts(known_count: int, lowest_count: int, highest_count: int, localizer: Localizer) -> str:
@@ -90,24 +90,27 @@ def describe_lowered(ranking: Ranking | Recommendations, declared_ranking: Ranki
         return ""
 
     ranks = {dataset.id: dataset.rank for dataset in ranking.datasets}
-    names = []
+    lowered_names = []
     for dataset in declared_ranking.datasets:
         rank = ranks.get(dataset.id)
         ranks_lower = rank is None or rank > dataset.rank
         if ranks_lower and _relies_on_declarations(dataset):
-            names.append(replace_control_characters(dataset.dataset_name))
+            lowered_names.append(replace_control_characters(dataset.dataset_name))
 
-    if not names:
+    if not lowered_names:
         return ""
 
-    listed_names = [shorten(name, _MAX_LOWERED_NAME_LENGTH, placeholder="…") for name in names[:_MAX_LOWERED_NAMES]]
-    unlisted_count = len(names) - len(listed_names)
-    if unlisted_count:
-        listed_names.append(localizer.counted("lowered_more", unlisted_count))
-    return localizer.text("lowered", names=", ".join(listed_names))
+    phrases = [shorten(name, _MAX_LOWERED_NAME_LENGTH, placeholder="…") for name in lowered_names[:_MAX_LOWERED_NAMES]]
+    unnamed_count = len(lowered_names) - len(phrases)
+    if unnamed_count:
+        phrases.append(localizer.counted("lowered_more", unnamed_count))
+    return localizer.text("lowered", names=", ".join(phrases))
 
 
 def _relies_on_declarations(dataset: ScoredDataset) -> bool:
-    """Return whether a part of the score of a dataset is supported only by declarations."""
+    """Return whether a part of the score of a dataset is supported only by declarations.
+
+    This is assumed if the API has not returned the points by level of evidence.
+    """
     points = dataset.points_by_level
     return points is None or points.get(EvidenceLevel.DECLARED, 0.0) > 0

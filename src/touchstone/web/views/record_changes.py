@@ -21,6 +21,7 @@ _LABEL_KEY_BY_PREFIX: Final[Mapping[str, str]] = {
     _METADATA_PREFIX: "change_metadata",
 }
 _MAX_VALUE_LENGTH: Final = 300
+# The fields, filters and gates that contain a year, which has no separator between thousands.
 _YEARS: Final = frozenset({"year", "year_min", "year_max"})
 # The signs in the labels of filters and gates that are bounds, by the suffix of their names.
 _BOUND_SIGNS: Final = {"_min": "≥", "_max": "≤"}
@@ -118,11 +119,11 @@ class ChangeDescriber:
         if name in self.criterion_labels:
             return self.criterion_labels[name]
 
-        is_filter = name in (*METADATA_FIELDS, "trainable")
-        return self.localizer.text(f"rank_{name}") if is_filter else name
+        has_filter_label = name in (*METADATA_FIELDS, "trainable")
+        return self.localizer.text(f"rank_{name}") if has_filter_label else name
 
     def _format_named_value(self, name: str, value: Any) -> str:
-        """Format the value of an attribute, a filter or a gate; years have no thousands separator."""
+        """Format the value of an attribute, a filter or a gate."""
         if name in _YEARS and isinstance(value, int):
             return str(value)
         return self.format_value(value)

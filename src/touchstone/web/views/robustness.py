@@ -12,6 +12,7 @@ from touchstone.client import DatasetStability, Stability
 from touchstone.core.text import replace_control_characters
 from touchstone.web.localizer import Localizer
 
+_DEPTH_FACTOR: Final = 10  # the API computes ranks in the samples only up to this multiple of k
 # The CSS class for each verdict, with the sign and the colour of a true or false value.
 _CSS_CLASS_BY_VERDICT: Final = {"robust": "yes", "fragile": "no"}
 
@@ -58,11 +59,11 @@ def _row_robustness(dataset: DatasetStability, stability: Stability, localizer: 
 def _describe_ranks(dataset: DatasetStability, k: int, localizer: Localizer) -> str:
     """Describe the best and the worst rank of a dataset in the samples.
 
-    The API does not compute ranks beyond 10 k, so the worst rank may be unknown.
+    The API does not compute very low ranks, so the worst rank may be unknown.
     """
     best_place = localizer.number(dataset.best_place)
     if dataset.worst_place is None:
-        return localizer.text("ranks_open", best=best_place, limit=10 * k)
+        return localizer.text("ranks_open", best=best_place, limit=_DEPTH_FACTOR * k)
     if dataset.worst_place == dataset.best_place:
         return localizer.text("ranks_single", rank=best_place)
     return localizer.text("ranks_range", best=best_place, worst=localizer.number(dataset.worst_place))

@@ -48,7 +48,7 @@ class ScoreRange:
         return self.localizer.text("at_most", value=highest) if highest else ""
 
     @property
-    def sign(self) -> str:
+    def short_limit(self) -> str:
         """Return the highest score with a sign, as in "≤ 0.830", or "" if it looks like the score."""
         highest = self.highest_text
         return f"≤\u00a0{highest}" if highest else ""

@@ -45,9 +45,9 @@ def to_script(members: Mapping[str, Any], address: str) -> Markup | None:
     """
     description = {name: value for name, value in members.items() if name != _EXACT_VALUES}
 
-    # A URN identifies a dataset, but search engines cannot open it.
-    url = str(description.get("url", "urn:"))
-    if url.startswith("urn:"):
+    # A dataset without a web address may have a URN instead, which search engines cannot open.
+    has_web_address = "url" in description and not str(description["url"]).startswith("urn:")
+    if not has_web_address:
         description["url"] = address
 
     json_text = json.dumps(description, ensure_ascii=False)

@@ -34,6 +34,7 @@ CHOICES: Final = TrainingChoices(
         metric.name for metric in METRICS if metric.task is Task.CLASSIFICATION and not metric.probabilistic
     ),
 )
+# The dataset and the target are required, so they have arbitrary values here.
 DEFAULTS: Final = TrainingRequest(dataset_id=1, target="target")
 DATASET_OPTIONS: Final[Mapping[str, str]] = {
     name: f"dataset_option_{name}" for name in DatasetOptions.__struct_fields__

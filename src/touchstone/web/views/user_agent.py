@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-# The first match decides, because most browsers also contain the markers of others further down.
+# The first match in this order decides, because most browsers also send the markers of other browsers.
 _BROWSERS: Final = (
     ("Edg/", "Edge"),
     ("OPR/", "Opera"),

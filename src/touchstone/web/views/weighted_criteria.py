@@ -129,28 +129,28 @@ def _describe_position(position: float, share_text: str, localizer: Localizer) -
     return f"{localizer.number(position)}, {share_of_score}"
 
 
-def localized_label(entry: Mapping[str, Any], key: str, locale: str) -> str:
+def localized_label(description: Mapping[str, Any], key: str, locale: str) -> str:
     """Return the label or the formula of a criterion or a profile in one language.
 
     The API describes them in both languages, either as `"label": {"fr": …, "en": …}` or as `"label_fr": …, "label_en":
-    …`. An entry with neither is labelled with its name.
+    …`. Without either, the label is the name.
 
     Args:
-        entry: the description of the criterion or the profile by the API.
+        description: the description of the criterion or the profile by the API.
         key: the text to return: `label` or `formula`.
         locale: the language, `fr` or `en`.
     """
-    text = entry.get(key)
+    text = description.get(key)
     if isinstance(text, Mapping):
         return str(text[locale])
 
-    default = text or entry["name"]
-    return str(entry.get(f"{key}_{locale}", default))
+    default = text or description["name"]
+    return str(description.get(f"{key}_{locale}", default))
 
 
 def criterion_labels(description: Mapping[str, Any], locale: str) -> Mapping[str, str]:
     """Return the label of each criterion by name, from the description of the criteria by the API."""
-    return {entry["name"]: localized_label(entry, "label", locale) for entry in description["criteria"]}
+    return {criterion["name"]: localized_label(criterion, "label", locale) for criterion in description["criteria"]}
 
 
 def criteria_with_weight(criteria: Sequence[WeightedCriterion]) -> tuple[WeightedCriterion, ...]:

@@ -90,8 +90,12 @@ class WhatIfRows:
 
     def to_api_rows(self) -> list[dict[str, CellValue]]:
         """Return both rows as the API expects them, the original one first."""
-        original_row = {feature["name"]: _stated_value(feature, self.original) for feature in self.features}
-        changed_row = {feature["name"]: parse_cell(self.changed[feature["name"]], feature) for feature in self.features}
+        original_row = {}
+        changed_row = {}
+        for feature in self.features:
+            column = feature["name"]
+            original_row[column] = _parse_original_cell(self.original[column], feature)
+            changed_row[column] = parse_cell(self.changed[column], feature)
         return [original_row, changed_row]
 
     def compare_predictions(self, response: Mapping[str, Any], localizer: Localizer) -> WhatIfResult:
@@ -137,9 +141,9 @@ class WhatIfRows:
         original_row, changed_row = self.to_api_rows()
 
         cells = []
-        for name, value in changed_row.items():
-            if original_row[name] != value:
-                cells.append(ChangedCell(name, self.original[name], _format_cell(value)))
+        for column, value in changed_row.items():
+            if original_row[column] != value:
+                cells.append(ChangedCell(column, self.original[column], _format_cell(value)))
         return tuple(cells)
 
 
@@ -188,10 +192,10 @@ def _report_unseen_values(
 def entered_text(feature: Feature, text: str) -> str:
     """Return the value of an explained row as the form shows it.
 
-    Numbers have a decimal comma if the file writes one, because the form reads them as the file does.
+    Numbers have a decimal comma if the data file has decimal commas, because the form reads numbers as in the file.
     """
-    is_number = feature["kind"] == _NUMBER
-    return text.replace(".", ",") if is_number and _notation(feature).decimal_comma else text
+    has_decimal_comma = feature["kind"] == _NUMBER and _notation(feature).decimal_comma
+    return text.replace(".", ",") if has_decimal_comma else text
 
 
 def parse_cell(text: str, feature: Feature) -> CellValue:
@@ -216,14 +220,15 @@ def parse_cell(text: str, feature: Feature) -> CellValue:
 
 
 def _notation(feature: Feature) -> NumberNotation:
-    """Return the notation of a column of numbers, which early trainings do not state."""
+    """Return the notation of the numbers in a column, or the default if the training did not record it."""
     return NumberNotation(**feature.get("notation", {}))
 
 
-def _stated_value(feature: Feature, texts: Mapping[str, str]) -> CellValue:
-    """Return the value of a column in the explained row, whose numbers are written without unit and separators."""
-    text = texts[feature["name"]]
-    return parse_number(text) if text and feature["kind"] == _NUMBER else text or None
+def _parse_original_cell(text: str, feature: Feature) -> CellValue:
+    """Convert a cell of the explained row to its value; numbers have neither a unit nor thousands separators."""
+    if not text:
+        return None
+    return parse_number(text) if feature["kind"] == _NUMBER else text
 
 
 def _format_cell(value: CellValue) -> str:
@@ -236,8 +241,8 @@ def _format_cell(value: CellValue) -> str:
 def _field_error(feature: Feature, text: str, localizer: Localizer) -> str:
     """Return the error message for a value that a column does not accept, or "" for a valid value.
 
-    A numeric column accepts numbers. A column with known categories only accepts the categories that the
-    model has seen, and truth values in upper case, too. An empty string is a missing value, which every column accepts.
+    A numeric column accepts numbers. A column with known categories only accepts the categories that the model has
+    seen; the case of truth values does not matter. An empty string is a missing value, which every column accepts.
     """
     if not text:
         return ""
@@ -246,8 +251,8 @@ def _field_error(feature: Feature, text: str, localizer: Localizer) -> str:
         return "" if is_number else localizer.text("not_a_number")
 
     known_values = feature.get("values")
-    known_text = text.lower() if feature["kind"] == _BOOLEAN else text
-    if known_values is None or known_text in known_values:
+    category = text.lower() if feature["kind"] == _BOOLEAN else text
+    if known_values is None or category in known_values:
         return ""
 
     listed_values = ", ".join(known_values[:_MAX_LISTED_VALUES])

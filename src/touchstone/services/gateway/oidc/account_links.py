@@ -1,8 +1,8 @@
 """The accounts of users who sign in with an identity provider.
 
-An account is never found by its e-mail address. Whoever has registered an address before need not be its owner, and a
-provider may state any address. The owner of an existing account links it by signing in with the password as well, in
-the same browser.
+An account is never found by its e-mail address. The user who registered an address first need not be its owner, and a
+provider may state any address. The owner of an existing account links it to the identity by also signing in with the
+password, in the same browser.
 """
 
 import time
@@ -24,7 +24,7 @@ LIFETIME_SECONDS: Final = 600
 
 
 async def find_user(database: Database, identity: ExternalIdentity) -> UserRecord | None:
-    """Return the user whom this identity signs in, or None.
+    """Return the user whom this identity signs in, or None if it is not linked to an account.
 
     Raises:
         InvalidCredentials: the user is deactivated, as at a sign-in with a password.
@@ -100,7 +100,7 @@ async def unlink_account(database: Database, user_id: UUID, oauth_account_id: UU
         LastWayToSignIn: the user has neither a password nor another link.
     """
     async with database.writing(may_use_reserve=True) as transaction:
-        # Otherwise two requests could each delete the last but one link.
+        # Without this lock, two concurrent requests could each delete one of the last two links.
         user = await user_store.lock_user(transaction, user_id)
         links = await user_store.read_oauth_accounts(transaction, [user_id])
         if user is None or oauth_account_id not in {link.id for link in links}:

@@ -61,9 +61,18 @@ async def _verify_signature(client: ProviderClient, id_token: str) -> dict[str, 
 
 
 def _check_authorized_party(claims: dict[str, Any], client_id: str) -> None:
-    """Check that a token was issued to this service, and not to another one that may use it here as well."""
+    """Check that a token was issued to this service, and not to another client whose tokens it also accepts.
+
+    The claim `azp` (authorized party) names the client that requested the token. It may be missing if the token has a
+    single audience, which is then this service.
+
+    Raises:
+        InvalidIdentity: the token was issued to another client, or does not say to which one.
+    """
     audience = claims["aud"]
-    is_shared = isinstance(audience, list) and len(audience) > 1
-    authorized_party = claims.get("azp", None if is_shared else client_id)
-    if authorized_party != client_id:
+    has_several_audiences = isinstance(audience, list) and len(audience) > 1
+    if "azp" not in claims and not has_several_audiences:
+        return
+
+    if claims.get("azp") != client_id:
         raise InvalidIdentity

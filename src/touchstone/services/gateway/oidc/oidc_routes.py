@@ -123,13 +123,15 @@ def _read_state(request: Request, ctx: GatewayContext) -> SignInState | None:
 def _continues_on_pages(request: Request, state: SignInState | None) -> bool:
     """Return whether the pages have to complete a sign-in.
 
-    The pages themselves ask for JSON, like other programs. If the state is lost, nothing but the media type tells
-    whether people will read the response.
+    The pages complete a sign-in that has begun on a page. They call this route for that, and ask for JSON like other
+    programs. If the state is lost, only the media type tells whether the response is for a browser.
     """
     media_types = request.headers.get("accept", "")
-    if state is None or state.next_page is None:
-        return state is None and "text/html" in media_types
-    return "application/json" not in media_types
+    if state is None:
+        return "text/html" in media_types
+
+    has_begun_on_page = state.next_page is not None
+    return has_begun_on_page and "application/json" not in media_types
 
 
 def _redirect_to_page(provider: str, request: Request, state: SignInState | None) -> Response:

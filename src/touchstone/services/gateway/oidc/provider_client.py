@@ -56,7 +56,7 @@ class _TokenError(msgspec.Struct, frozen=True):
 
 
 class _KeyDocument(msgspec.Struct, frozen=True):
-    """The keys of a provider, of which each has its own format."""
+    """The keys of a provider. Their members depend on the type of each key."""
 
     keys: list[dict[str, object]]
 
@@ -115,7 +115,8 @@ class ProviderClient:
         }
         headers = {}
         methods = metadata.token_endpoint_auth_methods_supported
-        if "client_secret_post" in methods and "client_secret_basic" not in methods:
+        only_accepts_secret_in_form = "client_secret_post" in methods and "client_secret_basic" not in methods
+        if only_accepts_secret_in_form:
             form["client_id"] = self.provider.client_id
             form["client_secret"] = self.provider.client_secret.get_secret_value()
         else:
@@ -150,7 +151,7 @@ class ProviderClient:
             return self._keys
 
     async def read_user_info(self, access_token: str) -> dict[str, object]:
-        """Return the claims at the UserInfo endpoint, or nothing if the provider has no such endpoint.
+        """Return the claims at the UserInfo endpoint, or {} without such an endpoint or an access token.
 
         Raises:
             IdentityProviderUnavailable: the provider does not respond properly.
@@ -177,7 +178,7 @@ class ProviderClient:
         await self._requests.close()
 
     async def _fetch_metadata(self) -> ProviderMetadata:
-        """Return the discovery document after checking that it is the one of the configured issuer."""
+        """Return the discovery document after checking that it belongs to the configured issuer."""
         url = self.provider.issuer.removesuffix("/") + _DISCOVERY_PATH
         metadata = self._decode(await self._requests.get(url), ProviderMetadata)
 
@@ -188,10 +189,12 @@ class ProviderClient:
         return metadata
 
     def _import_keys(self, response: ProviderResponse) -> KeySet:
-        """Return the usable keys in a response, without keys of kinds that are not known yet."""
+        """Return the keys for signatures in a response, without keys of types that are not supported."""
         keys: list[Key] = []
         for document in self._decode(response, _KeyDocument).keys:
-            if document.get("kty") not in _KEY_TYPES or document.get("use", "sig") != "sig":
+            is_asymmetric = document.get("kty") in _KEY_TYPES
+            is_for_signatures = document.get("use", "sig") == "sig"  # a key without `use` serves every purpose
+            if not (is_asymmetric and is_for_signatures):
                 continue
             try:
                 keys.append(JWKRegistry.import_key(document))  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ class SignInState:
         return digest_token(self.state)
 
     def belongs_to(self, provider: str, state: str) -> bool:
-        """Return whether a response of a provider, with this state, is the one to this sign-in."""
+        """Return whether a response from this provider with this state belongs to this sign-in."""
         has_same_state = hmac.compare_digest(self.state.encode(), state.encode(errors="replace"))
         return has_same_state and self.provider == provider
 
