@@ -62,7 +62,7 @@ async def test_job_runs_to_its_end(harness: JobHarness) -> None:
     assert row["progress"]["percent"] == 100
     assert (row["attempt"], row["losses"], row["worker"], row["lease_until"]) == (1, 0, None, None)
     assert row["created_at"] <= row["started_at"] <= row["finished_at"]
-    assert [event.event for event in await harness.load_events(job_id)] == ["queued", "running", "succeeded"]
+    assert [event.name for event in await harness.load_events(job_id)] == ["queued", "running", "succeeded"]
 
 
 async def test_artifacts_are_in_place_with_their_digests(harness: JobHarness) -> None:
@@ -165,7 +165,7 @@ async def test_job_whose_worker_died_is_tried_again(harness: JobHarness) -> None
         row = await harness.wait_for_end(job_id)
 
     assert (row["status"], row["attempt"], row["losses"]) == (JobState.SUCCEEDED, 2, 1)
-    assert [event.event for event in await harness.load_events(job_id)] == [
+    assert [event.name for event in await harness.load_events(job_id)] == [
         "queued",
         "running",
         "queued",
@@ -189,7 +189,7 @@ async def test_cancel_ends_the_processes(harness: JobHarness, tmp_path: Path) ->
     assert row["status"] == JobState.CANCELLED
     assert row["result"] is None
     assert not list((harness.artifact_store.folder / ".scratch").iterdir())
-    assert [event.event for event in await harness.load_events(job_id)][-2:] == ["cancelling", "cancelled"]
+    assert [event.name for event in await harness.load_events(job_id)][-2:] == ["cancelling", "cancelled"]
 
 
 async def test_shutdown_requeues_running_jobs(harness: JobHarness, tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ async def test_progress_never_goes_back(harness: JobHarness) -> None:
         await harness.wait_for_end(job_id)
 
     events = await harness.load_events(job_id)
-    percentages = [percent_of(event) for event in events if event.event == "progress"]
+    percentages = [percent_of(event) for event in events if event.name == "progress"]
     assert percentages == sorted(percentages)
     assert {10, 50, 90} <= set(percentages)
 

@@ -130,7 +130,7 @@ async def test_worker_without_lease_changes_nothing(database: Database) -> None:
     async with database.reading() as rows:
         assert await rows.scalar(sa.select(jobs.c.result)) == {"stale": False}
         events = await job_store.load_events_after(rows, old_claim.job_id, 0)
-    assert [event.event for event in events] == ["queued", "running", "queued", "running", "succeeded"]
+    assert [event.name for event in events] == ["queued", "running", "queued", "running", "succeeded"]
 
 
 async def test_process_does_not_take_back_its_own_attempts(database: Database) -> None:

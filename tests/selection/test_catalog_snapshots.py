@@ -110,15 +110,15 @@ async def test_a_damaged_snapshot_is_replaced_while_it_is_in_use(database: Datab
     change_byte(snapshot, -200)
     catalog = LiveCatalog(database, LAYOUT, snapshot)
     await catalog.load()
-    assert catalog._verification is not None
-    await catalog._verification
+    assert catalog._verification_task is not None
+    await catalog._verification_task
     assert catalog.view.size == 60
     assert is_mapped(catalog)
     await catalog.close()
 
     restarted_catalog = LiveCatalog(database, LAYOUT, snapshot)
     await restarted_catalog.load()
-    assert restarted_catalog._verification is not None
+    assert restarted_catalog._verification_task is not None
     await restarted_catalog.close()
 
 
@@ -142,12 +142,12 @@ async def test_a_catalog_that_is_replaced_takes_the_cached_records_with_it(datab
     change_byte(snapshot, -200)
     catalog = LiveCatalog(database, LAYOUT, snapshot)
     await catalog.load()
-    assert catalog._verification is not None
+    assert catalog._verification_task is not None
     assert await catalog.records.encoded_records([7], None)
     async with LiveCatalog(database, LAYOUT).writing() as writer:
         await writer.update(7, draft(7, "second"))
 
-    await catalog._verification
+    await catalog._verification_task
     await catalog.refresh()
     [record] = await catalog.records.encoded_records([7], None)
     assert b'"second"' in record.body
@@ -162,7 +162,7 @@ async def test_a_snapshot_is_verified_first_if_the_last_process_ended_before_tha
     snapshot.with_suffix(".unverified").touch()
     catalog = LiveCatalog(database, LAYOUT, snapshot)
     await catalog.load()
-    assert catalog._verification is None
+    assert catalog._verification_task is None
     assert catalog.view.size == 60
     await catalog.close()
 
@@ -184,7 +184,7 @@ async def test_processes_that_start_at_once_share_one_file(database: Database, s
     catalogs = [LiveCatalog(database, LAYOUT, snapshot) for _ in range(3)]
     await asyncio.gather(*(catalog.load() for catalog in catalogs))
     assert [is_mapped(catalog) for catalog in catalogs] == [True, True, True]
-    assert sum(catalog._verification is None for catalog in catalogs) == 1
+    assert sum(catalog._verification_task is None for catalog in catalogs) == 1
     for catalog in catalogs:
         await catalog.close()
 

@@ -14,7 +14,7 @@ from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.ranking.catalog.catalog import Layout
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
-from touchstone.services.selection.catalog.size_warning import warn_if_larger_than_measured
+from touchstone.services.selection.catalog.size_warning import warn_if_larger_than_benchmarked
 
 LAYOUT = Layout(index_from=50, leaf_words=1, is_searchable=False, compiled=False)
 READ_ONLY = "options=-c%20default_transaction_read_only%3Don"
@@ -43,9 +43,9 @@ async def test_a_standby_server_is_read_and_not_written(settings: Settings, data
 async def test_the_operator_of_a_catalog_that_is_too_large_is_warned(database: Database) -> None:
     """One record more than has been measured in a database of this kind leads to a warning, and as many to none."""
     with capture_logs() as logs:
-        warn_if_larger_than_measured(database, database.measured_records)
+        warn_if_larger_than_benchmarked(database, database.measured_records)
         assert logs == []
-        warn_if_larger_than_measured(database, database.measured_records + 1)
+        warn_if_larger_than_benchmarked(database, database.measured_records + 1)
 
     assert [entry["event"] for entry in logs] == ["catalog larger than measured"]
 

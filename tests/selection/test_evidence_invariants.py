@@ -18,7 +18,7 @@ from touchstone.database.engine import Database
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.evidence import store
-from touchstone.services.selection.evidence.record_claims import with_resolution
+from touchstone.services.selection.evidence.record_claims import with_resolved_attributes
 
 ATTRIBUTES = ("informed_consent", "has_missing_values", "instances_number")
 STEPS = 60
@@ -83,7 +83,7 @@ async def check_record(selection: Selection, database: Database, record_id: int)
         record = await dataset_store.read_dataset(connection, record_id)
         claims = await store.read_claims(connection, record_id)
     assert record is not None
-    assert with_resolution(record, claims, datetime.now(UTC)) == record
+    assert with_resolved_attributes(record, claims, datetime.now(UTC)) == record
 
     view = selection.services.catalog.view
     position = position_of(view, record_id)

@@ -22,7 +22,7 @@ from touchstone.jobs.job_records import ArtifactRecord, AttemptId
 ARTIFACT_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MAX_QUOTED_CHARACTERS: Final = 100
 _SCRATCH_PARENT: Final = ".scratch"
-_SCRATCH_NAME: Final = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-([0-9]+)")
+_SCRATCH_NAME: Final = re.compile(r"(?P<job_id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(?P<attempt>[0-9]+)")
 
 
 class BrokenArtifact(Exception):
@@ -40,7 +40,7 @@ class ArtifactStore:
 
     async def create_scratch(self, attempt_id: AttemptId) -> Path:
         """Create an empty scratch folder for an attempt, replacing the folders of the job's earlier attempts."""
-        return await asyncio.to_thread(self._create_scratch_sync, attempt_id)
+        return await asyncio.to_thread(self._create_scratch_folder, attempt_id)
 
     async def publish(self, attempt_id: AttemptId, output_files: Sequence[OutputFile]) -> list[ArtifactRecord]:
         """Move the output files of a successful attempt durably to its final folder, and return their records.
@@ -72,7 +72,7 @@ class ArtifactStore:
         scratch_folders = await asyncio.to_thread(self._list_scratch_folders, "*")
         name_matches = [_SCRATCH_NAME.fullmatch(folder.name) for folder in scratch_folders]
         # Other programs may leave entries of their own, such as `.nfs…` or `.DS_Store`, among the folders.
-        return [AttemptId(UUID(match[1]), int(match[2])) for match in name_matches if match]
+        return [AttemptId(UUID(match["job_id"]), int(match["attempt"])) for match in name_matches if match]
 
     def open(self, path: str) -> BinaryIO:
         """Open the artifact at the path from its record for reading.
@@ -94,7 +94,7 @@ class ArtifactStore:
         """Return the folder for the published files of an attempt."""
         return self.folder / str(attempt_id.job_id) / str(attempt_id.number)
 
-    def _create_scratch_sync(self, attempt_id: AttemptId) -> Path:
+    def _create_scratch_folder(self, attempt_id: AttemptId) -> Path:
         """Create an empty scratch folder that only this user can read, and return its absolute path."""
         # If the process of an earlier attempt was lost, its folder still exists.
         for abandoned_folder in self._list_scratch_folders(f"{attempt_id.job_id}-*"):

@@ -71,7 +71,8 @@ class Dispatcher:
         # The name of this process as a worker, which is unique even across restarts.
         self._worker = f"{os.uname().nodename}-{os.getpid()}-{uuid4().hex[:8]}"
 
-        # The jobs that this process is executing. The tasks need a reference here, because asyncio only has weak ones.
+        # The jobs that this process is executing. Their tasks are referenced here, because asyncio only holds weak
+        # references to tasks.
         self._runner = AttemptRunner(database, executor, artifact_store, settings)
         self._running_attempts: dict[AttemptId, Attempt] = {}
         self._attempt_tasks: set[asyncio.Task[None]] = set()

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import structlog
 
@@ -27,6 +27,7 @@ from touchstone.jobs.job_records import AttemptId, JobFailure, JobProgress, JobR
 
 RETRY_SECONDS: Final = 1.0
 MAX_OUTPUT_FILE_BYTES: Final = 2 * 2**30
+Result = TypeVar("Result")
 log = structlog.get_logger("touchstone.jobs")
 
 
@@ -108,8 +109,8 @@ class AttemptRunner:
         In both cases, the process of the task has ended when this returns.
         """
         execution = asyncio.ensure_future(self._run_task(attempt))
-        awaited: list[asyncio.Future[Any]] = [execution, attempt.stop_reason]
-        await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+        futures: list[asyncio.Future[Any]] = [execution, attempt.stop_reason]
+        await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
 
         # This has no effect if the task has ended. Otherwise the executor kills its process before it returns.
         execution.cancel()
@@ -210,18 +211,17 @@ class AttemptRunner:
         )
         if not was_recorded:
             await self._artifact_store.unpublish(attempt_id)
-        return bool(was_recorded)
+        return was_recorded
 
-    async def _record_failure(self, attempt_id: AttemptId, failed: TaskFailed) -> bool:
+    async def _record_failure(self, attempt_id: AttemptId, outcome: TaskFailed) -> bool:
         """Mark the job as failed. The technical detail is only logged.
 
         Returns:
             False if the job was cancelled, or taken over by another worker.
         """
-        log.info("job failed", job_id=str(attempt_id.job_id), code=failed.code, detail=failed.detail)
-        failure = JobFailure(code=failed.code, phase=failed.phase, facts=failed.facts)
-        was_recorded = await self._retry(lambda: outcome_store.record_failure(self._database, attempt_id, failure))
-        return bool(was_recorded)
+        log.info("job failed", job_id=str(attempt_id.job_id), code=outcome.code, detail=outcome.detail)
+        failure = JobFailure(code=outcome.code, phase=outcome.phase, facts=outcome.facts)
+        return await self._retry(lambda: outcome_store.record_failure(self._database, attempt_id, failure))
 
     async def _record_death(self, attempt: Attempt, death: ProcessDied) -> None:
         """Return a job to the queue after its process has died, or fail it if that has happened too often."""
@@ -229,11 +229,8 @@ class AttemptRunner:
         failure = JobFailure(code="worker_died", phase=attempt.phase, facts={"status": death.status})
         await self._retry(lambda: lease_store.requeue_after_death(self._database, attempt.attempt_id, failure))
 
-    async def _retry(self, write: Callable[[], Awaitable[bool | None]]) -> bool | None:
+    async def _retry(self, write: Callable[[], Awaitable[Result]]) -> Result:
         """Repeat a write until it succeeds, so that finished work survives an unreachable or full database.
-
-        Returns:
-            the result of the write.
 
         Raises:
             ServiceError: the write failed while the process is shutting down.

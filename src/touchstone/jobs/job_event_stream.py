@@ -99,4 +99,4 @@ async def _load_progress(database: Database, job_id: UUID, last_event_number: in
 def _encode_event(number: int, event: JobEventRecord, locale: str) -> bytes:
     """Format a server-sent event, with its number as the id and JSON as the data."""
     data = msgspec.json.encode(event_json(event, locale))
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, event.event.encode(), data)
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, event.name.encode(), data)

@@ -61,10 +61,10 @@ def artifact_json(artifact: ArtifactRecord) -> Json:
 
 
 def event_json(event: JobEventRecord, locale: str) -> Json:
-    """Return the JSON of an event, with the new state of the job and the reported progress, if any."""
+    """Return the JSON of an event, with the state of the job at that time and, for a progress report, the progress."""
     # Only running jobs report progress. Every other event is named after the state that the job has entered.
-    is_progress_report = event.event == PROGRESS_EVENT
-    state = JobState.RUNNING if is_progress_report else JobState(event.event)
+    is_progress_report = event.name == PROGRESS_EVENT
+    state = JobState.RUNNING if is_progress_report else JobState(event.name)
 
     data = {
         "job_id": event.job_id,

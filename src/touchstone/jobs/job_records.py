@@ -149,10 +149,15 @@ class ArtifactRecord(RowRecord, frozen=True, kw_only=True):
 
 
 class JobEventRecord(RowRecord, frozen=True, kw_only=True):
-    """An event of a job, which is either a new state or progress."""
+    """An event of a job, which is either a new state or progress.
+
+    Attributes:
+        name: the name of the new state, or `progress`.
+        data: the reported progress, or None for a new state.
+    """
 
     job_id: UUID
-    event: str
+    name: str = msgspec.field(name="event")
     attempt: int
     data: JobProgress | None
     at: datetime

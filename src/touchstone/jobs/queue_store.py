@@ -23,7 +23,7 @@ SUBMISSION_COUNTER: Final = "submissions"
 
 
 class QueuedJob(NamedTuple):
-    """The id of a job, and whether it is new instead of queued earlier with the same idempotency key."""
+    """The id of a job. `is_new` is false if an earlier request has queued it with the same idempotency key."""
 
     id: UUID
     is_new: bool

@@ -71,10 +71,12 @@ class DatasetSource(Struct, frozen=True):
 
     @property
     def description(self) -> Json:
-        """The description of the dataset for the model card, as of the time when the job is accepted."""
-        source = self._metadata.get("source")
+        """The description of the dataset for the model card, as of the time when the job is accepted.
 
-        # The level is the level of evidence for the value.
+        Each ethical attribute has the level of the evidence for its value. The `id` is the number of the dataset in
+        this catalog, and the `uuid` is its identifier in every catalog.
+        """
+        source = self._metadata.get("source")
         ethical_record = [
             {"attribute": name, "value": self.record.get(name), "level": self.levels.get(name)} for name in ETHICAL
         ]

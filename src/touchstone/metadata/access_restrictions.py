@@ -102,7 +102,8 @@ def _enclosing_sentence(text: str, match: re.Match[str]) -> str:
     quote_end = quote_start + MAX_QUOTE_LENGTH
     # Words that would be cut in two are left out.
     if quote_start > sentence_start:
-        quote_start = text.find(" ", quote_start, match.start()) + 1 or match.start()
+        first_space = text.find(" ", quote_start, match.start())
+        quote_start = match.start() if first_space < 0 else first_space + 1
     if quote_end < sentence_end:
         quote_end = max(text.rfind(" ", match.end(), quote_end), match.end())
     return text[quote_start:quote_end].strip()

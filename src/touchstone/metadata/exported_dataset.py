@@ -20,6 +20,8 @@ PRIVATE: Final = "private"
 # The profile measured by another catalog is stored with the imported fields, separate from our own measurements.
 FOREIGN_MEASUREMENT: Final = "/touchstone:measured"
 RECORD_FIELDS: Final = (*(attribute.name for attribute in ATTRIBUTES), "description", "file_path", "file_type")
+# A record has an empty string for an unknown value of a required text, such as its description.
+_UNKNOWN_VALUES: Final = (None, "")
 
 
 class ClaimSource(DocumentSource, frozen=True, kw_only=True, omit_defaults=True):
@@ -87,11 +89,11 @@ class ExportedDataset:
     def from_record(cls, record: Mapping[str, Any], claims: Iterable[ExportedClaim]) -> "ExportedDataset":
         """Create a dataset from its claims and from the JSON of its record in the API.
 
-        The record keeps only what its authors and sources state. Values that the catalog computes, such as scores, and
-        unknown values are left out. The members of `metadata` that the service writes become `documents` and
-        `measured_profile`.
+        An export contains only what authors and sources state. Unknown values are left out, and so are values that the
+        catalog computes, such as scores. The service itself has written some members of `metadata`, which users cannot
+        change. They become `documents` and `measured_profile`. A record without a visibility is public.
         """
-        stated_values = {name: record[name] for name in RECORD_FIELDS if record.get(name) not in (None, "")}
+        stated_values = {name: record[name] for name in RECORD_FIELDS if record.get(name) not in _UNKNOWN_VALUES}
         metadata = record.get("metadata") or {}
         stated_metadata = {name: value for name, value in metadata.items() if name not in SERVICE_KEYS}
         if stated_metadata:

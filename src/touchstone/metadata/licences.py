@@ -145,7 +145,7 @@ _LICENCE_ADDRESS: Final = re.compile(
     (?:choosealicense\.com/licenses|spdx\.org/licenses|opensource\.org/licen[cs]es?|opendatacommons\.org/licenses)
     /(?P<name>[a-z0-9.+-]+?)
     (?:\.html)?
-    (?:/1[-.]0)?  # the version, which is the only one of the licences of Open Data Commons
+    (?:/1[-.]0)?  # the version, which is 1.0 for all licences of Open Data Commons
     """,
     re.VERBOSE,
 )
@@ -340,9 +340,9 @@ def _creative_commons(key: str) -> str | None:
         key: the lookup key of an address, of a code such as `cc by-sa 4.0`, or of the full name.
     """
     address = _CC_ADDRESS.fullmatch(key)
-    if address is not None and address["conditions"] == "zero":
-        return f"CC0-{address['version']}"
     if address is not None:
+        if address["conditions"] == "zero":
+            return f"CC0-{address['version']}"
         return _known_identifier(f"CC-{address['conditions'].upper()}-{address['version']}")
 
     code = _CC_CODE.fullmatch(key)

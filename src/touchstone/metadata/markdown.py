@@ -14,7 +14,7 @@ from touchstone.metadata.parsing import MAX_MARKDOWN_LENGTH, check_length
 from touchstone.metadata.placeholders import is_placeholder
 
 _FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-# The line ends that the Markdown parser counts, unlike `str.splitlines`, which knows further ones.
+# The line ends that the Markdown parser counts. `str.splitlines` also splits at other characters, such as form feeds.
 _LINE_ENDS: Final = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 # Only blocks matter here. The markup of bold text and links is left unchanged.
 _PARSER: Final = MarkdownIt("commonmark").disable("inline", ignoreInvalid=False)

@@ -70,7 +70,10 @@ def _nodes(graph: "Graph") -> Iterator[dict[str, Any]]:
 
 
 def _without_list(name: str, values: Any) -> Any:
-    """Return the value of a property that has only one. Keywords such as `@type` keep their values as they are."""
+    """Return the only value of a property without its list, or the list if there are several.
+
+    Keywords such as `@type` keep their values as they are.
+    """
     if name.startswith("@") or len(values) > 1:
         return values
     return values[0]

@@ -53,7 +53,7 @@ async def read_documents(
     finally:
         await kill_if_running(child)
 
-    # The system ends the process, too, if it exceeds its processor time.
+    # The system also ends the process if it exceeds its processor time.
     is_late = is_late or exceeded_time_limit(child.returncode)
     return ReadingReply(bytes(reply), len(documents), is_late=is_late)
 

@@ -40,7 +40,7 @@ def _summary_sentences(comparison: Comparison, assessment: Assessment, locale: s
         yield from _comparability_sentences(_scored_datasets(assessment), locale)
     elif assessment.metrics:
         yield comparison_text("unit_of_target", locale, metric=_metric_label(assessment.metrics[0], locale))
-    elif deleted_count < done_count == total_count:
+    elif done_count == total_count and deleted_count < total_count:
         yield comparison_text("none_succeeded" if deleted_count == 0 else "no_other_succeeded", locale)
 
 
@@ -84,22 +84,24 @@ def _difficulty_sentences(datasets: Sequence[AssessedDataset], locale: str) -> I
     """Yield a sentence if the targets may not be equally difficult to predict, for the most obvious reason."""
     class_counts = sorted({len(item.dataset.classes or ()) for item in datasets})
     targets = {str(item.dataset.target).casefold(): str(item.dataset.target) for item in datasets}
-    baselines = sorted(_class_baselines(datasets))
+    baselines = list(_class_baselines(datasets))
 
     if len(class_counts) > 1:
         yield comparison_text("different_class_counts", locale, counts=", ".join(map(str, class_counts)))
     elif len(targets) > 1:
         names = ", ".join(comparison_text("quoted_name", locale, name=target) for target in targets.values())
         yield comparison_text("different_targets", locale, names=names)
-    elif baselines and baselines[-1] - baselines[0] > SIMILAR_BASELINES:
-        low, high = (format_decimal(baseline, locale) for baseline in (baselines[0], baselines[-1]))
+    elif baselines and max(baselines) - min(baselines) > SIMILAR_BASELINES:
+        low = format_decimal(min(baselines), locale)
+        high = format_decimal(max(baselines), locale)
         yield comparison_text("different_baselines", locale, low=low, high=high)
 
 
 def _class_baselines(datasets: Iterable[AssessedDataset]) -> Iterable[float]:
     """Yield the known baselines of classifications.
 
-    Those of regressions by R² are about 0 for every target, and lower where the test rows differ from the others.
+    The baselines of regressions say nothing about the difficulty of the target: by R², they are about 0 for every
+    target, and lower where the test rows differ from the training rows.
     """
     for item in datasets:
         score = item.score

@@ -57,7 +57,7 @@ def run_fork_server(tasks: TaskSet) -> None:
     """
     control_descriptor = int(sys.argv[1])
     control_socket = socket.socket(fileno=control_descriptor)
-    child_ended = _open_child_ended_pipe()
+    child_ended_pipe = _open_child_ended_pipe()
     child_pids: set[int] = set()
 
     # Exclude the loaded libraries from garbage collection, which would write to their memory pages. Every child would
@@ -67,9 +67,9 @@ def run_fork_server(tasks: TaskSet) -> None:
     try:
         message_channel.send(control_socket, ServerReady())
         while True:
-            readable, _, _ = select([control_descriptor, child_ended], [], [])
-            if child_ended in readable:
-                os.read(child_ended, 1024)
+            readable, _, _ = select([control_descriptor, child_ended_pipe], [], [])
+            if child_ended_pipe in readable:
+                os.read(child_ended_pipe, 1024)  # Empty the pipe. Its content, a byte per signal, does not matter.
                 _report_ended_children(control_socket, child_pids)
             if control_descriptor in readable:
                 _handle_request(control_socket, child_pids, tasks)

@@ -109,7 +109,7 @@ class SynchronousTasks:
         core_count = os.cpu_count() or 1
         seconds = int(TASK_SECONDS)
         if task in TASKS_THAT_KEEP_PROCESS:
-            seconds += int(MAX_BUSY_SECONDS)
+            seconds += int(MAX_BUSY_SECONDS)  # for the earlier tasks in the same process
         return ResourceLimits(memory_bytes=memory_bytes, file_bytes=0, cpu_seconds=seconds * core_count)
 
 

@@ -27,7 +27,7 @@ def train(context: TaskContext) -> TaskSucceeded:
     """Run the training of a `TrainingRequest`."""
     request = msgspec.convert(context.request, TrainingRequest)
     outcome = training.run_training(request, _data_file(context), scratch=context.scratch_folder, report=context.report)
-    return _succeeded(outcome)
+    return _success_message(outcome)
 
 
 def explain(context: TaskContext) -> TaskSucceeded:
@@ -36,7 +36,7 @@ def explain(context: TaskContext) -> TaskSucceeded:
     outcome = explanation_run.run_explanation(
         request, _data_file(context), _model_file(context), scratch=context.scratch_folder, report=context.report
     )
-    return _succeeded(outcome)
+    return _success_message(outcome)
 
 
 def predict_rows(context: TaskContext) -> TaskSucceeded:
@@ -102,7 +102,7 @@ def _model_file(context: TaskContext) -> ModelFile | None:
     return ModelFile(context.files[MODEL], context.source.model_sha256)
 
 
-def _succeeded(outcome: Outcome) -> TaskSucceeded:
+def _success_message(outcome: Outcome) -> TaskSucceeded:
     """Convert the outcome of a training or an explanation to a message for the parent process."""
     output_files = tuple(OutputFile(name=file.name, media_type=file.media_type) for file in outcome.artifacts)
     return TaskSucceeded(result=outcome.result, files=output_files)

@@ -40,14 +40,15 @@ DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EFBIG)
 def run_worker(sock: socket.socket, tasks: TaskSet) -> None:
     """Receive a work item from the parent process, run its task, and send the outcome back.
 
-    Most worker processes end after one work item. If a work item says that its process is kept, further ones follow
-    until the parent closes the socket.
+    Most worker processes end after one work item. If a work item has `keeps_process`, the process then waits for the
+    next one, until the parent closes the socket.
 
     Args:
         sock: the connection to the parent.
         tasks: the tasks that a work item may name.
     """
     die_with_parent()
+    # A work item arrives together with the descriptors of its open input files.
     work_item, descriptors = message_channel.receive(sock, WorkItem)
 
     # From now on, the process cannot exceed its limits, and it ends when the parent closes the socket.

@@ -116,7 +116,7 @@ _ABOUT_SOURCE: Final = re.compile(r"\bsourced?\b|\bderived\b|\boriginal\b", re.I
 _NOT_MAINTAINED: Final = re.compile(
     r"\b(?:no longer|not|never)(?: \w+)? (?:maintained|updated|supported|curated)\b", re.IGNORECASE
 )
-# The hub only hosts the data of others, so it is not a responsible party.
+# The hub only hosts other people's data, so it is not a responsible party.
 _HUB: Final = re.compile(r"\b(?:the )?hugging ?face(?: team)?\b", re.IGNORECASE)
 
 
@@ -166,7 +166,9 @@ def _is_named_contact(name: str, quote: str) -> bool:
         name: the text after the label.
         quote: the sentence in its source, whose markup may contain an address.
     """
-    if _EMAIL.search(quote) and "huggingface.co" not in quote.partition("@")[2]:
+    has_email = _EMAIL.search(quote) is not None
+    is_address_at_hub = "huggingface.co" in quote.partition("@")[2]
+    if has_email and not is_address_at_hub:
         return True
     if states_nothing(name) or _NOT_A_NAME.match(name) or refers_elsewhere(name):
         return False

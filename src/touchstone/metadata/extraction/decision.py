@@ -1,5 +1,6 @@
 """Decide one value for each criterion from the sentences of a document that match a rule."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -12,8 +13,9 @@ from touchstone.metadata.extraction.people_rules import ANONYMIZATION, EQUITY, I
 from touchstone.metadata.extraction.sentences import Sentence
 from touchstone.metadata.extraction.stewardship_rules import PURPOSE
 
-# The number of different facets that a criterion needs. For transparency, a source alone is not enough: the document
-# must also state the procedure, the makers or the processing.
+# A facet is a part of a criterion that is not enough by itself. These criteria need several different facets. For
+# transparency, for example, a document that states the source of the data must also state the procedure, the makers or
+# the processing.
 REQUIRED_FACETS: Final[Mapping[str, int]] = {TRANSPARENCY: 2, PURPOSE: 2}
 # Criteria about the people in the data, so their claims state whether a sentence is about subjects or annotators. For
 # other criteria this makes no difference: agreement between annotators does document the quality of the data.
@@ -38,11 +40,10 @@ def decide(criterion: str, findings: Iterable[Finding]) -> Claim | None:
     """
     findings = list(findings)
     negative_findings = [finding for finding in findings if finding.rule.value is False]
-    partial_findings = [finding for finding in findings if finding.rule.facet is not None]
     positive_findings = [finding for finding in findings if finding.rule.value is True and finding.rule.facet is None]
 
     # True needs one positive finding, or several findings with different facets.
-    positive_claim = _first_claim(criterion, positive_findings) or _faceted_claim(criterion, partial_findings)
+    positive_claim = _first_claim(criterion, positive_findings) or _faceted_claim(criterion, findings)
     if not negative_findings:
         return positive_claim
     if positive_claim is not None and criterion in _CRITERIA_WHERE_TRUE_PREVAILS:
@@ -59,22 +60,23 @@ def _first_claim(criterion: str, findings: list[Finding]) -> Claim | None:
 
 
 def _faceted_claim(criterion: str, findings: list[Finding]) -> Claim | None:
-    """Return a positive claim if the findings show enough facets of a criterion, or None.
+    """Return a positive claim if the findings together show enough facets of a criterion, or None.
 
     The claim quotes the sentence with the most facets, and its note lists all facets in the document.
     """
-    shown_facets = {str(finding.rule.facet) for finding in findings}
-    if criterion not in REQUIRED_FACETS or len(shown_facets) < REQUIRED_FACETS[criterion]:
+    facets_by_sentence: defaultdict[Sentence, set[str]] = defaultdict(set)
+    for finding in findings:
+        if finding.rule.facet is not None:
+            facets_by_sentence[finding.sentence].add(finding.rule.facet)
+
+    shown_facets = set().union(*facets_by_sentence.values())
+    required_count = REQUIRED_FACETS.get(criterion)
+    if required_count is None or len(shown_facets) < required_count:
         return None
 
-    facets_by_sentence: dict[int, set[str]] = {}
-    for finding in findings:
-        facets_of_sentence = facets_by_sentence.setdefault(finding.sentence.position, set())
-        facets_of_sentence.add(str(finding.rule.facet))
-
-    best_finding = max(findings, key=lambda finding: len(facets_by_sentence[finding.sentence.position]))
+    best_sentence = max(facets_by_sentence, key=lambda sentence: len(facets_by_sentence[sentence]))
     note = f"shown: {', '.join(sorted(shown_facets))}"
-    return _claim(criterion, True, best_finding.sentence, note)
+    return _claim(criterion, True, best_sentence, note)
 
 
 def _claim(criterion: str, value: bool, sentence: Sentence, note: str) -> Claim:

@@ -107,13 +107,14 @@ def _blocks(visible_text: str) -> Iterator[tuple[PassageKind, int, int]]:
         elif token.map is not None:
             kind = _passage_kind(token, in_list=list_depth > 0)
             if kind is not None:
-                yield kind, token.map[0], token.map[1]
+                first_line, end_line = token.map
+                yield kind, first_line, end_line
 
 
 def _passage_kind(token: Token, *, in_list: bool) -> PassageKind | None:
     """Return the kind of the passage that starts with a token, or None if the token starts no passage."""
     if token.type in ("fence", "code_block"):
-        return PassageKind.ABSTRACT  # if the code is a citation with an abstract
+        return PassageKind.ABSTRACT  # The caller skips all code except citations with an abstract.
     if token.type == "tr_open":
         return PassageKind.TABLE_ROW
     if token.type in ("paragraph_open", "html_block"):

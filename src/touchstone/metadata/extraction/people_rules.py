@@ -86,7 +86,7 @@ _EXCLUDED_WITHOUT_CONSENT: Final = (
     r"|(?:exclud|dropp|remov|discard|omitt|delet|filter)(?:e|ed|ing)\b.{0,60}\b(?:who|that|which|whose|without)\b.{0,40}"
     r"\b(?:consent|permission|agree)\w*)"
 )
-# Requests of people to have removed what concerns them, and the verbs of a refusal.
+# Requests of people to have the data about them removed, and the verbs of a refusal.
 _REMOVAL: Final = r"(?:remov\w+|delet\w+|withdraw\w*|eras\w+|take-?down|opt(?:ing)?[ -]out|correct(?:ion|ions|ing)?)"
 _REMOVAL_REQUESTS: Final = (
     rf"(?:requests? (?:for|to|of|about) (?:\w+ ){{0,3}}?{_REMOVAL}(?: \w+){{0,5}}?"
@@ -100,7 +100,7 @@ _REFUSED: Final = (
     r"|disregarded))"
 )
 
-# The description of a column ("gender: string") is no table of groups.
+# The description of a column ("gender: string") is not a table of groups.
 _DESCRIBED_FIELD: Final = cue_pattern(r"(?:string|integer|int|float|label|class|field|feature|tokens?|0 =|1 =)\b")
 
 INFORMED_CONSENT: Final = "informed_consent"

@@ -67,7 +67,10 @@ class DocumentBuilder:
                 return
 
     def set_description(self, text: Any) -> None:
-        """Set the description, and the objective to its first sentences, unless it is a placeholder."""
+        """Set the description of the record, and its objective to the first sentences, unless it is a placeholder.
+
+        This does not add it to the prose that the extractor searches (see `add_prose`).
+        """
         if not isinstance(text, str) or is_placeholder(text):
             return
         self.record["description"] = text.strip()
@@ -118,7 +121,7 @@ class DocumentBuilder:
         self.metadata.setdefault("warnings", []).append(on_one_line(text))
 
     def add_prose(self, path: tuple[str, ...], text: Any) -> None:
-        """Add the value of a field as a section for the extractor, or reject it if it is a placeholder."""
+        """Add the value of a field as a section that the extractor searches, or reject it if it is a placeholder."""
         if not isinstance(text, str) or not text.strip():
             return
         if is_placeholder(text):
@@ -208,9 +211,10 @@ def pointer(*steps: str | int) -> str:
 
 
 def list_of_strings(value: Any) -> list[str]:
-    """Return the non-blank strings in a value, which may be a string, a list, or an object of strings and lists.
+    """Return the non-blank strings in a value: a string, a list of strings, or an object with such values as members.
 
-    The result is empty for any other value. Hugging Face cards have objects: `license: {default: [mit, cc-by-4.0]}`.
+    Everything else is left out, including lists inside lists. Hugging Face cards contain objects: `license: {default:
+    [mit, cc-by-4.0]}`.
     """
     if isinstance(value, str):
         return [value] if value.strip() else []

@@ -153,8 +153,7 @@ def find_licence_name(package: Mapping[str, Any]) -> str | None:
 def add_year(builder: DocumentBuilder, package: Mapping[str, Any], location: str) -> None:
     """Add the year in which the package was created."""
     date = package.get("metadata_created")
-    year = parse_year(date[:4]) if isinstance(date, str) else None
-    if isinstance(date, str) and year is not None:
+    if isinstance(date, str) and (year := parse_year(date[:4])) is not None:
         builder.add_claim(Claim("year", year, date, f"{location}/metadata_created", field="metadata_created"))
 
 

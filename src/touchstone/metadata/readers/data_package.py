@@ -212,8 +212,7 @@ def add_shared_values(
         builder.add_claim(Claim("is_public", True, quote, f"{location}/licenses", field="licenses", note=note))
 
     date = members.get("created")
-    year = parse_year(date[:4]) if isinstance(date, str) else None
-    if isinstance(date, str) and year is not None:
+    if isinstance(date, str) and (year := parse_year(date[:4])) is not None:
         builder.add_claim(Claim("year", year, date, f"{location}/created", field="created"))
 
     for source in objects_of(members.get("sources")):

@@ -224,7 +224,7 @@ def last_step(text: str) -> str:
 
 
 def licence_texts(members: Mapping[str, Any]) -> list[str]:
-    """Return the licences of a dataset, or those of its distributions if it has none of its own, as in DCAT-AP."""
+    """Return the licences of a dataset, or of its distributions if the dataset itself has none, as in DCAT-AP."""
     licences = texts_of(members.get("license"))
     if licences:
         return licences
@@ -266,8 +266,7 @@ def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str
     """Add the year of publication, or of the last change if it is unknown."""
     for name in ("issued", "modified"):
         date = date_of(members.get(name))
-        year = parse_year(date[:4]) if date else None
-        if date is not None and year is not None:
+        if date is not None and (year := parse_year(date[:4])) is not None:
             builder.add_claim(Claim("year", year, date, f"{location}/{name}", field=name))
             return
 

@@ -33,6 +33,7 @@ REPRESENTED_FIELDS: Final = ("Dataset Name",)
 # The names of citation counts from Semantic Scholar begin with this, and end with the date: "S2 Citation Count (June
 # 2024)".
 CITATIONS: Final = "S2 Citation Count"
+YEAR_OF_RELEASE: Final = "Year Released"
 DATES: Final = ("S2 Date", "PwC Date", "HF Date", "Github Date")
 # The initiative's terms for data available only on request or under an agreement.
 RESTRICTED_LICENCES: Final = ("request form", "ldc user agreement", "cslu agreement")
@@ -171,23 +172,24 @@ def add_citations(builder: DocumentBuilder, inferred: Mapping[str, Any]) -> None
 
 def add_year(builder: DocumentBuilder, summary: Mapping[str, Any], inferred: Mapping[str, Any]) -> None:
     """Add the year of release or, if it is unknown, the year of the first known date or of the citation."""
-    name = "Year Released"
-    year_of_release = parse_number(summary.get(name))
+    year_of_release = parse_number(summary.get(YEAR_OF_RELEASE))
     if isinstance(year_of_release, int):
-        builder.add_claim(Claim("year", year_of_release, str(year_of_release), pointer(name), field=name))
+        quote = str(year_of_release)
+        place = pointer(YEAR_OF_RELEASE)
+        builder.add_claim(Claim("year", year_of_release, quote=quote, place=place, field=YEAR_OF_RELEASE))
         return
 
-    for name in DATES:
-        date = inferred.get(name)
-        year = parse_year(date) if isinstance(date, str) and date else None
-        if year is not None:
-            builder.add_claim(Claim("year", year, str(date), pointer("Inferred Metadata", name), field=name))
+    for date_name in DATES:
+        date = inferred.get(date_name)
+        if isinstance(date, str) and (year := parse_year(date)) is not None:
+            place = pointer("Inferred Metadata", date_name)
+            builder.add_claim(Claim("year", year, quote=date, place=place, field=date_name))
             return
 
     year_and_quote = find_citation_year(str(summary.get("Bibtex") or ""))
     if year_and_quote is not None:
         cited_year, quote = year_and_quote
-        builder.add_claim(Claim("year", cited_year, quote, pointer("Bibtex"), field="Bibtex"))
+        builder.add_claim(Claim("year", cited_year, quote=quote, place=pointer("Bibtex"), field="Bibtex"))
 
 
 def add_documentation(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:

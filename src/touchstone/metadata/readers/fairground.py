@@ -102,18 +102,18 @@ def add_access(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
 
 def add_year_and_documentation(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
     """Add the year of the last change, and claims about provided metadata and external documentation."""
-    name = "ann_year_last_updated"
-    stated_dates = str(annotation.get(name) or "")
+    year_field = "ann_year_last_updated"
+    stated_dates = str(annotation.get(year_field) or "")
     date = date_of_variant(stated_dates, str(annotation.get("ann_dataset_name")))
     year = parse_year(date[:4])
     if year is not None:
-        builder.add_claim(Claim("year", year, str(year), name, field=name))
+        builder.add_claim(Claim("year", year, str(year), year_field, field=year_field))
 
     # An annotation that names the usual target column describes the columns of the dataset.
-    name = "ann_typical_col_target"
-    target_column = annotation.get(name)
-    if isinstance(target_column, str) and target_column.strip():
-        builder.add_claim(Claim("metadata_provided_with_dataset", True, target_column, name, field=name))
+    target_field = "ann_typical_col_target"
+    target = annotation.get(target_field)
+    if isinstance(target, str) and target.strip():
+        builder.add_claim(Claim("metadata_provided_with_dataset", True, target, target_field, field=target_field))
 
     for name in ("ann_related_urls", "ann_main_url"):
         addresses = split_list(annotation.get(name))
@@ -135,23 +135,25 @@ def date_of_variant(dates: str, dataset_name: str) -> str:
 
 def add_measurements(builder: DocumentBuilder, annotation: Mapping[str, Any]) -> None:
     """Add FairGround's measurements: rows, features without the target, and missing values."""
-    name = "meta_pretrans_n_rows"
-    rows = parse_number(annotation.get(name))
+    rows_field = "meta_pretrans_n_rows"
+    rows = parse_number(annotation.get(rows_field))
     if isinstance(rows, int):
-        builder.add_claim(Claim("instances_number", rows, str(rows), name, field=name))
+        builder.add_claim(Claim("instances_number", rows, str(rows), rows_field, field=rows_field))
 
-    name = "meta_pretrans_n_cols"
-    columns = parse_number(annotation.get(name))
+    columns_field = "meta_pretrans_n_cols"
+    columns = parse_number(annotation.get(columns_field))
     if isinstance(columns, int) and columns > 1:
+        quote = str(columns)
         note = "without the target"
-        builder.add_claim(Claim("features_number", columns - 1, str(columns), name, field=name, note=note))
+        builder.add_claim(Claim("features_number", columns - 1, quote, columns_field, field=columns_field, note=note))
 
-    name = "meta_pretrans_prop_NA_cells"
-    share = parse_number(annotation.get(name))
+    missing_field = "meta_pretrans_prop_NA_cells"
+    share = parse_number(annotation.get(missing_field))
     if share == 0:
         # The table may still have missing values that are not marked as NaN.
-        builder.reject(name, "counts_only_nan", value=share)
+        builder.reject(missing_field, "counts_only_nan", value=share)
     elif share is not None and 0 < share <= 1:
-        quote = str(annotation[name])
-        builder.add_claim(Claim("missing_values_percentage", round(100 * share, 6), quote, name, field=name))
-        builder.add_claim(Claim("has_missing_values", True, quote, name, field=name))
+        percentage = round(100 * share, 6)
+        quote = str(annotation[missing_field])
+        builder.add_claim(Claim("missing_values_percentage", percentage, quote, missing_field, field=missing_field))
+        builder.add_claim(Claim("has_missing_values", True, quote, missing_field, field=missing_field))

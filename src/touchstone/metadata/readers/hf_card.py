@@ -260,7 +260,8 @@ def add_sizes(builder: DocumentBuilder, source: SourceDocument, head: Mapping[st
     if not infos:
         return
 
-    largest_name = max(infos, key=lambda name: sum(split_sizes(infos[name][0]).values()))
+    row_counts = {name: sum(split_sizes(info).values()) for name, (info, _location) in infos.items()}
+    largest_name = max(row_counts, key=row_counts.__getitem__)
     info, location = infos[largest_name]
     note = f"the largest of {len(infos)} configurations: {largest_name}" if len(infos) > 1 else ""
     add_splits(builder, split_sizes(info), location, note)

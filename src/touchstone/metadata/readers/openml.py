@@ -177,13 +177,12 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
 
 
 def add_dates_and_addresses(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Add the year of collection, and the address of a paper or of the original data.
+    """Add the year of collection, and the address of a paper or, failing that, of the original data.
 
     The date of the upload does not count, because it is only the date of a copy.
     """
     date = members.get("collection_date")
-    year = parse_year(date) if isinstance(date, str) else None
-    if isinstance(date, str) and year is not None:
+    if isinstance(date, str) and (year := parse_year(date)) is not None:
         location = "/data_set_description/collection_date"
         builder.add_claim(Claim("year", year, date, location, field="collection_date"))
 
@@ -192,7 +191,7 @@ def add_dates_and_addresses(builder: DocumentBuilder, members: Mapping[str, Any]
         if isinstance(address, str) and address.startswith("http"):
             location = f"/data_set_description/{name}"
             builder.add_claim(Claim("external_documentation_available", True, address, location, field=name))
-            return
+            break
 
 
 def companion_list(source: SourceDocument, outer_name: str, list_name: str) -> list[Any]:

@@ -1,6 +1,6 @@
 """The Penn Machine Learning Benchmarks (PMLB): a `metadata.yaml` for each table, and one list of counts for all tables.
 
-The repository has a licence of its own, which is not that of the tables: only a licence in the file counts.
+The licence of the repository does not apply to the tables, so only a licence in the file of a table counts.
 """
 
 import re
@@ -75,7 +75,11 @@ def start_document(key: str) -> DocumentBuilder:
 
 
 def read_description(source: SourceDocument) -> DatasetDocument:
-    """Read the dataset of a YAML file."""
+    """Return the dataset that the YAML file of a table describes.
+
+    Raises:
+        DocumentError: neither the file nor its folder identifies the dataset.
+    """
     members = source.members
     key = str(members.get("dataset") or "")
     # Only the folder says that a table is deprecated. The file still has its former name.

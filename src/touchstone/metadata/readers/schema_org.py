@@ -196,8 +196,7 @@ def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str
     """Add the year of publication or creation, or of a citation if both are unknown."""
     for name in ("datePublished", "dateCreated"):
         date = date_of(members.get(name))
-        year = parse_year(date) if date else None
-        if date is not None and year is not None:
+        if date is not None and (year := parse_year(date)) is not None:
             builder.add_claim(Claim("year", year, date, f"{location}/{name}", field=name))
             return
 
@@ -234,7 +233,7 @@ def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], loc
 def responsible_party(value: Any) -> str | None:
     """Return the name or address of the first person or organization in a value, or None.
 
-    Hosting sites such as Kaggle are skipped, because they are not responsible for the datasets of others.
+    Hosting sites such as Kaggle are skipped, because they are not responsible for other people's datasets.
     """
     for member in value if isinstance(value, list) else [value]:
         name = _name_of_party(member)

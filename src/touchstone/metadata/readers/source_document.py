@@ -116,7 +116,7 @@ class SourceDocument:
     def readable_companion(self, name: str) -> tuple["SourceDocument | None", tuple[RejectedPart, ...]]:
         """Return a companion file and the parts of it that the parser skipped, or None if it is missing.
 
-        The result is None, too, for a file that cannot be parsed at all, with the reason as the only rejected part.
+        The result is also None for a file that cannot be parsed at all, with the reason as the only rejected part.
         """
         companion = self.companion(name)
         if companion is None:

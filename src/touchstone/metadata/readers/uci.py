@@ -126,31 +126,29 @@ def read_reply(source: SourceDocument, members: Mapping[str, Any]) -> DatasetDoc
 
 def add_reply_values(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     """Add the year, missing values, temporal factors and documentation from an API reply."""
-    name = "year_of_dataset_creation"
-    year = parse_number(members.get(name))
-    if isinstance(year, int):
-        builder.add_claim(Claim("year", year, str(members[name]), pointer(name), field=name))
 
-    name = "has_missing_values"
-    answer = members.get(name)
+    def add_claim(attribute: str, value: bool | int, quote: str, name: str) -> None:
+        """Add a claim with a quote from the member `name`."""
+        builder.add_claim(Claim(attribute, value, quote, pointer(name), field=name))
+
+    year = parse_number(members.get("year_of_dataset_creation"))
+    if isinstance(year, int):
+        add_claim("year", year, str(members["year_of_dataset_creation"]), "year_of_dataset_creation")
+
+    answer = members.get("has_missing_values")
     if answer in ("yes", "no", True, False):
         has_missing_values = answer in ("yes", True)
-        quote = str(answer).lower()
-        builder.add_claim(Claim("has_missing_values", has_missing_values, quote, pointer(name), field=name))
+        add_claim("has_missing_values", has_missing_values, str(answer).lower(), "has_missing_values")
 
-    name = "characteristics"
-    for text in list_of_strings(members.get(name)):
+    for text in list_of_strings(members.get("characteristics")):
         if vocabulary_key(text) in TEMPORAL:
-            builder.add_claim(Claim("has_temporal_factors", True, text, pointer(name), field=name))
+            add_claim("has_temporal_factors", True, text, "characteristics")
             break
 
-    name = "variables"
-    variables = members.get(name)
+    variables = members.get("variables")
     if isinstance(variables, list) and variables and isinstance(variables[0], Mapping):
-        quote = str(variables[0].get("name"))
-        builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, pointer(name), field=name))
+        add_claim("metadata_provided_with_dataset", True, str(variables[0].get("name")), "variables")
 
-    name = "repository_url"
-    address = members.get(name)
+    address = members.get("repository_url")
     if isinstance(address, str) and address.startswith("http"):
-        builder.add_claim(Claim("external_documentation_available", True, address, pointer(name), field=name))
+        add_claim("external_documentation_available", True, address, "repository_url")

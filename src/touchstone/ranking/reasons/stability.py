@@ -171,22 +171,25 @@ def sample_weights(weights: Mapping[str, float], options: StabilityOptions) -> W
 def _find_ranks(positions: Ints, rankings: Ints) -> Ints:
     """Return the rank of each record (row) in each ranking (column), or 0 if the ranking does not contain it.
 
+    For example, the records at the positions [7, 3] have the ranks [[3, 1], [1, 0]] in the rankings [[3, 5, 7],
+    [7, 4, 5]].
+
     Args:
         positions: the positions of the records in the view, without repetitions.
         rankings: the positions of the first records of each ranking, the best first, with one row for each ranking.
     """
-    # Rankings are longer than the list of records, so each entry of the rankings is looked up in the sorted list. An
-    # entry beyond its end is compared with the last position, which differs from it.
+    # Find the only record that each entry of the rankings may be, by binary search in the sorted positions. For an
+    # entry that is greater than all positions, this is the last one.
     order = np.argsort(positions)
-    sorted_positions = positions[order]
-    candidates = np.searchsorted(sorted_positions, rankings).clip(max=len(positions) - 1)
+    insertion_points = np.searchsorted(positions, rankings, sorter=order)
+    candidates = order[insertion_points.clip(max=len(positions) - 1)]
 
-    is_in_list = sorted_positions[candidates] == rankings
-    ranking_numbers, rank_indices = np.nonzero(is_in_list)
-    record_numbers = order[candidates[is_in_list]]
+    is_candidate = positions[candidates] == rankings
+    ranking_indices, rank_indices = np.nonzero(is_candidate)
+    record_indices = candidates[is_candidate]
 
     ranks = np.zeros((len(positions), len(rankings)), np.int64)
-    ranks[record_numbers, ranking_numbers] = rank_indices + 1
+    ranks[record_indices, ranking_indices] = rank_indices + 1
     return ranks
 
 

@@ -99,9 +99,11 @@ def add_body_schemas(app: FastAPI) -> None:
 def _body_schemas() -> dict[str, Any]:
     """Return the JSON Schemas of all request bodies, keyed by name, for the OpenAPI document.
 
-    Most of them are generated from the Pydantic models. The others are written by hand, because no model describes
-    them.
+    Most of them are generated from Pydantic models. The others are written by hand, because rankings are requested so
+    often that their requests are parsed without Pydantic.
     """
+    lift_properties = LIFT_PARAMETERS.json_schema()["properties"]
+    stability_properties = STABILITY_PARAMETERS.json_schema()["properties"]
     return {
         **_model_schemas(),
         "Filters": FILTER_PARAMETERS.json_schema(),
@@ -109,8 +111,8 @@ def _body_schemas() -> dict[str, Any]:
         "Weight": _weight_schema(),
         "ScoringRequest": _scoring_request_schema(),
         "ComparisonRequest": _extended_scoring_request_schema(COMPARISON_PROPERTIES, required=("ids",)),
-        "LiftsRequest": _extended_scoring_request_schema(LIFT_PARAMETERS.json_schema()["properties"]),
-        "StabilityRequest": _extended_scoring_request_schema(STABILITY_PARAMETERS.json_schema()["properties"]),
+        "LiftsRequest": _extended_scoring_request_schema(lift_properties),
+        "StabilityRequest": _extended_scoring_request_schema(stability_properties),
     }
 
 

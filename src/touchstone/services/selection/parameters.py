@@ -95,19 +95,21 @@ class Parameter:
             location: the path of the parameter in the request, for error messages.
 
         Raises:
-            InvalidValue, UnknownName: a string is not a valid value of this parameter.
+            InvalidValue, UnknownName: a string is not a valid value of this parameter, or several strings are given for
+                a parameter that is not a list.
         """
-        if self.type is not ParameterType.WORDS and len(strings) > 1:
+        is_list = self.type is ParameterType.WORDS
+        if len(strings) > 1 and not is_list:
             raise InvalidValue(FieldError(location, "given_twice", {"count": len(strings)}))
         if not any(strings):
             return None
 
-        if self.type is ParameterType.WORDS:
+        if is_list:
             words = split_at_commas(strings[0]) if len(strings) == 1 else strings
             return self._validate_words(words, location)
 
-        value = _PARSE_STRING[self.type](strings[0])
-        return self._validate(value, location)
+        parse = _STRING_PARSERS[self.type]
+        return self._validate(parse(strings[0]), location)
 
     def parse_json(self, value: object, location: Location) -> ParameterValue | None:
         """Parse the JSON value given for this parameter, or return None if it is null or empty.
@@ -123,8 +125,8 @@ class Parameter:
             return None
 
         if self.type is not ParameterType.WORDS:
-            converted_value = _PARSE_JSON[self.type](value)
-            return self._validate(converted_value, location)
+            convert = _JSON_CONVERTERS[self.type]
+            return self._validate(convert(value), location)
 
         words = split_at_commas(value) if isinstance(value, str) else value
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
@@ -419,14 +421,14 @@ def _string_from_json(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-_PARSE_STRING: Final[Mapping[ParameterType, Callable[[str], ParameterValue | None]]] = {
+_STRING_PARSERS: Final[Mapping[ParameterType, Callable[[str], ParameterValue | None]]] = {
     ParameterType.INTEGER: _integer_from_string,
     ParameterType.NUMBER: _number_from_string,
     ParameterType.FLAG: _flag_from_string,
     ParameterType.TEXT: str,
     ParameterType.CHOICE: str,
 }
-_PARSE_JSON: Final[Mapping[ParameterType, Callable[[object], ParameterValue | None]]] = {
+_JSON_CONVERTERS: Final[Mapping[ParameterType, Callable[[object], ParameterValue | None]]] = {
     ParameterType.INTEGER: _integer_from_json,
     ParameterType.NUMBER: _number_from_json,
     ParameterType.FLAG: _flag_from_json,

@@ -166,9 +166,10 @@ class BatchWriter:
         records_by_digest = {record.source_digest: record for record in records}
         stored_records: dict[int, DatasetRecord] = {}
         for number, digests in digests_by_line.items():
-            for digest in digests:
-                if digest in records_by_digest:
-                    stored_records.setdefault(number, records_by_digest[digest])
+            # If several digests of a line belong to stored records, the first one counts.
+            stored_digest = next((digest for digest in digests if digest in records_by_digest), None)
+            if stored_digest is not None:
+                stored_records[number] = records_by_digest[stored_digest]
 
         return stored_records
 
@@ -255,9 +256,9 @@ def _is_changed(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -
 async def _remove_rejected_values(
     connection: Reader, lines: Sequence[RecordLine], stored_records: Mapping[int, DatasetRecord]
 ) -> list[RecordLine]:
-    """Return the lines without the values that a curator has rejected, which a repeated import must not restore.
+    """Return the lines without the values that a curator has rejected by rejecting the claims that state them.
 
-    A curator rejects a value by rejecting the claim that states it. All of the lines must have a stored record.
+    A repeated import must not restore these values. All of the lines must have a stored record.
     """
     dataset_ids = [stored_records[line.number].id for line in lines]
     rejected_claims = await claim_store.read_claims_by_dataset(connection, dataset_ids, ClaimStatus.REJECTED)
@@ -270,8 +271,8 @@ async def _remove_rejected_values(
             permitted_lines.append(line)
             continue
 
-        names = rejected_attributes(stored_record, claims, line.record.attributes)
-        permitted_lines.append(line._replace(record=line.record.without_attributes(names)))
+        rejected_names = rejected_attributes(stored_record, claims, line.record.attributes)
+        permitted_lines.append(line._replace(record=line.record.without_attributes(rejected_names)))
     return permitted_lines
 
 

@@ -16,7 +16,7 @@ from touchstone.database.engine import Database
 from touchstone.database.failures import translate_failures
 from touchstone.datafiles.parquet_rows import ParquetRows, UnreadableRows
 from touchstone.services.selection.datasets.schemas import SERVICE_FIELDS
-from touchstone.services.selection.files.uploads import SizeLimit, enforce_limit
+from touchstone.services.selection.files.uploads import SizeLimit, declared_length, enforce_limit
 
 # `hidden` is not ignored, because the `visibility` of an exported record depends on it.
 _IGNORED_COLUMNS: Final = sorted(SERVICE_FIELDS - {"hidden"})
@@ -77,7 +77,7 @@ class ParquetBodies:
             InvalidValue: the body is not a Parquet file.
             Overloaded: too many other files are being read.
         """
-        expected_bytes = _content_length(request)
+        expected_bytes = declared_length(request)
         size_limit = SizeLimit(self._max_bytes, TooLarge(limit=self._max_bytes))
         if expected_bytes > self._max_bytes:
             raise size_limit.error
@@ -117,12 +117,6 @@ class ParquetBodies:
             )
         except UnreadableRows:
             raise _unreadable_parquet() from None
-
-
-def _content_length(request: Request) -> int:
-    """Return the declared length of a request body, or 0 if it is missing or invalid."""
-    content_length = request.headers.get("content-length", "")
-    return int(content_length) if content_length.isdigit() else 0
 
 
 def _create_spool_file(folder: Path) -> BinaryIO:

@@ -78,7 +78,7 @@ async def import_records(request: Request) -> Response:
 
 
 def _check_no_parameters(request: Request) -> None:
-    """Refuse query parameters, because a client may rely on those of other imports, such as `dry_run`.
+    """Refuse query parameters, because a client may rely on a parameter of other imports, such as `dry_run`.
 
     Raises:
         InvalidValue: there is a parameter.

@@ -55,7 +55,7 @@ def read_ids(view: View, query: Query, order: SortOrder, window: ListWindow, *, 
 
 
 def _sort_window_and_next(view: View, query: Query, order: SortOrder, window: ListWindow) -> SortedWindow:
-    """Return the records in a window and the following one, which shows whether the list continues."""
+    """Return the records in a window and the record after it, which shows whether the list continues."""
     limit = None if window.limit is None else window.limit + 1
     skip = min(window.skip, view.size)
     if window.after is None:

@@ -1,7 +1,8 @@
 """The in-memory catalog, which is kept up to date with the database.
 
 The database is authoritative. Every write increments the version of the catalog in its own transaction. A process
-applies its own writes to its catalog before it responds, and polls several times a second for the writes of others.
+applies its own writes to its catalog before it responds, and polls several times a second for the writes of other
+processes.
 """
 
 import asyncio
@@ -38,7 +39,7 @@ from touchstone.services.selection.catalog.load_progress import LoadProgress
 from touchstone.services.selection.catalog.loading import load_catalog
 from touchstone.services.selection.catalog.record_reader import RecordReader
 from touchstone.services.selection.catalog.single_writes import SingleWrites
-from touchstone.services.selection.catalog.size_warning import warn_if_larger_than_measured
+from touchstone.services.selection.catalog.size_warning import warn_if_larger_than_benchmarked
 from touchstone.services.selection.catalog.versioned_catalog import VersionedCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
 from touchstone.services.selection.datasets.encoded_records import encode_records
@@ -85,7 +86,7 @@ class LiveCatalog:
         self._snapshots = CatalogSnapshots(database, snapshot_path)
         self._catalog = VersionedCatalog(Catalog(layout), version=0)
         self._index_upkeep = IndexUpkeep(self._catalog, self._snapshots, self._use_snapshot)
-        self._verification: asyncio.Task[None] | None = None
+        self._verification_task: asyncio.Task[None] | None = None
         # Whether all changes that the last query found have been applied.
         self.is_up_to_date = True
 
@@ -144,20 +145,22 @@ class LiveCatalog:
     async def load(self) -> None:
         """Load the catalog from the last snapshot or, if there is none, from all rows of the database.
 
-        Records that were deleted or made private since the snapshot are removed immediately. If there are many other
-        changes, only the first ones are applied, and `refresh` or `follow` applies the rest.
+        A snapshot lacks the changes since it was saved. Records that were deleted or made private since then are
+        removed immediately. If there are many other changes, only the first ones are applied here, and `refresh` or
+        `follow` applies the rest. The file of the snapshot is checked for damage in the background.
         """
         self._progress = LoadProgress()
         loaded = await load_catalog(self._database, self._snapshots, self._layout, self._progress)
+        # With the first lock, no other task reads changes for the old catalog. With the second one, none writes to it.
         async with self._reading_lock:
             async with self._apply_lock:
                 self._replace_catalog(loaded.catalog)
             await self._apply_next_changes()
 
         self._progress = None
-        warn_if_larger_than_measured(self._database, self.view.size)
+        warn_if_larger_than_benchmarked(self._database, self.view.size)
         if loaded.unverified_snapshot is not None:
-            self._verification = asyncio.ensure_future(self._verify(loaded.unverified_snapshot))
+            self._verification_task = asyncio.ensure_future(self._verify(loaded.unverified_snapshot))
 
     @property
     def is_renewing_index(self) -> bool:
@@ -194,9 +197,9 @@ class LiveCatalog:
             self._load_task.cancel()
             await asyncio.wait([self._load_task])
         await self._index_upkeep.close()
-        if self._verification is not None:
-            self._verification.cancel()
-            await asyncio.wait([self._verification])
+        if self._verification_task is not None:
+            self._verification_task.cancel()
+            await asyncio.wait([self._verification_task])
             self._snapshots.abandon_verification()
 
     async def _refresh_once(self) -> None:

@@ -16,7 +16,7 @@ from touchstone.services.selection.response_size_limit import ByteBudget
 
 
 class RecordReader:
-    """Reads the records of the catalog as JSON, and caches the most recently used ones."""
+    """Reads the records of the catalog as JSON, and caches the ones that were read last."""
 
     def __init__(self, database: Database) -> None:
         self.cache = RecordCache()

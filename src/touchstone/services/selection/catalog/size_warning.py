@@ -7,7 +7,7 @@ from touchstone.database.engine import Database
 log = structlog.get_logger("touchstone.catalog")
 
 
-def warn_if_larger_than_measured(database: Database, record_count: int) -> None:
+def warn_if_larger_than_benchmarked(database: Database, record_count: int) -> None:
     """Log a warning if a catalog has more records than were benchmarked with this kind of database.
 
     `docs/reference/scale.md` describes what to expect in this case.

@@ -98,8 +98,8 @@ class BackgroundMeasurer:
                 return False
 
             measurement = await self._measure_under_lease(record)
-            measured = FileMeasurement(DataFile.from_record(record), measurement)
-            await run_uninterrupted(self._store(record.id, measured))
+            file_measurement = FileMeasurement(DataFile.from_record(record), measurement)
+            await run_uninterrupted(self._store(record.id, file_measurement))
         except asyncio.CancelledError:
             # This process is stopping, so end the lease to let another process continue immediately.
             if self._leased_id is not None:
@@ -132,22 +132,22 @@ class BackgroundMeasurer:
 
     async def _measure_under_lease(self, record: DatasetRecord) -> Measurement:
         """Measure the data file of a record, and renew the lease until the measurement ends."""
-        measuring = asyncio.ensure_future(self._measurer.measure(record.file_path, record.file_type, record.owner))
+        task = asyncio.ensure_future(self._measurer.measure(record.file_path, record.file_type, record.owner))
         try:
-            while not measuring.done():
-                await asyncio.wait({measuring}, timeout=RENEWAL_SECONDS)
+            while not task.done():
+                await asyncio.wait({task}, timeout=RENEWAL_SECONDS)
                 await run_uninterrupted(self._set_lease_end(record.id, datetime.now(UTC) + LEASE))
-            return measuring.result()
+            return task.result()
         finally:
-            measuring.cancel()
-            await asyncio.gather(measuring, return_exceptions=True)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     async def _set_lease_end(self, dataset_id: int, until: datetime) -> None:
         """Set the time at which other processes may lease the measurement of a record."""
         async with self._database.writing() as transaction:
             await pending_store.set_lease_end(transaction, dataset_id, until)
 
-    async def _store(self, dataset_id: int, measured: FileMeasurement) -> None:
+    async def _store(self, dataset_id: int, file_measurement: FileMeasurement) -> None:
         """Store a measurement in its record, unless the record was deleted or has another data file now."""
         async with self._catalog.writing() as writer:
             record = await store.read_dataset(writer.transaction, dataset_id)
@@ -155,14 +155,14 @@ class BackgroundMeasurer:
                 return
 
             is_in_progress = _is_in_progress(record)
-            has_other_file = DataFile.from_record(record) != measured.file
+            has_other_file = DataFile.from_record(record) != file_measurement.file
             if is_in_progress and has_other_file:
                 # End the lease, so that the other file is measured next.
                 await pending_store.set_lease_end(writer.transaction, dataset_id, datetime.now(UTC))
                 return
 
             if is_in_progress:
-                await _write_measurement(writer, record, measured.measurement)
+                await _write_measurement(writer, record, file_measurement.measurement)
             await pending_store.remove_pending(writer.transaction, dataset_id)
 
 

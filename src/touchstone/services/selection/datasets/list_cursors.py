@@ -110,7 +110,7 @@ def _sort_value(cursor: _Cursor) -> str | float | int | None:
 
 
 def _encode_cursor(order: SortOrder, last_record: ListPlace, skip: int = 0) -> str:
-    """Return a cursor that continues a list after a record and `skip` further ones."""
+    """Return a cursor for the part of a list that follows a record and the next `skip` records."""
     value = last_record.value
     if SORT_KEYS[order.key] == "dataset_id":
         value = str(UUID(int=value))

@@ -40,11 +40,13 @@ CHUNK: Final = 4000
 EXPLAINED_CHUNK: Final = 50
 
 
-def _ethical_intervals() -> dict[tuple[float, int], tuple[float, float]]:
-    """Return all possible intervals of the ethical score, by the score and the number of known attributes.
+def _possible_ethical_intervals() -> dict[tuple[float, int], tuple[float, float]]:
+    """Return the lowest and the highest possible ethical score for each score and number of known attributes.
 
     The ethical score is the share of the ten ethical attributes that are true. Unknown attributes count as false, so
-    the score is also the lowest possible one. The highest possible score counts all unknown attributes as true.
+    the score is also the lowest possible one. The highest possible score counts all unknown attributes as true. For
+    example, a dataset with three true, two false and five unknown attributes has the key (0.3, 5) and the interval
+    (0.3, 0.8). The scores of the catalog are results of the same division, so they are equal to the keys.
     """
     intervals = {}
     for known_count in range(len(ETHICAL) + 1):
@@ -58,7 +60,7 @@ def _ethical_intervals() -> dict[tuple[float, int], tuple[float, float]]:
 
 
 # A long ranking needs millions of intervals, but only 66 of them are different.
-_ETHICAL_INTERVALS: Final = _ethical_intervals()
+_ETHICAL_INTERVALS: Final = _possible_ethical_intervals()
 
 
 class ScoredItem(msgspec.Struct, frozen=True, gc=False):

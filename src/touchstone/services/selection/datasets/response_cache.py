@@ -45,7 +45,7 @@ class ResponseCache:
 
         Long and streamed responses are not cached. The cache is emptied first if it is full, or if `view` is new.
         """
-        body = getattr(response, "body", None)
+        body = getattr(response, "body", None)  # A streamed response has no body.
         if not isinstance(body, bytes) or len(body) > MAX_RESPONSE_BYTES:
             return response
 

@@ -55,9 +55,9 @@ def digests_of_source(
 ) -> list[str]:
     """Return the digests that may identify a record with a source and a key in its metadata.
 
-    The result is empty if the metadata contains no source or no key. A whole number is a key like its digits. The first
-    digest is for new records. The second one is for records that were imported from a document, whose digest also
-    depends on the metadata standard, the `kind` of the source.
+    The result is empty if the metadata contains no source or no key. A key may be a whole number, which is the same key
+    as the string of its digits. The first digest is for new records. The second one is for records that were imported
+    from a document, whose digest also depends on the metadata standard, the `kind` of the source.
 
     Args:
         metadata: the metadata of the record.

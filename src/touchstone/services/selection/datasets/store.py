@@ -1,7 +1,7 @@
 """Queries on the table `datasets`: inserting, updating, deleting, reading and counting dataset records."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -23,6 +23,8 @@ from touchstone.services.selection.datasets.dataset_record import (
 from touchstone.services.selection.datasets.new_records import NewRecords
 from touchstone.services.selection.datasets.packed_flags import PLACE_VALUES, UNKNOWN_DIGIT
 from touchstone.services.selection.datasets.source_digests import is_old_source_digest
+
+Id = TypeVar("Id", int, UUID)
 
 # Both kinds of database accept more values in one IN list.
 _IDS_PER_QUERY: Final = 1000
@@ -273,8 +275,7 @@ async def visible_ids(connection: Reader, ids: Sequence[int], viewer: UUID | Non
 async def ids_of_uuids(connection: Reader, uuids: Sequence[UUID]) -> dict[UUID, int]:
     """Return the integer ids of the records with these UUIDs, regardless of who may see them."""
     ids: dict[UUID, int] = {}
-    for start in range(0, len(uuids), _IDS_PER_QUERY):
-        batch = uuids[start : start + _IDS_PER_QUERY]
+    for batch in _batches(uuids):
         query = sa.select(datasets.c.id, datasets.c.dataset_id).where(datasets.c.dataset_id.in_(batch))
         ids |= {row["dataset_id"]: row["id"] for row in await connection.all(query)}
 
@@ -308,7 +309,7 @@ async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int
     return records
 
 
-def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+def _batches(ids: Sequence[Id]) -> Iterator[Sequence[Id]]:
     """Yield slices of `ids` that are short enough for the IN list of a query."""
     for start in range(0, len(ids), _IDS_PER_QUERY):
         yield ids[start : start + _IDS_PER_QUERY]

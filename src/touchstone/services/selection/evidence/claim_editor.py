@@ -202,7 +202,7 @@ class EvidenceEditor:
 
         Args:
             awaited: the kind of decision.
-            caller: the user who asks. Only curators see claims about the records of others.
+            caller: the user who asks. Only curators see claims about other users' records.
             skip: the number of claims to skip.
             limit: the maximum number of claims to return.
 
@@ -309,8 +309,8 @@ async def _store_decision(writer: CatalogWriter, context: _ClaimContext, claim: 
     await writer.update(record.id, claims.resolve(record))
 
 
-async def _read_names(connection: Reader, claims: list[ClaimRecord], *others: UUID | None) -> Pseudos:
-    """Return the names of the authors and reviewers of claims, and of the users `others`, by user id."""
+async def _read_names(connection: Reader, claims: list[ClaimRecord], *other_users: UUID | None) -> Pseudos:
+    """Return the names of the authors and reviewers of claims, and of other users, by user id."""
     user_ids = {claim.author for claim in claims} | {claim.review.reviewer for claim in claims if claim.review}
-    user_ids |= set(others)
+    user_ids |= set(other_users)
     return await read_pseudos(connection, [user_id for user_id in user_ids if user_id is not None])

@@ -1,7 +1,7 @@
 """Changes the ledger of claims together with the records that the claims are about.
 
-Code that changes claims must also call `store_resolution`, or store the result of `with_resolution`, in the same
-transaction. Otherwise, the attributes of the record would not match its claims.
+Code that changes claims must also call `store_resolution`, or store the result of `with_resolved_attributes`, in the
+same transaction. Otherwise, the attributes of the record would not match its claims.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from touchstone.services.selection.evidence.claim_records import OPEN_STATUSES, 
 from touchstone.services.selection.evidence.record_claims import (
     RecordClaims,
     new_claim,
-    with_resolution,
+    with_resolved_attributes,
     withdrawn,
 )
 
@@ -58,7 +58,7 @@ async def insert_record(
     now = datetime.now(UTC)
     # The claims determine the attributes of the record, so they are created before the record has an id.
     claims = [new_claim(claim_draft, _ID_BEFORE_INSERTION, now) for claim_draft in claim_drafts]
-    record = await writer.insert(with_resolution(draft, claims, now))
+    record = await writer.insert(with_resolved_attributes(draft, claims, now))
 
     await store.insert_claims(writer.transaction, [replace(claim, dataset_id=record.id) for claim in claims])
     return record
@@ -79,7 +79,7 @@ async def insert_records(
     claims_by_uuid: dict[UUID, list[ClaimRecord]] = {}
     for draft, claim_drafts in records:
         claims = [new_claim(claim_draft, _ID_BEFORE_INSERTION, now) for claim_draft in claim_drafts]
-        drafts.append(with_resolution(draft, claims, now))
+        drafts.append(with_resolved_attributes(draft, claims, now))
         claims_by_uuid[draft.dataset_id] = claims
 
     await dataset_store.insert_datasets(transaction, drafts, version)

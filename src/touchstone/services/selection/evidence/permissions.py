@@ -54,7 +54,7 @@ def check_may_withdraw(claim: ClaimRecord, caller: Caller) -> None:
 
 
 def _has_accepted(claim: ClaimRecord, user_id: UUID) -> bool:
-    """Return whether the last decision about a claim is that this user has accepted it."""
+    """Return whether a user has accepted a claim, and nobody has decided about it since."""
     review = claim.review
     return review is not None and review.decision is Decision.ACCEPT and review.reviewer == user_id
 

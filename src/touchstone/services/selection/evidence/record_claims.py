@@ -1,11 +1,12 @@
 """The claims about one record inside a transaction, and the resulting attributes of the record."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Self
 from uuid import UUID, uuid4
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from touchstone.core.evidence import AttributeEvidence, ClaimValue, EvidenceLevel
 from touchstone.database.engine import Reader, Writer
@@ -60,7 +61,7 @@ class RecordClaims:
 
     def resolve(self, draft: Draft) -> Draft:
         """Return the record with the attributes and evidence computed from its claims."""
-        return with_resolution(draft, self.claims, self.now)
+        return with_resolved_attributes(draft, self.claims, self.now)
 
     async def insert(self, transaction: Writer, records: Sequence[ClaimRecord]) -> None:
         """Insert new claims into the ledger."""
@@ -99,14 +100,13 @@ class RecordClaims:
             for claim in self._claims.values()
             if claim.author is not None and claim.author == owner and claim.level is not EvidenceLevel.MEASURED
         ]
-        contradicting_claims: list[ClaimRecord] = []
         for claim in creators_claims:
-            if claim.attribute not in values or is_same_value(claim.value, values[claim.attribute]):
+            if claim.attribute not in values:
                 continue
-            is_kept = keep_supported and values[claim.attribute] is None and _is_supported(claim)
-            if not is_kept:
-                contradicting_claims.append(claim)
-        await self.withdraw(transaction, contradicting_claims)
+            new_value = values[claim.attribute]
+            is_kept = keep_supported and new_value is None and _is_supported(claim)
+            if not is_kept and not is_same_value(claim.value, new_value):
+                await self.withdraw(transaction, [claim])
 
     async def replace_measurements(self, transaction: Writer, values: Mapping[str, ClaimValue]) -> None:
         """Replace the claims of the last measurement with the values of a new one, given by attribute.
@@ -127,11 +127,15 @@ class RecordClaims:
         await self.insert(transaction, [new_claim(draft, self.dataset_id, self.now) for draft in drafts])
 
 
-def with_resolution(draft: Draft, claims: Sequence[ClaimRecord], now: datetime) -> Draft:
-    """Return a copy of a record with the attributes and the evidence that result from its claims and declarations."""
-    claims_by_attribute: dict[str, list[ClaimRecord]] = {}
+def with_resolved_attributes(draft: Draft, claims: Sequence[ClaimRecord], now: datetime) -> Draft:
+    """Return a copy of a record with the attributes and the evidence that result from its declarations and claims.
+
+    The creator's declaration of an attribute and the claims about it may state different values. `resolve_attribute`
+    decides which value the record shows.
+    """
+    claims_by_attribute: defaultdict[str, list[ClaimRecord]] = defaultdict(list)
     for claim in claims:
-        claims_by_attribute.setdefault(claim.attribute, []).append(claim)
+        claims_by_attribute[claim.attribute].append(claim)
 
     attributes: dict[str, AttributeValue] = dict(draft.attributes)
     evidence: dict[str, AttributeEvidence] = {}
@@ -139,12 +143,12 @@ def with_resolution(draft: Draft, claims: Sequence[ClaimRecord], now: datetime) 
     earlier_evidence = draft.attribute_evidence or {}
     for name in sorted(claims_by_attribute.keys() | earlier_evidence.keys()):
         declared_value = draft.declared_value(name)
-        claims_about_attribute = claims_by_attribute.get(name, ())
-        resolution = resolve_attribute(name, declared_value, claims_about_attribute, draft.owner, now)
+        resolution = resolve_attribute(name, declared_value, claims_by_attribute[name], draft.owner, now)
         attributes[name] = resolution.shown_value
         if resolution.evidence is not None:
             evidence[name] = resolution.evidence
 
+    # The columns of a record without evidence are null rather than empty.
     return replace(
         draft,
         attributes=attributes,
@@ -164,8 +168,7 @@ def measured_claims(values: Mapping[str, ClaimValue]) -> list[ClaimDraft]:
 
 def new_claim(draft: ClaimDraft, dataset_id: int, now: datetime) -> ClaimRecord:
     """Create a claim with a new id from a draft. If the claim has already expired, it is withdrawn."""
-    fields = {name: getattr(draft, name) for name in ClaimDraft.__struct_fields__}
-    claim = ClaimRecord(id=uuid4(), dataset_id=dataset_id, created_at=now, **fields)
+    claim = ClaimRecord(id=uuid4(), dataset_id=dataset_id, created_at=now, **asdict(draft))
     if claim.until is not None and claim.until <= now:
         return withdrawn(claim, claim.until)
     return claim

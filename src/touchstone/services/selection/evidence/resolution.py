@@ -138,7 +138,10 @@ def _prefer_creator(attribute: str, statements: Sequence[Statement]) -> Sequence
 
 
 def _strongest_statement(attribute: str, statements: Sequence[Statement]) -> Statement:
-    """Return the statement with the strongest level, or of several ones a false flag or the newest number."""
+    """Return the statement with the strongest level.
+
+    Among several of them, a false flag or the newest number takes precedence.
+    """
     best_strength = max(statement.level.strength for statement in statements)
     strongest = [statement for statement in statements if statement.level.strength == best_strength]
 

@@ -95,7 +95,7 @@ class FileMeasurer:
     def __init__(self, settings: Settings, data_files: DataFiles) -> None:
         self._data_files = data_files
         self._wait_seconds = settings.profile_wait_seconds
-        self._timeout_seconds = settings.profile_seconds
+        self._max_slot_wait_seconds = settings.profile_seconds
         # The limit on processor time is a whole number of seconds, at least 1.
         self._limits = ProfilingLimits(
             memory_bytes=settings.profile_memory_bytes,
@@ -149,16 +149,17 @@ class FileMeasurer:
         return Measurement(profile=profile_json)
 
     async def _profile(self, file: BinaryIO, file_type: str) -> FileProfile:
-        """Profile a file once a slot is free.
+        """Profile a file once one of the `CONCURRENT_MEASUREMENTS` slots is free.
 
         The time spent waiting for the slot does not count as profiling time.
 
         Raises:
-            ProfilingError: the file cannot be profiled within the limits.
+            ProfilingError: the file cannot be profiled within the limits on memory and time.
             TimeoutError: no slot became free in time.
         """
-        # `asyncio.wait_for` could swallow a timeout of the caller that occurs just as the slot is acquired.
-        async with asyncio.timeout(self._timeout_seconds):
+        # This does not use `asyncio.wait_for`, which ignores the timeout of `measure_briefly` if that expires at the
+        # same moment as the slot becomes free.
+        async with asyncio.timeout(self._max_slot_wait_seconds):
             await self._slots.acquire()
         try:
             return await profile_file(file, file_type, limits=self._limits)

@@ -104,9 +104,7 @@ class Uploads:
             TooLarge, QuotaExceeded: the file is too large, or the owner's uploads together would be.
             StorageFull: the disk is full.
         """
-        declared_length = request.headers.get("content-length", "")
-        expected_bytes = int(declared_length) if declared_length.isdigit() else 0
-        self._database.prepare_for_file(expected_bytes)
+        self._database.prepare_for_file(declared_length(request))
 
         file_id = uuid4()
         marker = self._folder / f".{file_id}{_MARKER_SUFFIX}"
@@ -230,6 +228,12 @@ class Uploads:
             await store.insert_file(transaction, record)
 
 
+def declared_length(request: Request) -> int:
+    """Return the length of a request body according to its header, or 0 if the header is missing or invalid."""
+    content_length = request.headers.get("content-length", "")
+    return int(content_length) if content_length.isdigit() else 0
+
+
 def parse_file_type(name: str) -> str:
     """Return the type of a table, such as `csv`, from the extension of its file name, ignoring case.
 
@@ -247,7 +251,7 @@ def parse_file_type(name: str) -> str:
 def _find_abandoned(folder: Path) -> list[Path]:
     """Return the markers of uploads in a folder to which nothing has been written for a day.
 
-    Others may still be received by this process or another one with the same folder.
+    Uploads with newer markers may still be received by this process, or by another one with the same folder.
     """
     latest_write = time.time() - _ABANDONED_SECONDS
     markers = [path for path in folder.glob(f".*{_MARKER_SUFFIX}") if parse_uuid(path.stem.removeprefix("."))]

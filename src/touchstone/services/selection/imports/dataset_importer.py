@@ -25,7 +25,7 @@ from touchstone.services.selection.datasets.record_quota import check_record_quo
 from touchstone.services.selection.datasets.schemas import DatasetCreate, DatasetCreateBody
 from touchstone.services.selection.evidence import store as claim_store
 from touchstone.services.selection.evidence.claim_records import ClaimRecord, ClaimSource, ClaimStatus
-from touchstone.services.selection.evidence.record_claims import with_resolution
+from touchstone.services.selection.evidence.record_claims import with_resolved_attributes
 from touchstone.services.selection.files.measurement import Measurement
 from touchstone.services.selection.imports.document_entries import (
     CLAIMED,
@@ -252,7 +252,7 @@ class DocumentImporter:
         if is_measurement_outdated:
             draft = with_measurement(draft, Measurement())
         draft = replace(draft, visibility=self._order.visibility or draft.visibility, updated_at=now)
-        record = await _store(writer, with_resolution(draft, changes.all, now), changes)
+        record = await _store(writer, with_resolved_attributes(draft, changes.all, now), changes)
         if current is None or record.content_bytes > current.content_bytes:
             await check_record_quota(writer.transaction, self._owner, self._limits.record_bytes)
 

@@ -252,9 +252,9 @@ def _choice_of(project: ProjectRecord) -> tuple[int | None, str | None]:
 
 def _has_same_choice_and_need(project: ProjectRecord, other: ProjectRecord) -> bool:
     """Return whether two states of a project have the same choice, and rank datasets in the same way."""
-    return _choice_of(project) == _choice_of(other) and ProjectNeed.from_project(project) == ProjectNeed.from_project(
-        other
-    )
+    has_same_choice = _choice_of(project) == _choice_of(other)
+    has_same_need = ProjectNeed.from_project(project) == ProjectNeed.from_project(other)
+    return has_same_choice and has_same_need
 
 
 def _to_update(body: ProjectChange) -> ProjectUpdate:

@@ -6,7 +6,6 @@ gets a status, which says how it has moved, and a reason. The functions do not a
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Literal
 from uuid import UUID
 
 import msgspec
@@ -61,6 +60,8 @@ class RankedDataset(msgspec.Struct, frozen=True, kw_only=True):
     """A dataset in a ranking at a given time.
 
     Attributes:
+        id: its integer id in this catalog.
+        dataset_id: its id in every catalog.
         rank: its position, or None if it does not match the filters.
         place, tied_with: the rank that datasets of the same score share, and the number of other datasets with this
             score, or None if it does not match the filters.
@@ -245,22 +246,16 @@ def _create_item(
     dataset = after or before
     assert dataset is not None, "a dataset is in one of the rankings"
 
-    def rank_change(name: Literal["rank", "place", "tied_with"]) -> RankChange:
-        return RankChange(getattr(before, name, None), getattr(after, name, None))
-
-    score_before = before.score if before else None
-    score_after = after.score if after else None
-
     return ReplayedItem(
         id=dataset.id,
         dataset_id=dataset.dataset_id,
         dataset_name=dataset.name,
         status=status,
         reason=reason,
-        rank=rank_change("rank"),
-        place=rank_change("place"),
-        tied_with=rank_change("tied_with"),
-        score=ScoreChange(score_before, score_after),
+        rank=RankChange(before.rank if before else None, after.rank if after else None),
+        place=RankChange(before.place if before else None, after.place if after else None),
+        tied_with=RankChange(before.tied_with if before else None, after.tied_with if after else None),
+        score=ScoreChange(before.score if before else None, after.score if after else None),
         points=_points_changes(before, after),
         changes=_content_changes(before, after),
     )

@@ -37,7 +37,15 @@ class FrozenProject(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def from_record(cls, project: ProjectRecord) -> "FrozenProject":
         """Copy the relevant fields of a project."""
-        return cls(**{name: getattr(project, name) for name in cls.__struct_fields__})
+        return cls(
+            id=project.id,
+            name=project.name,
+            description=project.description,
+            criteria=project.criteria,
+            weights=project.weights,
+            assurance=project.assurance,
+            gates=project.gates,
+        )
 
     def project_need(self) -> ProjectNeed:
         """Return the need of the project at the time of the snapshot."""

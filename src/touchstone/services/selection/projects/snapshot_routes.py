@@ -54,10 +54,10 @@ async def create_snapshot(request: Request, project_id: ProjectKey) -> Response:
     openapi_extra=describe_operation(PAGE_PARAMETERS),
 )
 async def list_snapshots(request: Request, project_id: ProjectKey) -> Response:
-    """Return the snapshots of a project of the caller without their contents, the newest first.
+    """Return the snapshots of one of the caller's projects, the newest first. Their contents are left out.
 
-    If the query has `page` or `page_size`, the response is an object with the snapshots and the position of the page.
-    Otherwise it is a bare array.
+    The response is an array of snapshots. If the query has `page` or `page_size`, it is an object with the snapshots
+    and the position of the page instead.
     """
     ctx = RequestContext(request)
     owner = ctx.require_owner()
@@ -66,8 +66,8 @@ async def list_snapshots(request: Request, project_id: ProjectKey) -> Response:
 
     page = await ctx.services.snapshots.load_page(project, skip=window.skip, limit=window.limit)
 
-    tokens = ctx.services.catalog_tokens
-    snapshots = [snapshot_summary_json(snapshot, tokens, page.pseudos) for snapshot in page.snapshots]
+    catalog_tokens = ctx.services.catalog_tokens
+    snapshots = [snapshot_summary_json(snapshot, catalog_tokens, page.pseudos) for snapshot in page.snapshots]
     return list_response("snapshots", snapshots, window, page.total_count)
 
 
