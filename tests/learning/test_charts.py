@@ -12,7 +12,7 @@ import pytest
 from tests.learning.small_tables import explain, messy_table, model_of, train
 from touchstone.core.colours import LOWERS, RAISES
 from touchstone.learning.charts.calibration_chart import calibration_chart
-from touchstone.learning.charts.chart_style import shortened_in_middle
+from touchstone.learning.charts.chart_style import shorten_in_middle
 from touchstone.learning.charts.classification_charts import confusion_chart, roc_chart
 from touchstone.learning.charts.explanation_charts import dependence_chart
 from touchstone.learning.charts.renderer import render_png, render_svg
@@ -213,9 +213,9 @@ def test_a_single_model_is_not_compared(tmp_path: Path) -> None:
 def test_names_that_differ_at_the_end_stay_different() -> None:
     """Names of groups that combine two columns are shortened in the middle."""
     names = [f"female: non-single or male: single × {ages}" for ages in ("19–26", "27–32")]
-    labels = [shortened_in_middle(name) for name in names]
+    labels = [shorten_in_middle(name) for name in names]
     assert labels == ["female: non-sing…: single × 19–26", "female: non-sing…: single × 27–32"]
-    assert shortened_in_middle("female × 19–26") == "female × 19–26"
+    assert shorten_in_middle("female × 19–26") == "female × 19–26"
 
 
 async def test_svg_is_converted_in_a_child_process() -> None:

@@ -340,7 +340,8 @@ def average_settings(trials: Sequence[Trial]) -> Trial:
     up.
     """
     settings: dict[str, Any] = {}
-    for name in {name: None for trial in trials for name in trial.settings}:
+    names = dict.fromkeys(name for trial in trials for name in trial.settings)  # without repetitions, in order
+    for name in names:
         values = [trial.settings[name] for trial in trials if name in trial.settings]
         are_equal = all(value == values[0] for value in values)
         settings[name] = values[0] if are_equal else math.ceil(float(np.mean(values)))

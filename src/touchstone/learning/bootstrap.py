@@ -117,8 +117,11 @@ def bootstrap_metrics(
         interval are None if the metric is undefined on every resample, or if there is only one unit to draw.
     """
     rng = np.random.default_rng(seed)
-    unit_of_row = np.arange(len(predictions.truth)) if units is None else np.unique(units, return_inverse=True)[1]
-    has_one_unit = not unit_of_row.any()
+    if units is None:
+        unit_of_row = np.arange(len(predictions.truth))
+    else:
+        _codes, unit_of_row = np.unique(units, return_inverse=True)
+    has_one_unit = not unit_of_row.any()  # Units are numbered from 0.
     rows = _select_resampled_rows(predictions, unit_of_row, rng)
     resampled_predictions = predictions.take(rows)
     resamples = draw_resamples(resampled_predictions, rng, unit_of_row[rows])

@@ -57,6 +57,11 @@ class ColumnKind(StrEnum):
     IDENTIFIER = "identifier"  # a different value in every row, so there is nothing to learn
     UNSUPPORTED = "unsupported"  # nested or binary values
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the values are numbers or dates, which have an order and a range."""
+        return self in (ColumnKind.NUMBER, ColumnKind.DATE)
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnSchema:
@@ -359,6 +364,7 @@ def _cast_to_numbers(cells: pa.Array | pa.ChunkedArray) -> pa.Array | pa.Chunked
     with suppress(pa.ArrowInvalid):
         return pc.cast(cells, pa.float64())
 
+    # White space or the mark of a missing value may have prevented the cast.
     trimmed_cells = pc.utf8_trim_whitespace(cells)
     is_missing = pc.is_in(pc.utf8_lower(trimmed_cells), value_set=_ALL_MISSING_MARKS.cast(cells.type))
     present_cells = pc.if_else(is_missing, None, trimmed_cells)
@@ -433,7 +439,7 @@ def _infer_dates(cells: _EncodedStrings) -> TypedColumn | None:
     dates = parse_dates(cells.values.tolist())
     if dates is None:
         return None
-    mixed_rows = int(dates.is_other[cells.codes].sum())
+    mixed_rows = int(dates.is_invalid[cells.codes].sum())
     return from_dates(cells.name, dates.timestamps.iloc[cells.codes], date_format=dates.date_format, mixed=mixed_rows)
 
 

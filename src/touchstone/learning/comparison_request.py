@@ -116,7 +116,7 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         return NO_OPTIONS if key is None else by_dataset[key]
 
     def require_effect(self, datasets: Sequence[Sequence[DatasetKey]]) -> None:
-        """Reject targets and options of datasets that are not compared, and several of them for the same dataset.
+        """Reject a target or options for a dataset that is not compared, or twice for the same dataset.
 
         Args:
             datasets: the keys of each compared dataset, of which the first is quoted in the error message.

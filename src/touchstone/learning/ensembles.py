@@ -102,33 +102,40 @@ def select_greedily(candidates: Sequence[ScoredTrial], score: ScoreFunction) -> 
         candidates: the trials to choose from, best first.
         score: the function that scores the predictions of an average, where higher is better.
     """
-    chosen: list[int] = []
-    best_chosen: list[int] = []
+    chosen_positions: list[int] = []
+    best_positions: list[int] = []
     best_score = -np.inf
 
     for _round in range(SELECTION_ROUNDS):
-        has_room = len(set(chosen)) < MAX_MEMBERS
-        allowed = range(len(candidates)) if has_room else sorted(set(chosen))
-        averages = [_average_predictions([candidates[member] for member in [*chosen, added]]) for added in allowed]
+        # A trial that has already been chosen may be chosen again, which increases its weight.
+        has_room = len(set(chosen_positions)) < MAX_MEMBERS
+        possible_additions = range(len(candidates)) if has_room else sorted(set(chosen_positions))
+        averages = [
+            _average_predictions([candidates[position] for position in [*chosen_positions, addition]])
+            for addition in possible_additions
+        ]
         scores = [score(average) for average in averages]
-        best_addition = int(np.argmax(scores))
-        chosen.append(allowed[best_addition])
+        best = int(np.argmax(scores))
+        chosen_positions.append(possible_additions[best])
 
         # Among equally good averages, prefer the smallest. Without any defined score, take the first candidate.
-        if scores[best_addition] > best_score or not best_chosen:
-            best_score = scores[best_addition]
-            best_chosen = list(chosen)
-    return _average(candidates, best_chosen)
+        if scores[best] > best_score or not best_positions:
+            best_score = scores[best]
+            best_positions = list(chosen_positions)
+    return _average(candidates, best_positions)
 
 
-def _average(candidates: Sequence[ScoredTrial], chosen: Sequence[int]) -> ChosenModel:
-    """Return the average of the chosen candidates, in which one that was chosen twice has twice the weight."""
+def _average(candidates: Sequence[ScoredTrial], chosen_positions: Sequence[int]) -> ChosenModel:
+    """Return the average of the candidates at the chosen positions.
+
+    A candidate that was chosen twice has twice the weight.
+    """
     members = []
-    for candidate, count in sorted(Counter(chosen).items()):
-        trial = candidates[candidate]
-        members.append(EnsembleMember(trial.position, trial.tuned_trial, weight=count / len(chosen)))
+    for position, count in sorted(Counter(chosen_positions).items()):
+        candidate = candidates[position]
+        members.append(EnsembleMember(candidate.position, candidate.tuned_trial, weight=count / len(chosen_positions)))
 
-    averaged_predictions = _average_predictions([candidates[candidate] for candidate in chosen])
+    averaged_predictions = _average_predictions([candidates[position] for position in chosen_positions])
     return ChosenModel(Ensemble(tuple(members)), averaged_predictions)
 
 

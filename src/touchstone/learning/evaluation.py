@@ -212,12 +212,12 @@ def area_under_roc(is_positive: Mask, scores: Floats, weights: Floats | None = N
 
 def _weighted_area_under_roc(counts: ThresholdCounts) -> float:
     """Integrate the true positive rate over the false positive rate."""
-    misses = counts.selected - counts.hits
-    if counts.hits[-1] == 0 or misses[-1] == 0:
+    false_positives = counts.selected - counts.hits
+    if counts.hits[-1] == 0 or false_positives[-1] == 0:
         return float("nan")
 
     true_positive_rates = np.concatenate([[0.0], counts.hits / counts.hits[-1]])
-    false_positive_rates = np.concatenate([[0.0], misses / misses[-1]])
+    false_positive_rates = np.concatenate([[0.0], false_positives / false_positives[-1]])
     return float(np.trapezoid(true_positive_rates, false_positive_rates))
 
 

@@ -35,17 +35,13 @@ def observed_values(columns: Sequence[ColumnSchema], frame: pd.DataFrame) -> Jso
         `{low, high}` for a column of numbers or dates and `{categories}` for a column of categories, by column name.
         Other columns, such as text, have no entry.
     """
-    observed: Json = {}
-    for column in columns:
-        entry = _observe_column(column, frame[column.name])
-        if entry:
-            observed[column.name] = entry
-    return observed
+    observed_by_column = {column.name: _observe_column(column, frame[column.name]) for column in columns}
+    return {name: observed for name, observed in observed_by_column.items() if observed}
 
 
 def _observe_column(column: ColumnSchema, cells: "pd.Series[Any]") -> Json:
     """Return the range or the categories of one column, or an empty dictionary if it is not checked."""
-    if _has_range(column):
+    if column.kind.is_ordered:
         present_cells = cells.dropna()
         if present_cells.empty:
             return {}
@@ -79,27 +75,34 @@ def warn_of_unseen_values(
             which are missing in `cells`.
     """
     warnings: list[RowWarnings] = [[] for _ in range(row_count)]
-    has_value = np.zeros(row_count, dtype=np.bool_)
+    row_has_value = np.zeros(row_count, dtype=np.bool_)
 
     for column in columns:
         column_cells = cells[column.name]
         is_present = _is_present(column, column_cells)
-        has_value |= is_present
+        row_has_value |= is_present
 
+        # Only a column with unreadable cells in training accepts unreadable values at all.
         if column.mixed and given_rows:
-            for given_row, has_cell, row_warnings in zip(given_rows, is_present, warnings, strict=True):
-                given_cell = given_row.get(column.name)
-                if not has_cell and not marks_missing(column, given_cell):
-                    row_warnings.append(row_warning("value_unreadable", column.name, value=json_as_text(given_cell)))
+            for row in np.flatnonzero(~is_present).tolist():
+                warnings[row] += _warn_of_unreadable_value(column, given_rows[row].get(column.name))
 
-        entry = observed.get(column.name)
-        if entry is not None:
-            for row in np.flatnonzero(is_present & _is_unseen(column_cells, entry)):
-                warnings[row].append(_cell_warning(column, column_cells[row], entry))
+        observed_in_column = observed.get(column.name)
+        if observed_in_column is not None:
+            is_unseen = is_present & _is_unseen(column_cells, observed_in_column)
+            for row in np.flatnonzero(is_unseen).tolist():
+                warnings[row].append(_unseen_value_warning(column, column_cells[row], observed_in_column))
 
-    for row in np.flatnonzero(~has_value):
+    for row in np.flatnonzero(~row_has_value).tolist():
         warnings[row].append(row_warning("row_without_values"))
     return warnings
+
+
+def _warn_of_unreadable_value(column: ColumnSchema, given_cell: Cell) -> RowWarnings:
+    """Return a warning about a value of a request that was not read, unless it means a missing value."""
+    if marks_missing(column, given_cell):
+        return []
+    return [row_warning("value_unreadable", column.name, value=json_as_text(given_cell))]
 
 
 def row_warning(code: str, column: str | None = None, **values: str) -> Json:
@@ -120,15 +123,15 @@ def _is_present(column: ColumnSchema, cells: npt.NDArray[Any]) -> Mask:
     return ~is_missing
 
 
-def _is_unseen(cells: npt.NDArray[Any], entry: Json) -> Mask:
+def _is_unseen(cells: npt.NDArray[Any], observed_in_column: Json) -> Mask:
     """Return the mask of the cells that lie outside the observed range or have an unseen category."""
-    if "categories" in entry:
+    if "categories" in observed_in_column:
         distinct_cells = set(cells.tolist())
-        unseen_cells = {cell for cell in distinct_cells if not _contains(entry["categories"], cell)}
+        unseen_cells = {cell for cell in distinct_cells if not _contains(observed_in_column["categories"], cell)}
         return np.array([cell in unseen_cells for cell in cells.tolist()], dtype=np.bool_)
 
-    low, high = entry["low"], entry["high"]
-    if isinstance(low, str):
+    low, high = observed_in_column["low"], observed_in_column["high"]
+    if isinstance(low, str):  # a date in JSON
         low, high = np.datetime64(low), np.datetime64(high)
     is_outside: Mask = (cells < low) | (cells > high)
     return is_outside
@@ -140,19 +143,14 @@ def _contains(sorted_values: Sequence[str], value: str) -> bool:
     return position < len(sorted_values) and sorted_values[position] == value
 
 
-def _cell_warning(column: ColumnSchema, cell: Any, entry: Json) -> Json:
+def _unseen_value_warning(column: ColumnSchema, cell: Any, observed_in_column: Json) -> Json:
     """Return the warning about a cell with an unseen value."""
     value = cell_as_text(pd.Timestamp(cell) if column.kind is ColumnKind.DATE else cell)
-    if "low" not in entry:
+    if "categories" in observed_in_column:
         return row_warning("category_unseen", column.name, value=value)
 
-    low, high = cell_as_text(entry["low"]), cell_as_text(entry["high"])
+    low, high = cell_as_text(observed_in_column["low"]), cell_as_text(observed_in_column["high"])
     return row_warning("value_out_of_range", column.name, value=value, low=low, high=high)
-
-
-def _has_range(column: ColumnSchema) -> bool:
-    """Return whether the values of a column have a minimum and a maximum."""
-    return column.kind in (ColumnKind.NUMBER, ColumnKind.DATE)
 
 
 def _is_categorical(column: ColumnSchema) -> bool:

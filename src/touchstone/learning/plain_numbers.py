@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from touchstone.learning.column_types import ColumnKind, ColumnSchema
+from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.target import Floats
 
 NUMBER_FOR_MISSING: Final = -1e9  # a value that a tree can separate from all others
@@ -14,7 +14,7 @@ NUMBER_FOR_MISSING: Final = -1e9  # a value that a tree can separate from all ot
 
 def column_as_numbers(column: ColumnSchema, cells: "pd.Series[Any]") -> Floats:
     """Convert a column to numbers. Strings are replaced by their ranks among the distinct values."""
-    if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE):
+    if column.kind.is_ordered:
         numbers = cells.to_numpy().astype(np.float64)
         numbers[cells.isna().to_numpy()] = NUMBER_FOR_MISSING
         return numbers

@@ -65,20 +65,20 @@ class RowPredictor:
                     for value_warnings, threshold_warnings in zip(warnings, group_warnings, strict=True)
                 ]
 
-        if not model.classes:
-            numbers = [
-                {"prediction": float(value), "warnings": row_warnings}
-                for value, row_warnings in zip(values, warnings, strict=True)
-            ]
-            return {"predictions": numbers, **_describe_classes(model)}
-
         classes = model.classes
-        predictions = [
-            {"prediction": classes[class_code], "probabilities": row_probabilities, "warnings": row_warnings}
-            for class_code, row_probabilities, row_warnings in zip(
-                values.tolist(), probabilities.tolist(), warnings, strict=True
-            )
-        ]
+        predictions: list[Json]
+        if classes:
+            predictions = [
+                {"prediction": classes[class_code], "probabilities": row_probabilities, "warnings": row_warnings}
+                for class_code, row_probabilities, row_warnings in zip(
+                    values.tolist(), probabilities.tolist(), warnings, strict=True
+                )
+            ]
+        else:
+            predictions = [
+                {"prediction": number, "warnings": row_warnings}
+                for number, row_warnings in zip(values.tolist(), warnings, strict=True)
+            ]
         return {"predictions": predictions, **_describe_classes(model)}
 
 

@@ -90,11 +90,11 @@ def _read_column(column: ColumnSchema, rows: Sequence[Mapping[str, Cell]], locat
 
     # Convert each distinct cell only once. The key contains the type, because 1, 1.0 and True are equal.
     keys = [(type(cell), cell) for cell in cells]
-    for position, key in enumerate(keys):
+    for position, (key, cell) in enumerate(zip(keys, cells, strict=True)):
         if key in values:
             continue
         try:
-            values[key] = parse_cell(column, key[1])
+            values[key] = parse_cell(column, cell)
         except (ValueError, OverflowError) as error:
             if not column.mixed:
                 raise LearningError(

@@ -27,8 +27,8 @@ def read_sample_weights(table: Table, target: Target, name: str | None) -> Float
         the weights, or None for equal weights.
 
     Raises:
-        LearningError: a weight is missing, negative or not a number, or the rows with a weight above 0 have fewer
-            than two classes, or values to predict.
+        LearningError: a weight is missing, negative or not a number, or all rows with a weight above 0 have the same
+            class or the same value to predict.
     """
     if name is None:
         return None

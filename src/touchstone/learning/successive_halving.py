@@ -224,12 +224,17 @@ class TrialComparison:
 
         The trial at `required_position` is scored regardless of the deadline.
         """
+
+        def score(fit: tuple[int, EncodedFold]) -> FoldScore | None:
+            position, encoded = fit
+            return self._score_in_time(position, encoded, is_required=position == required_position)
+
         encoded_folds = list(self.pool.map(lambda fold: encode_fold(self.data, fold), stage.folds))
-        fits = list(product(positions, encoded_folds))
-        scores = self.pool.map(lambda fit: self._score_in_time(*fit, is_required=fit[0] == required_position), fits)
+        scores = self.pool.map(score, product(positions, encoded_folds))
 
         for _position in positions:
-            fold_scores = tuple(score for score in islice(scores, len(encoded_folds)) if score is not None)
+            scores_of_trial = islice(scores, len(encoded_folds))
+            fold_scores = tuple(fold_score for fold_score in scores_of_trial if fold_score is not None)
             yield fold_scores if len(fold_scores) == len(encoded_folds) else None
 
     def _score_in_time(self, position: int, encoded: EncodedFold, *, is_required: bool) -> FoldScore | None:

@@ -124,7 +124,7 @@ def _finishing_seconds(experiment: Experiment) -> float:
 
 
 def _learned_rows(experiment: Experiment) -> Indices:
-    """Return the rows from which the stored model has learned, which rows of weight 0 are not."""
+    """Return the rows that the stored model has learned from. Rows of weight 0 have no influence on a model."""
     all_rows = np.arange(len(experiment.target.values))
     fitted_rows = all_rows if experiment.learns_from_all_rows else experiment.folds[0].train
     weights = experiment.data.weights

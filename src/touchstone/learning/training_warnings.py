@@ -50,27 +50,28 @@ def class_warnings(target: Target, folds: Sequence[Fold], weights: Floats | None
             yield warning("one_value_evaluated")
         return
 
+    all_codes = set(range(len(target.classes)))
     training_codes = [counted_values(target, fold.train, weights) for fold in folds]
     test_codes = [counted_values(target, fold.test, weights) for fold in folds]
 
-    never_learned = set().union(*(test - train for train, test in zip(training_codes, test_codes, strict=True)))
-    if never_learned:
-        yield _names_warning("classes_never_learned", _class_names(target, never_learned))
+    unlearned_codes = set().union(*(test - train for train, test in zip(training_codes, test_codes, strict=True)))
+    if unlearned_codes:
+        yield _names_warning("classes_never_learned", _class_names(target, unlearned_codes))
 
-    weightless = set(range(len(target.classes))) - counted_values(target, np.arange(len(target.values)), weights)
-    if weightless:
-        yield _names_warning("classes_without_weight", _class_names(target, weightless))
+    weightless_codes = all_codes - counted_values(target, np.arange(len(target.values)), weights)
+    if weightless_codes:
+        yield _names_warning("classes_without_weight", _class_names(target, weightless_codes))
 
-    evaluated = set().union(*test_codes)
-    never_evaluated = set(range(len(target.classes))) - evaluated - weightless
-    if len(evaluated) == 1:
-        [name] = _class_names(target, evaluated)
-        yield _names_warning("one_class_evaluated", _class_names(target, never_evaluated), name=name)
-    elif never_evaluated:
-        yield _names_warning("classes_never_evaluated", _class_names(target, never_evaluated))
+    evaluated_codes = set().union(*test_codes)
+    unevaluated_codes = all_codes - evaluated_codes - weightless_codes
+    if len(evaluated_codes) == 1:
+        [name] = _class_names(target, evaluated_codes)
+        yield _names_warning("one_class_evaluated", _class_names(target, unevaluated_codes), name=name)
+    elif unevaluated_codes:
+        yield _names_warning("classes_never_evaluated", _class_names(target, unevaluated_codes))
 
     folds_of_one_class = sum(len(codes) == 1 for codes in test_codes)
-    if folds_of_one_class and len(evaluated) > 1:
+    if folds_of_one_class and len(evaluated_codes) > 1:
         yield warning("folds_of_one_class", folds=folds_of_one_class, all_folds=len(folds))
 
 
@@ -84,11 +85,11 @@ def feature_warnings(roles: Mapping[str, Json]) -> Iterator[Json]:
 
     The group column of the split is also left out, but the result explains that elsewhere.
     """
-    left_out = [
+    left_out_columns = [
         name for name, role in roles.items() if role["role"] == "left_out" and role["reason"] != GROUP_COLUMN_REASON
     ]
-    if left_out:
-        yield _names_warning("columns_left_out", left_out)
+    if left_out_columns:
+        yield _names_warning("columns_left_out", left_out_columns)
 
 
 def result_warnings(metrics: Json, groups: Sequence[Json], metric_label: LocalizedText) -> Iterator[Json]:

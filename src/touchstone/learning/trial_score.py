@@ -39,7 +39,7 @@ def row_losses(metric: str, predictions: Predictions) -> Floats:
 
 
 def is_clearly_better(losses: Floats, other_losses: Floats) -> bool:
-    """Return whether the losses of one model are lower beyond chance than those of another one for the same rows.
+    """Return whether the losses of one model are lower than another model's losses for the same rows, beyond chance.
 
     This is the one standard error rule (Breiman et al. 1984) with two standard errors, which corresponds to a test at
     the 5 % level.

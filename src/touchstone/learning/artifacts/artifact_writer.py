@@ -73,11 +73,9 @@ class FinishedTraining:
         if onnx.content is not None:
             contents[ONNX_MODEL] = onnx.content
 
-        files = tuple(write_artifact(scratch, name, content) for name, content in contents.items())
-
-        model_file = files[0]
-        stored_model = result["model"] | {"artifact": model_file.name, "sha256": model_file.sha256}
-        return Outcome(result | {"model": stored_model}, files)
+        files = {name: write_artifact(scratch, name, content) for name, content in contents.items()}
+        stored_model = result["model"] | {"artifact": MODEL, "sha256": files[MODEL].sha256}
+        return Outcome(result | {"model": stored_model}, tuple(files.values()))
 
     def _deliver_onnx(self) -> OnnxDelivery:
         """Convert the model to ONNX and verify it on test rows."""

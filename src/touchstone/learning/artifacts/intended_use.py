@@ -28,22 +28,28 @@ class CardSources:
 def describe_intended_use(result: Json, record: Json, sources: CardSources) -> LocalizedText:
     """Return the paragraph of a model card about the intended use.
 
-    It begins with quoted statements and their sources. These are followed by conclusions from the training, such as
-    that the model is only meant for rows like the rows of its dataset.
+    It begins with the stated uses, which are quoted with their sources. Conclusions from the training follow: the model
+    is only meant for rows like the rows of its dataset, and its quality is not known for others. Group metrics show
+    that the rows are about people, and no decision about a person should rest on the model alone.
+
+    Args:
+        result: the result of the training.
+        record: the record stored in the model file.
+        sources: information from the catalog and the users.
     """
-    stated = list(_quote_stated_uses(sources))
-    if not stated:
-        stated = [localize(MODEL_CARD["use_not_stated"])]
+    stated_uses = list(_quote_stated_uses(sources))
+    if not stated_uses:
+        stated_uses = [localize(MODEL_CARD["use_not_stated"])]
 
     name = sources.dataset.get("name")
     origin = localize(MODEL_CARD["named_dataset"], name=name) if name else localize(MODEL_CARD["unnamed_dataset"])
-    derived = [
+    conclusions = [
         localize(MODEL_CARD["intended_use_rows"], target=record["target"], dataset=origin),
         localize(MODEL_CARD["intended_use_limits"]),
     ]
     if result["group_metrics"]:
-        derived.append(localize(MODEL_CARD["intended_use_people"]))
-    return join_texts([*stated, *derived])
+        conclusions.append(localize(MODEL_CARD["intended_use_people"]))
+    return join_texts([*stated_uses, *conclusions])
 
 
 def _quote_stated_uses(sources: CardSources) -> Iterator[LocalizedText]:

@@ -12,7 +12,7 @@ from touchstone.learning.charts.chart_style import (
     bilingual_chart,
     dashed_line,
     quantitative,
-    shortened,
+    shorten,
 )
 from touchstone.learning.evaluation import Mask, Predictions
 from touchstone.learning.fairness.estimates import wilson_interval
@@ -30,9 +30,9 @@ _DIAGONAL: Final = ((0, 0), (1, 1))
 
 @dataclass(frozen=True, slots=True)
 class CalibrationCurve:
-    """Bins of rows as `{x, y, rows, low, high}`, with the key of the label in the legend."""
+    """Bins of rows as `{x, y, rows, low, high}`, with the key of the curve's label in the legend."""
 
-    label: str
+    label_key: str
     bins: Sequence[Json]
 
 
@@ -52,7 +52,7 @@ def calibration_chart(predictions: Predictions, uncalibrated: Predictions, class
     if not np.array_equal(predictions.probabilities, uncalibrated.probabilities):
         curves.append(CalibrationCurve("before_calibration", _calibration_bins(uncalibrated)))
 
-    event = shortened(class_names[1]) if len(class_names) == 2 else None
+    event = shorten(class_names[1]) if len(class_names) == 2 else None
     return bilingual_chart("calibration", lambda labels: _calibration_spec(curves, event, labels))
 
 
@@ -100,7 +100,7 @@ def _calibration_spec(curves: Sequence[CalibrationCurve], event: str | None, lab
     Each bin is a point with a confidence interval, and a line connects the points of a curve. `event` is the name of
     the positive class for the axis title, or None if there are more than two classes.
     """
-    values = [{**entry, "curve": labels[curve.label]} for curve in curves for entry in curve.bins]
+    values = [{**bin_entry, "curve": labels[curve.label_key]} for curve in curves for bin_entry in curve.bins]
     data = {"values": values}
 
     x_title = labels["predicted_probability"] if event is None else f"{labels['predicted_probability']} ({event})"
@@ -121,7 +121,7 @@ def _calibration_spec(curves: Sequence[CalibrationCurve], event: str | None, lab
 
 def _by_curve(curves: Sequence[CalibrationCurve], labels: ChartLabels) -> Json:
     """Return the encodings that distinguish several curves by colour, shape and legend."""
-    names = [labels[curve.label] for curve in curves]
+    names = [labels[curve.label_key] for curve in curves]
     by_curve_name: Json = {
         "field": "curve",
         "type": "nominal",

@@ -119,13 +119,13 @@ def dashed_line(points: Sequence[tuple[float, float]]) -> Json:
     }
 
 
-def shortened(text: object) -> str:
+def shorten(text: object) -> str:
     """Truncate a name to a length suitable for a chart, and replace its control characters."""
     name = replace_control_characters(str(text))
     return name if len(name) <= MAX_LABEL_LENGTH else name[: MAX_LABEL_LENGTH - 1] + "…"
 
 
-def shortened_in_middle(text: object) -> str:
+def shorten_in_middle(text: object) -> str:
     """Shorten a name in the middle so that it fits beside a chart, and replace its control characters.
 
     Both ends are kept, because the names of intersections of groups often differ only in their last words.

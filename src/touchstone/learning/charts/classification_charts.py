@@ -15,7 +15,7 @@ from touchstone.learning.charts.chart_style import (
     dashed_line,
     nominal,
     quantitative,
-    shortened,
+    shorten,
 )
 from touchstone.learning.evaluation import Mask, Predictions, confusion_matrix, count_by_threshold
 from touchstone.learning.even_spacing import evenly_spaced_positions
@@ -42,7 +42,7 @@ def confusion_chart(predictions: Predictions, class_names: Sequence[str]) -> Jso
     Each cell shows its number of rows, and is shaded by its share of the rows of the true class. `class_names` lists
     the names of the classes in the order of their codes.
     """
-    class_labels = [shortened(name) for name in class_names]
+    class_labels = [shorten(name) for name in class_names]
     rows_per_cell = confusion_matrix(predictions)
     rows_per_true_class = rows_per_cell.sum(axis=1)
 
@@ -183,7 +183,7 @@ def _curve_points(class_name: str, curve: tuple[Floats, Floats]) -> list[Json]:
     x_values, y_values = curve
     positions = evenly_spaced_positions(len(x_values), MAX_CURVE_POINTS)
 
-    label = shortened(class_name)
+    label = shorten(class_name)
     return [
         {"class": label, "x": round(float(x_values[position]), 4), "y": round(float(y_values[position]), 4)}
         for position in positions

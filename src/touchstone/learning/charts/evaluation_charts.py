@@ -14,7 +14,7 @@ from touchstone.learning.charts.chart_style import (
     nominal,
     quantitative,
     row_height,
-    shortened_in_middle,
+    shorten_in_middle,
 )
 from touchstone.learning.evaluation import Predictions
 from touchstone.learning.localized_text import LocalizedText
@@ -132,8 +132,7 @@ def leaderboard_chart(leaderboard: Sequence[Json], metric_label: LocalizedText) 
     """
     best_by_algorithm: dict[str, Json] = {}
     for entry in leaderboard:
-        if entry["algorithm"] not in best_by_algorithm:
-            best_by_algorithm[entry["algorithm"]] = entry
+        best_by_algorithm.setdefault(entry["algorithm"], entry)
 
     defined_entries = [entry for entry in best_by_algorithm.values() if entry["score"]["mean"] is not None]
     return bilingual_chart(
@@ -198,7 +197,7 @@ def _group_panel(groups: Sequence[Json], metric: str, labels: ChartLabels) -> Js
 
 def _group_label(group: Json, labels: ChartLabels) -> str:
     """Return the name of a group and its number of rows."""
-    name = labels["missing"] if group["group"] is None else shortened_in_middle(group["group"])
+    name = labels["missing"] if group["group"] is None else shorten_in_middle(group["group"])
     return f"{name} ({group['rows']})"
 
 

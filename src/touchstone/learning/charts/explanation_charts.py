@@ -14,7 +14,7 @@ from touchstone.learning.charts.chart_style import (
     nominal,
     quantitative,
     row_height,
-    shortened,
+    shorten,
 )
 from touchstone.learning.column_types import ColumnKind
 from touchstone.learning.explaining.model_explanation import ContributionSummary
@@ -31,6 +31,8 @@ BEESWARM_ROW_HEIGHT: Final = 28
 WATERFALL_COLUMNS: Final = 9
 MARKER_SHARE: Final = 0.01  # the thickness of the end markers of a waterfall, as a share of its width
 MIN_WATERFALL_WIDTH: Final = 1e-9
+# Lighter shades than the first would hardly be visible as dots on a white background.
+RANK_SHADES: Final = [SHADES[3], SHADES[6], SHADES[9]]
 DIRECTION_COLOURS: Final = {"up": RAISES.light, "down": LOWERS.light, "unclear": REFERENCE.light}
 DIRECTION_SIGNS: Final = {"up": "▲", "down": "▼", "unclear": ""}
 
@@ -51,7 +53,7 @@ def importance_chart(importances: Sequence[Importance], metric_label: LocalizedT
     """
     bars = [
         {
-            "column": shortened(importance.column),
+            "column": shorten(importance.column),
             "loss": importance.mean,
             "low": importance.mean - importance.deviation,
             "high": importance.mean + importance.deviation,
@@ -89,7 +91,7 @@ def _shap_importance_spec(summaries: Mapping[str, ContributionSummary], labels: 
     """Return the Vega-Lite specification of a bar chart with one bar per column."""
     bars = [
         {
-            "column": shortened(name),
+            "column": shorten(name),
             "size": summary.mean_absolute,
             "way": labels[summary.direction],
             "sign": DIRECTION_SIGNS[summary.direction],
@@ -141,7 +143,7 @@ def beeswarm_chart(contributions: Floats, ranks: Floats, columns: Sequence[str],
             jitter = float(rng.uniform(-1, 1))  # a vertical shift, so that dots rarely overlap
             dots.append(
                 {
-                    "column": shortened(columns[column]),
+                    "column": shorten(columns[column]),
                     "x": float(f"{contributions[row, column]:.5g}"),
                     "rank": _rank_or_minus_one(ranks[row, column]),
                     "jitter": round(jitter, 3),
@@ -177,11 +179,12 @@ def _rank_shades(labels: ChartLabels) -> Json:
 
     Dots with the rank -1, whose values have no order, are grey.
     """
-    low_or_high = f"datum.value < 0.5 ? '{labels['low']}' : '{labels['high']}'"
+    # The legend has only two labels, at its ends 0 and 1. They are words, because ranks mean nothing to readers.
+    word_for_end = f"datum.value < 0.5 ? '{labels['low']}' : '{labels['high']}'"
     legend = {
         "title": labels["column_value"],
         "values": [0, 1],
-        "labelExpr": low_or_high,
+        "labelExpr": word_for_end,
         "gradientLength": 90,
     }
     return {
@@ -189,7 +192,7 @@ def _rank_shades(labels: ChartLabels) -> Json:
             "test": "datum.rank >= 0",
             "field": "rank",
             "type": "quantitative",
-            "scale": {"domain": [0, 1], "range": [SHADES[3], SHADES[6], SHADES[9]]},
+            "scale": {"domain": [0, 1], "range": RANK_SHADES},
             "legend": legend,
         },
         "value": DATA_PALE.light,
@@ -222,8 +225,8 @@ def _waterfall_steps(entry: Json, cells: Mapping[str, str], labels: ChartLabels)
     Contributions that are not significant belong to the others. `cells` holds the values of the row as text.
     """
     attributions: Mapping[str, float] = entry["attributions"]
-    certain_columns = [name for name in attributions if attributions[name] != 0 and name not in entry["uncertain"]]
-    strongest_first = sorted(certain_columns, key=lambda name: abs(attributions[name]), reverse=True)
+    significant_columns = [name for name in attributions if attributions[name] != 0 and name not in entry["uncertain"]]
+    strongest_first = sorted(significant_columns, key=lambda name: abs(attributions[name]), reverse=True)
     shown_columns = strongest_first[:WATERFALL_COLUMNS]
     steps = [WaterfallStep(_step_label(name, cells, labels), attributions[name]) for name in shown_columns]
 
@@ -236,8 +239,8 @@ def _waterfall_steps(entry: Json, cells: Mapping[str, str], labels: ChartLabels)
 def _step_label(name: str, cells: Mapping[str, str], labels: ChartLabels) -> str:
     """Return the label of a step with the name of the column and its value, such as "age = 42"."""
     cell = cells.get(name)
-    value = shortened(format_cell(cell)[labels.locale]) if cell else labels.translate(MISSING_VALUE)
-    return f"{shortened(name)} = {value}"
+    value = shorten(format_cell(cell)[labels.locale]) if cell else labels.translate(MISSING_VALUE)
+    return f"{shorten(name)} = {value}"
 
 
 def _waterfall_values(entry: Json, steps: Sequence[WaterfallStep], labels: ChartLabels) -> list[Json]:
@@ -383,7 +386,7 @@ def _dependence_spec(
 
 def _value_axis(dependence: Dependence) -> Json:
     """Return the axis for the values of a column, which is continuous for numbers and discrete otherwise."""
-    title = shortened(dependence.column)
+    title = shorten(dependence.column)
     if dependence.kind is ColumnKind.NUMBER:
         return quantitative("value", title, scale={"zero": False}, axis={"tickCount": 6})
     return nominal("value", title, axis={"labelAngle": -35, "labelLimit": 120})

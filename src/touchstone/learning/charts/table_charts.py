@@ -14,7 +14,7 @@ from touchstone.learning.charts.chart_style import (
     nominal,
     quantitative,
     row_height,
-    shortened,
+    shorten,
 )
 from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json
@@ -28,7 +28,7 @@ MAX_MATRIX_SIDE: Final = 560
 
 def balance_chart(name: str, bars: Sequence[tuple[str, int]]) -> Json:
     """Return a bar chart of the number of rows by value or range. `bars` holds pairs of label and count."""
-    values = [{"value": shortened(label), "rows": rows} for label, rows in bars]
+    values = [{"value": shorten(label), "rows": rows} for label, rows in bars]
     return bilingual_chart("target_balance", lambda labels: _balance_spec(values, labels), name=name)
 
 
@@ -50,10 +50,10 @@ def association_chart(names: Sequence[str], strengths: Floats) -> Json:
 
     `strengths` is a square matrix. Its first rows and columns correspond to the named columns, in the same order.
     """
-    short_names = [shortened(name) for name in names]
+    short_names = [shorten(name) for name in names]
     cells = [
-        {"a": short_names[i], "b": short_names[j], "strength": round(float(strengths[i, j]), 3)}
-        for i, j in permutations(range(len(short_names)), 2)
+        {"a": short_names[first], "b": short_names[second], "strength": round(float(strengths[first, second]), 3)}
+        for first, second in permutations(range(len(short_names)), 2)
     ]
     return bilingual_chart("correlations", lambda labels: _association_spec(cells, short_names, labels))
 
@@ -106,7 +106,7 @@ def missing_chart(columns: Sequence[Json]) -> Json:
     incomplete_columns = [column for column in columns if column["missing_percentage"] > 0]
     emptiest_first = sorted(incomplete_columns, key=itemgetter("missing_percentage"), reverse=True)
     bars = [
-        {"column": shortened(column["name"]), "share": column["missing_percentage"]}
+        {"column": shorten(column["name"]), "share": column["missing_percentage"]}
         for column in emptiest_first[:MAX_COLUMNS]
     ]
     return bilingual_chart("missing", lambda labels: _missing_spec(bars, labels))

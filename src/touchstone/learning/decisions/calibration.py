@@ -166,7 +166,7 @@ def _fit_calibrator(method: Calibration, validation: Predictions, weights: Float
     classifier.set_params(cv=None)  # Do not store the positions of all rows with the model.
 
     decreasing_curves = _decreasing_curves(classifier)
-    if all(decreasing_curves):
+    if all(decreasing_curves):  # This includes the only curve for two classes.
         return NO_CALIBRATOR
     for code, is_decreasing in enumerate(decreasing_curves):
         if is_decreasing:
@@ -178,10 +178,13 @@ def _decreasing_curves(classifier: CalibratedClassifierCV) -> list[bool]:
     """Return for each curve whether it decreases.
 
     Isotonic curves never decrease. A logistic one does if, on few rows, the probability of a class happens to be higher
-    where the class is less frequent. Of two classes, only the positive one has a curve, so a curve is only flattened
-    beside others, where its position is the code of its class.
+    where the class is less frequent.
+
+    Returns:
+        a value for each class in the order of the codes, or only for the positive one of two classes.
     """
     (calibrated_classifier,) = classifier.calibrated_classifiers_
+    # A logistic curve 1 / (1 + exp(a * x + b)) decreases if a is positive. Isotonic curves have no such parameter.
     return [getattr(curve, "a_", 0.0) > 0 for curve in calibrated_classifier.calibrators]
 
 

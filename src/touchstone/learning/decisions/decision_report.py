@@ -110,13 +110,12 @@ def _decision_text(decision: Json, group_thresholds: GroupThresholds | None) -> 
     positive_sentence = DECISION_SENTENCES[f"positive_{decision['positive_class_reason']}"]
     share = decision["positive_share"]
     percent = round(100 * share) if share >= SMALL_SHARE else round(100 * share, 1)
-    threshold_sentence = localize(DECISION_SENTENCES["threshold"], threshold=decision["threshold"])
-    if group_thresholds is not None:
-        threshold_sentence = localize(DECISION_SENTENCES["threshold_by_group"], threshold=group_thresholds.default)
-    sentences = [
-        localize(positive_sentence, name=str(decision["positive_class"]), percent=percent),
-        threshold_sentence,
-    ]
+    sentences = [localize(positive_sentence, name=str(decision["positive_class"]), percent=percent)]
+    if group_thresholds is None:
+        sentences.append(localize(DECISION_SENTENCES["threshold"], threshold=decision["threshold"]))
+    else:
+        sentences.append(localize(DECISION_SENTENCES["threshold_by_group"], threshold=group_thresholds.default))
+
     # The objective was measured with a common threshold, which is hardly used if there are group thresholds.
     if decision["requested"] is not None and group_thresholds is None:
         sentences.append(_objective_sentence(decision))

@@ -16,7 +16,7 @@ class DecisionRule:
     """The rule for choosing a class, given the probabilities of all classes.
 
     Attributes:
-        threshold: for two classes, the least probability of the second (positive) class for predicting it.
+        threshold: for two classes, the least probability at which the second (positive) class is predicted.
         class_weights: for more classes, the factors applied to their probabilities before choosing the largest one, or
             empty to choose the most probable class.
     """

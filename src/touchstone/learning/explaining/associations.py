@@ -19,7 +19,6 @@ from touchstone.learning.target import Floats
 MAX_ROWS: Final = 5_000
 MIN_ROWS: Final = 10  # The association counts as 0 if fewer rows have a value in both columns.
 SMALLEST_ASSOCIATION: Final = 0.0005  # Weaker associations would be displayed as 0.000 and are not reported.
-ORDERED_KINDS: Final = (ColumnKind.NUMBER, ColumnKind.DATE)
 CATEGORY_KINDS: Final = (ColumnKind.CATEGORY, ColumnKind.BOOLEAN)
 
 Codes = npt.NDArray[np.intp]
@@ -39,13 +38,13 @@ def is_comparable(column: ColumnSchema) -> bool:
 
     Text columns, identifiers and constant columns cannot be compared.
     """
-    has_comparable_kind = column.kind in (*ORDERED_KINDS, *CATEGORY_KINDS)
+    has_comparable_kind = column.kind.is_ordered or column.kind in CATEGORY_KINDS
     return has_comparable_kind and column.distinct > 1
 
 
 def comparable_values(column: ColumnSchema, cells: "pd.Series[Any]") -> ComparableColumn:
     """Convert the cells of a column to numbers or category codes."""
-    if column.kind in ORDERED_KINDS:
+    if column.kind.is_ordered:
         numbers = cells.to_numpy().astype(np.float64)
         return ComparableColumn(numbers, is_present=~cells.isna().to_numpy(), is_ordered=True)
 
@@ -81,14 +80,14 @@ def association_matrix(columns: Sequence[ColumnSchema], frame: pd.DataFrame) -> 
     The values lie between 0 and 1, with ones on the diagonal. A table with more than `MAX_ROWS` rows is sampled.
     """
     sample = frame if len(frame) <= MAX_ROWS else frame.sample(MAX_ROWS, random_state=0)
-    comparable_columns = [comparable_values(column, sample[column.name]) for column in columns]
+    comparable_columns = [comparable_values(schema, sample[schema.name]) for schema in columns]
 
     strengths = np.eye(len(columns))
-    for i, first in enumerate(comparable_columns):
-        for j, second in enumerate(comparable_columns[:i]):
-            strength = association(first, second)
-            strengths[i, j] = strength
-            strengths[j, i] = strength
+    for position, column in enumerate(comparable_columns):
+        for earlier_position, earlier_column in enumerate(comparable_columns[:position]):
+            strength = association(column, earlier_column)
+            strengths[position, earlier_position] = strength
+            strengths[earlier_position, position] = strength
     return strengths
 
 

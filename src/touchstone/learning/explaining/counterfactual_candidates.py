@@ -44,7 +44,7 @@ def collect_candidate_rows(context: ExplanationContext) -> CandidateRows:
 
 def _find_typical_rows(kind: ColumnKind, cells: "pd.Series[Any]") -> Indices:
     """Return the positions of evenly spaced numbers or dates, or of the most frequent categories."""
-    if kind in (ColumnKind.NUMBER, ColumnKind.DATE):
+    if kind.is_ordered:
         present_rows = np.flatnonzero(cells.notna())
         sorted_rows = present_rows[np.argsort(cells.to_numpy()[present_rows], kind="stable")]
         return sorted_rows[evenly_spaced_positions(len(sorted_rows), VALUES_PER_COLUMN)]

@@ -34,7 +34,8 @@ MAX_COMBINATIONS: Final = 2_000
 MAX_GOALS: Final = 3  # The most effective values are added for at most this many other classes.
 
 Mask = npt.NDArray[np.bool_]
-Changes = Mapping[int, int]  # The candidate row that supplies the new value, by changed column. Both are positions.
+# For each changed column, the candidate row that supplies the new value. Both are given by their positions.
+Changes = Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,11 @@ class Counterfactual:
     """A change of a row that clearly changes its prediction.
 
     Attributes:
-        source_rows: the changes.
+        changes: the changed columns, with the sources of their new values.
         prediction: the new prediction, a class code or a number.
     """
 
-    source_rows: Changes
+    changes: Changes
     prediction: Any
 
 
@@ -166,24 +167,28 @@ def find_counterfactual(
         the counterfactual, or None if no change was found.
     """
     mutable_columns = np.setdiff1d(np.arange(len(explained.columns)), immutable_columns).tolist()
+    is_regression = not explained.model.classes
     clear_difference = 0.0
-    if not explained.model.classes:
+    if is_regression:
         background_predictions, _probabilities = explained.predict(explained.background)
         clear_difference = float(np.std(background_predictions))
-    is_constant_regression = clear_difference == 0 and not explained.model.classes
-    if not mutable_columns or is_constant_regression:
+
+    always_predicts_same_number = is_regression and clear_difference == 0
+    if not mutable_columns or always_predicts_same_number:
         return None
 
     prediction = explained.predict_row(row)
     search = _Search(explained, row, candidates, tuple(mutable_columns), prediction, clear_difference)
+
+    # A further search is only worth its time if it may find fewer changes.
     approach = _approach_similar_rows(search)
-    if approach is not None and len(approach.source_rows) == 1:
+    if approach is not None and len(approach.changes) == 1:
         return approach
 
-    single_change = _choose_smallest_changes(search, search.single_changes())
+    single_change = _find_smallest_changes(search, search.single_changes())
     if single_change is not None:
         return single_change
-    if approach is not None and len(approach.source_rows) == 2:
+    if approach is not None and len(approach.changes) == 2:
         return approach
 
     combination = _combine_values(search) if len(mutable_columns) <= FEW_COLUMNS else None
@@ -208,9 +213,9 @@ def _approach_similar_rows(search: _Search) -> Counterfactual | None:
         counterfactual = _approach_source_row(search, source_row, search.goal_towards(predictions[source_row]))
         if counterfactual is None:
             continue
-        if best is None or len(counterfactual.source_rows) < len(best.source_rows):
+        if best is None or len(counterfactual.changes) < len(best.changes):
             best = counterfactual
-        if len(best.source_rows) == 1:
+        if len(best.changes) == 1:
             break
     return best
 
@@ -227,10 +232,10 @@ def _approach_source_row(search: _Search, source_row: int, goal: ClassGoal | Num
     source_values = search.candidates[source_row]
     differing_columns = np.unique(explained.sources[search.row != source_values])
     remaining_columns = np.intersect1d(differing_columns, search.mutable_columns).tolist()
-    source_rows: dict[int, int] = {}
+    changes: dict[int, int] = {}
     changed_row = search.row
 
-    while remaining_columns and len(source_rows) < MAX_CHANGES:
+    while remaining_columns and len(changes) < MAX_CHANGES:
         next_rows = np.array(
             [_copy_column(explained, source_values, changed_row, column) for column in remaining_columns]
         )
@@ -238,9 +243,9 @@ def _approach_source_row(search: _Search, source_row: int, goal: ClassGoal | Num
         best = int(goal.progress(predictions, probabilities).argmax())
 
         changed_row = next_rows[best]
-        source_rows[remaining_columns.pop(best)] = source_row
+        changes[remaining_columns.pop(best)] = source_row
         if goal.is_reached(predictions[best]):
-            return Counterfactual(source_rows, predictions[best])
+            return Counterfactual(changes, predictions[best])
     return None
 
 
@@ -254,14 +259,13 @@ def _copy_column(explained: ExplainedModel, source_values: Floats, row: Floats, 
 
 def _combine_values(search: _Search) -> Counterfactual | None:
     """Return the smallest change of several columns that clearly changes the prediction, or None."""
-    column_count = len(search.mutable_columns)
-    limit = int(MAX_COMBINATIONS ** (1 / column_count)) - 1
+    # A column may also keep its value, so one of the options for each column is not a new value.
+    options_per_column = int(MAX_COMBINATIONS ** (1 / len(search.mutable_columns)))
     combinations: list[dict[int, int]] = [{}]
     for column in search.mutable_columns:
-        source_rows = search.find_source_rows(column, limit).tolist()
-        extended = [combination | {column: row} for combination in combinations for row in source_rows]
-        combinations = combinations + extended
-    return _choose_smallest_changes(search, [combination for combination in combinations if len(combination) > 1])
+        source_rows = search.find_source_rows(column, limit=options_per_column - 1).tolist()
+        combinations += [combination | {column: row} for combination in combinations for row in source_rows]
+    return _find_smallest_changes(search, [combination for combination in combinations if len(combination) > 1])
 
 
 def _add_effective_values(search: _Search) -> Counterfactual | None:
@@ -285,7 +289,7 @@ def _add_values_for_goal(
     changes: Changes = {}
     for _step in range(min(MAX_CHANGES, len(search.mutable_columns))):
         options = [{**changes, **change} for change in single_changes if not changes.keys() & change.keys()]
-        counterfactual = _choose_smallest_changes(search, options)
+        counterfactual = _find_smallest_changes(search, options)
         if counterfactual is not None or not options:
             return counterfactual
         progress = goal.progress(*search.explained.predict(search.apply(options)))
@@ -296,13 +300,13 @@ def _add_values_for_goal(
 def _choose_fewest_changes(counterfactuals: Sequence[Counterfactual | None]) -> Counterfactual | None:
     """Return the first counterfactual with the fewest changes, or None if there is none."""
     present = [counterfactual for counterfactual in counterfactuals if counterfactual is not None]
-    return min(present, key=lambda counterfactual: len(counterfactual.source_rows), default=None)
+    return min(present, key=lambda counterfactual: len(counterfactual.changes), default=None)
 
 
-def _choose_smallest_changes(search: _Search, options: Sequence[Changes]) -> Counterfactual | None:
-    """Return the smallest set of changes that clearly changes the prediction, or None.
+def _find_smallest_changes(search: _Search, options: Sequence[Changes]) -> Counterfactual | None:
+    """Return the counterfactual of the smallest changes among the options that clearly change the prediction, or None.
 
-    Fewer columns win, then nearer values.
+    Changes of fewer columns are smaller. Among equally many columns, the nearest new values win.
     """
     if not options:
         return None

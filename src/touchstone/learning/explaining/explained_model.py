@@ -46,7 +46,7 @@ class ExplainedModel:
 
     @property
     def threshold(self) -> float | None:
-        """The least probability for predicting the positive one of two classes, or None unless there are two."""
+        """The least probability at which the positive class is predicted, or None unless there are two classes."""
         return self.model.decision_rule.threshold if len(self.model.classes) == 2 else None
 
     def encode(self, frame: pd.DataFrame) -> Floats:

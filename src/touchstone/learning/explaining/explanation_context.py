@@ -114,7 +114,7 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
     rng = np.random.default_rng(request.seed)
     learned_rows = np.arange(len(target.rows)) if model.has_learned_from_all_rows else fold.train
     background_rows = sample_rows(learned_rows, request.background.size, rng, truth.take(learned_rows).weights)
-    # Rows of weight 0 do not count in metrics, and a sample of nothing else would have none.
+    # Rows of weight 0 do not count in metrics, so a sample of such rows alone could not be measured.
     counted_test_rows = fold.test[truth.take(fold.test).counted_rows()]
     test_rows = sample_rows(counted_test_rows, MAX_ROWS, rng)
 
@@ -137,8 +137,8 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
 
 
 def _fold_of_training(model: LoadedModel, table: Table, target: Target) -> Fold:
-    """Split the rows of a table as in the training, which is the first fold if there were several."""
-    # The same plan with the same seed selects the same rows again.
+    """Return the training and test rows of the training, or of its first fold after a cross-validation."""
+    # The rows are not stored with the model, but the same plan with the same seed selects them again.
     names = [column.name for column in model.columns]
     find_rows = find_repeated_rows if model.split.compares_approximately else find_equal_rows
     equal_rows = find_rows(table, target, names)

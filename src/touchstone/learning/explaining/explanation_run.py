@@ -144,7 +144,7 @@ def _explain_model(context: ExplanationContext, report: Report) -> Json:
 
     columns: list[Json] = []
     if context.request.scope is not Scope.LOCAL:
-        columns = [_column_entry(name, global_explanation) for name in global_explanation.names]
+        columns = [_column_entry(name, global_explanation) for name in global_explanation.ranked_columns]
 
     is_classifier = bool(context.model.classes)
     explained_output = str(context.request.output) if is_classifier else "value"

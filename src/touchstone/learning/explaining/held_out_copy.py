@@ -87,5 +87,8 @@ def _fit(model: Any, matrix: Floats, truth: WeightedTruth) -> Any:
         set_fitted_members(model, members, truth.values)
         return model
 
-    argument = f"{model.steps[-1][0]}__sample_weight" if isinstance(model, Pipeline) else "sample_weight"
-    return model.fit(matrix, truth.values, **{argument: truth.weights})
+    weight_argument = "sample_weight"
+    if isinstance(model, Pipeline):  # Only the last step of a pipeline is a model and accepts weights.
+        last_step, _final_model = model.steps[-1]
+        weight_argument = f"{last_step}__sample_weight"
+    return model.fit(matrix, truth.values, **{weight_argument: truth.weights})

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import spearmanr
 
-from touchstone.learning.column_types import ColumnKind, ColumnSchema
+from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.explaining.counterfactual_candidates import CandidateRows, collect_candidate_rows
 from touchstone.learning.explaining.counterfactuals import find_counterfactual
 from touchstone.learning.explaining.explained_model import ExplainedModel
@@ -66,10 +66,11 @@ class ContributionSummary:
 class GlobalExplanation:
     """The results of the requested global methods, by column name.
 
-    The results of methods that were not requested are empty. `names` lists all columns, the most important first.
+    The results of methods that were not requested are empty, and `sample` is None unless Shapley values were
+    requested. `ranked_columns` lists the names of all columns, the most important first.
     """
 
-    names: Sequence[str]
+    ranked_columns: Sequence[str]
     importances: Mapping[str, Importance]
     sample: ContributionSample | None
     summaries: Mapping[str, ContributionSummary]
@@ -86,29 +87,32 @@ class RowExplanation:
 
 
 def explain_globally(context: ExplanationContext, report: Report) -> GlobalExplanation:
-    """Explain a model globally with the requested methods.
-
-    The results of all other methods are empty.
-    """
+    """Explain a model globally, and return the results of the requested methods."""
     request = context.request
 
     importances: dict[str, Importance] = {}
     if request.asks_for(Scope.GLOBAL, "permutation_importance"):
         importances = _compute_importances(context, report)
 
-    sample = None
+    sample: ContributionSample | None = None
     summaries: dict[str, ContributionSummary] = {}
     if request.asks_for(Scope.GLOBAL, "shap"):
         sample = _sample_contributions(context, report)
         summaries = _summarize_contributions(context, sample)
 
     # Partial dependence comes last, because it is only computed for the most important columns.
-    names = _rank_columns(context, importances, summaries)
+    ranked_columns = _rank_columns(context, importances, summaries)
     dependences: dict[str, Dependence] = {}
     if request.asks_for(Scope.GLOBAL, "partial_dependence"):
-        dependences = _compute_dependences(context, names)
+        dependences = _compute_dependences(context, ranked_columns)
 
-    return GlobalExplanation(names, importances, sample, summaries, dependences)
+    return GlobalExplanation(
+        ranked_columns=ranked_columns,
+        importances=importances,
+        sample=sample,
+        summaries=summaries,
+        dependences=dependences,
+    )
 
 
 def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplanation]:
@@ -176,7 +180,7 @@ def value_ranks(context: ExplanationContext, sample: ContributionSample) -> Floa
     """
     ranks = np.full(sample.contributions.shape, np.nan)
     for position, column in enumerate(context.explained.columns):
-        if _has_order(column):
+        if column.kind.is_ordered:
             ranks[:, position] = sample.frame[column.name].rank(pct=True).to_numpy(dtype=np.float64)
     return ranks
 
@@ -248,7 +252,7 @@ def _classify_direction(column: ColumnSchema, cells: "pd.Series[Any]", contribut
     contributions.
     """
     is_present = ~cells.isna().to_numpy()
-    if not _has_order(column) or cells.nunique() < 2 or not contributions[is_present].any():
+    if not column.kind.is_ordered or cells.nunique() < 2 or not contributions[is_present].any():
         return "unclear"
 
     present_values = cells.to_numpy().astype(np.float64)[is_present]
@@ -256,11 +260,6 @@ def _classify_direction(column: ColumnSchema, cells: "pd.Series[Any]", contribut
     if np.isnan(correlation) or abs(correlation) < MIN_DIRECTION_CORRELATION:
         return "unclear"
     return "up" if correlation > 0 else "down"
-
-
-def _has_order(column: ColumnSchema) -> bool:
-    """Return whether the values of a column are ordered."""
-    return column.kind in (ColumnKind.NUMBER, ColumnKind.DATE)
 
 
 def _rank_columns(
@@ -280,14 +279,14 @@ def _rank_columns(
     return context.names
 
 
-def _compute_dependences(context: ExplanationContext, names: Sequence[str]) -> dict[str, Dependence]:
+def _compute_dependences(context: ExplanationContext, ranked_columns: Sequence[str]) -> dict[str, Dependence]:
     """Compute the partial dependence on the most important columns.
 
-    `names` lists the columns, the most important first. Columns that cannot be varied, such as text columns, are
-    skipped. At most `MAX_DEPENDENCE_ATTEMPTS` columns are tried.
+    `ranked_columns` lists the names of the columns, the most important first. Columns that cannot be varied, such as
+    text columns, are skipped. At most `MAX_DEPENDENCE_ATTEMPTS` columns are tried.
     """
     dependences: dict[str, Dependence] = {}
-    for name in names[:MAX_DEPENDENCE_ATTEMPTS]:
+    for name in ranked_columns[:MAX_DEPENDENCE_ATTEMPTS]:
         position = context.names.index(name)
         dependence = partial_dependence(context.explained, context.background, position)
         if dependence is not None:
@@ -353,7 +352,7 @@ def _counterfactual_entries(
         return []
 
     changes = []
-    for column_position, source_row in counterfactual.source_rows.items():
+    for column_position, source_row in counterfactual.changes.items():
         name = context.names[column_position]
         changes.append(
             {"column": name, "from": values[name], "to": cell_as_text(candidates.frame[name].iloc[source_row])}

@@ -88,7 +88,7 @@ def _build_grid(column: ColumnSchema, cells: "pd.Series[Any]") -> list[Any]:
     if column.kind is ColumnKind.TEXT:
         return []
 
-    if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE):
+    if column.kind.is_ordered:
         levels = np.linspace(*QUANTILE_RANGE, GRID_SIZE)
         quantiles = cells.dropna().quantile(levels, interpolation="nearest")
         return sorted(set(quantiles))

@@ -84,19 +84,20 @@ def permutation_importance(
     """
     rng = np.random.default_rng(seed)
     shuffled_truths = [truth.shuffle(rng) for _ in range(SHUFFLED_TARGETS)]
-    intact = _Predicted.from_model(explained, matrix)
+    intact_output = _ModelOutput.from_model(explained, matrix)
 
     importances = []
     for position, column in enumerate(explained.columns):
         encoded_columns = explained.block(position)
         shuffled_rows = [truth.shuffled_positions(rng) for _ in range(REPEATS)]
-        repeats = [
-            _Predicted.from_model(explained, _shuffle_columns(matrix, encoded_columns, rows)) for rows in shuffled_rows
+        shuffled_outputs = [
+            _ModelOutput.from_model(explained, _shuffle_columns(matrix, encoded_columns, rows))
+            for rows in shuffled_rows
         ]
 
-        losses = _compute_losses(explained, intact, repeats, truth)
+        losses = _compute_losses(explained, intact_output, shuffled_outputs, truth)
         mean_losses_by_chance = [
-            float(np.mean(_compute_losses(explained, intact, repeats, shuffled_truth)))
+            float(np.mean(_compute_losses(explained, intact_output, shuffled_outputs, shuffled_truth)))
             for shuffled_truth in shuffled_truths
         ]
         chance = _largest_loss_by_chance(mean_losses_by_chance, column_count=len(explained.columns))
@@ -107,14 +108,14 @@ def permutation_importance(
 
 
 @dataclass(frozen=True, slots=True)
-class _Predicted:
+class _ModelOutput:
     """The predictions of a model for several rows, with the probabilities of a classifier."""
 
     predicted: npt.NDArray[Any]
     probabilities: Floats
 
     @classmethod
-    def from_model(cls, explained: ExplainedModel, matrix: Floats) -> "_Predicted":
+    def from_model(cls, explained: ExplainedModel, matrix: Floats) -> "_ModelOutput":
         """Return the predictions of a model for encoded rows."""
         predicted, probabilities = explained.predict(matrix)
         return cls(predicted, probabilities)
@@ -128,11 +129,14 @@ class _Predicted:
 
 
 def _compute_losses(
-    explained: ExplainedModel, intact: _Predicted, repeats: Sequence[_Predicted], truth: WeightedTruth
+    explained: ExplainedModel,
+    intact_output: _ModelOutput,
+    shuffled_outputs: Sequence[_ModelOutput],
+    truth: WeightedTruth,
 ) -> list[float]:
-    """Return the loss of each repeat with a shuffled column, compared with the intact rows."""
-    intact_score = intact.score(explained, truth)
-    return [intact_score - shuffled.score(explained, truth) for shuffled in repeats]
+    """Return how much each shuffle of a column lowers the metric, compared with the intact rows."""
+    intact_score = intact_output.score(explained, truth)
+    return [intact_score - shuffled_output.score(explained, truth) for shuffled_output in shuffled_outputs]
 
 
 def _largest_loss_by_chance(mean_losses: Sequence[float], *, column_count: int) -> float:
@@ -141,8 +145,8 @@ def _largest_loss_by_chance(mean_losses: Sequence[float], *, column_count: int) 
     `mean_losses` holds its mean losses for shuffled targets, which are assumed to be normally distributed. The rate of
     false alarms is divided among all columns (Bonferroni).
     """
-    deviations = float(norm.isf(FALSE_ALARM_RATE / column_count))
-    return float(np.mean(mean_losses) + deviations * np.std(mean_losses, ddof=1))
+    quantile = float(norm.isf(FALSE_ALARM_RATE / column_count))
+    return float(np.mean(mean_losses) + quantile * np.std(mean_losses, ddof=1))
 
 
 def rank_importances(importances: Iterable[Importance]) -> list[Importance]:

@@ -31,8 +31,8 @@ EQUAL_SHARE: Final = 1e-3  # A difference below this share of all contributions 
 class ExplainedNumber:
     """The number explained for each row: the probability or log-odds of a class, or a predicted number.
 
-    `positive_class` is the one of two classes whose probability the decision threshold is about, and `units` maps
-    columns to the units used in the data file.
+    `positive_class` is the one of two classes that is predicted if its probability reaches the decision threshold.
+    `units` maps columns to the units used in the data file.
     """
 
     target: str
@@ -192,7 +192,7 @@ def _notable_contributions(row: Json) -> list[_Contribution]:
         if points != 0 and column not in row["uncertain"]
     ]
     strongest = max((abs(contribution.points) for contribution in contributions), default=0.0)
-    notable = [entry for entry in contributions if abs(entry.points) >= NOTABLE_SHARE * strongest]
+    notable = [contribution for contribution in contributions if abs(contribution.points) >= NOTABLE_SHARE * strongest]
     return sorted(notable, key=lambda contribution: abs(contribution.points), reverse=True)
 
 

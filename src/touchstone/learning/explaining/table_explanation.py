@@ -148,10 +148,10 @@ def _column_role(request: ExplanationRequest, name: str) -> str:
 def _strongest_pairs(names: Sequence[str], strengths: Floats) -> list[Json]:
     """Return the pairs of columns with the strongest associations, the strongest first."""
     pairs = [
-        {"first": names[j], "second": names[i], "association": float(strengths[i, j])}
-        for i in range(len(names))
-        for j in range(i)
-        if strengths[i, j] >= SMALLEST_ASSOCIATION
+        {"first": names[first], "second": names[second], "association": float(strengths[first, second])}
+        for second in range(len(names))
+        for first in range(second)
+        if strengths[first, second] >= SMALLEST_ASSOCIATION
     ]
     return _strongest_first(pairs)[:MAX_PAIRS]
 

@@ -27,8 +27,8 @@ class WeightedTruth:
     def shuffled_positions(self, rng: np.random.Generator) -> Indices:
         """Return the positions of the rows in random order, each as often as its weight demands.
 
-        If single rows took the place of rows of another weight, what is shuffled would have another weighted
-        distribution than before.
+        In a plain permutation, the value of a heavy row could move to a light row, which would change the weighted
+        distribution of the values.
         """
         row_count = len(self.values)
         if self.weights is None:
@@ -37,8 +37,9 @@ class WeightedTruth:
         # In the order of the values, each value is repeated as often as its total weight demands, up to rounding.
         ascending = np.argsort(self.values, kind="stable")
         cumulative_shares = np.cumsum(self.weights[ascending]) / self.weights.sum()
-        chosen = np.searchsorted(cumulative_shares, (np.arange(row_count) + 0.5) / row_count)
-        return rng.permutation(ascending[chosen])
+        evenly_spaced_shares = (np.arange(row_count) + 0.5) / row_count
+        repeated = np.searchsorted(cumulative_shares, evenly_spaced_shares)
+        return rng.permutation(ascending[repeated])
 
     def shuffle(self, rng: np.random.Generator) -> "WeightedTruth":
         """Return the rows with shuffled values. The weights stay with the rows."""

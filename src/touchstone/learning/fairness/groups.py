@@ -82,7 +82,7 @@ def define_groups(schema: ColumnSchema, cells: "pd.Series[Any]") -> SensitiveCol
         years = {year for year in _years(cells) if year is not None}
         return SensitiveColumn(schema, groups=tuple(sorted(years)))
     if is_float_dtype(cells):
-        # The numbers may be identifiers, but those of new rows have to be read as numbers, too.
+        # The column may hold identifiers, but the cells of new rows have to be read as numbers, too.
         return _define_ranges(replace(schema, kind=ColumnKind.NUMBER), cells.to_numpy())
 
     present_cells = cells[cells != MISSING]
@@ -118,17 +118,18 @@ def _range_borders(numbers: Floats) -> Floats:
     A number that at least a quarter of the rows share is a range of its own, as zero often is, and the other numbers
     are divided into the remaining ranges.
     """
-    # The method "nearest" selects numbers that occur.
+    # The method "nearest" selects numbers that occur. A number is frequent if it is also the next quartile.
     quartiles = np.quantile(numbers, np.linspace(0, 1, NUMBER_RANGES + 1), method="nearest")
-    frequent_numbers = np.unique(quartiles[:-1][quartiles[:-1] == quartiles[1:]])
+    equals_next = quartiles[:-1] == quartiles[1:]
+    frequent_numbers = np.unique(quartiles[:-1][equals_next])
 
     other_numbers = numbers[~np.isin(numbers, frequent_numbers)]
     other_ranges = NUMBER_RANGES - len(frequent_numbers)
     quantiles = np.quantile(other_numbers, np.linspace(0, 1, other_ranges + 1), method="nearest")
 
     distinct_numbers = np.unique(numbers)
-    ends_of_frequent = np.searchsorted(distinct_numbers, frequent_numbers) + 1
-    numbers_after_frequent = distinct_numbers[ends_of_frequent[ends_of_frequent < len(distinct_numbers)]]
+    next_positions = np.searchsorted(distinct_numbers, frequent_numbers) + 1
+    numbers_after_frequent = distinct_numbers[next_positions[next_positions < len(distinct_numbers)]]
     starts: Floats = np.unique(np.concatenate([frequent_numbers, numbers_after_frequent, quantiles[1:-1]]))
     return np.setdiff1d(starts, distinct_numbers[:1])
 

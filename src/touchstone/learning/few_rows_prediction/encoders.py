@@ -189,9 +189,8 @@ class OneHotEncoding:
     def _encode_column(self, column: CategoryColumn, cells: Cells) -> Floats:
         """Return the indicator columns for one column, of shape (rows, categories)."""
         category_count = len(column.numbers)
-        category_rows = np.vstack(
-            (np.eye(category_count), np.zeros(category_count))
-        )  # The last row is for unknown categories.
+        # The last row is for unknown categories.
+        category_rows = np.vstack((np.eye(category_count), np.zeros(category_count)))
         return category_rows[column.find_numbers(cells, unknown=category_count)]
 
 

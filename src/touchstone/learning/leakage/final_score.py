@@ -16,7 +16,7 @@ MIN_BALANCED_ACCURACY: Final = 0.98
 MIN_R2: Final = 0.99
 MAX_ERROR_RATE: Final = 0.03  # compared with the upper end of the confidence interval
 MAX_ERROR_RATE_OF_PERFECT: Final = 0.04  # the same without any error, for which 93 rows are enough
-Z: Final = 1.96  # the normal quantile for a 95 % interval
+NORMAL_QUANTILE: Final = 1.96  # for a 95 % interval
 
 
 def is_too_good(target: Target, predictions: Predictions, validation: Predictions | None = None) -> bool:
@@ -54,6 +54,7 @@ def _count_errors(predictions: Predictions) -> int:
 def _upper_error_rate(errors: int, rows: int) -> float:
     """Return the upper end of Wilson's 95 % interval of an error rate."""
     rate = errors / rows
-    center = rate + Z**2 / (2 * rows)
-    half_width = Z * float(np.sqrt(rate * (1 - rate) / rows + Z**2 / (4 * rows**2)))
-    return (center + half_width) / (1 + Z**2 / rows)
+    squared_quantile = NORMAL_QUANTILE**2
+    centre = rate + squared_quantile / (2 * rows)
+    half_width = NORMAL_QUANTILE * float(np.sqrt(rate * (1 - rate) / rows + squared_quantile / (4 * rows**2)))
+    return (centre + half_width) / (1 + squared_quantile / rows)

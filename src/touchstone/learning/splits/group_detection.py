@@ -65,8 +65,8 @@ def find_group_columns(table: Table, target: Target, feature_names: Sequence[str
     All columns are examined, not only features, because a column may be excluded precisely because it identifies
     people.
     """
-    named: list[GroupColumn] = []
-    unnamed: list[GroupColumn] = []
+    named_columns: list[GroupColumn] = []  # columns with a name that indicates an identifier
+    unnamed_columns: list[GroupColumn] = []
     for column in table.columns.values():
         if column.name == target.name or not _may_form_groups(column, len(table.frame)):
             continue
@@ -74,20 +74,20 @@ def find_group_columns(table: Table, target: Target, feature_names: Sequence[str
         if names_identity(column.name):
             group_column = _as_group_column(table, target, column, groups)
             if group_column is not None:
-                named.append(group_column)
+                named_columns.append(group_column)
         elif _explains_target(target, groups):
             # Learning from an ordinary category does no harm, even if it explains the target. A model can only
             # recognize the rows of a category if they are also similar in another column.
             excluded_names = [target.name] if _may_be_category(column, len(groups)) else []
             group_column = _as_group_column(table, target, column, groups, excluded_names)
             if group_column is not None:
-                unnamed.append(group_column)
+                unnamed_columns.append(group_column)
 
-    if named:
-        return tuple(sorted(named, key=_named_group_sort_key))
+    if named_columns:
+        return tuple(sorted(named_columns, key=_named_group_sort_key))
 
     # Of equally similar groups, the largest come first, such as schools before classes, which they consist of.
-    most_similar = sorted(unnamed, key=lambda group: (-group.similarity, group.groups))[:MAX_UNNAMED_CANDIDATES]
+    most_similar = sorted(unnamed_columns, key=lambda group: (-group.similarity, group.groups))[:MAX_UNNAMED_CANDIDATES]
     return tuple(group for group in most_similar if _explains_the_score(table, target, feature_names, group))
 
 
@@ -172,7 +172,7 @@ def _explains_the_score(table: Table, target: Target, feature_names: Sequence[st
     sample = _sample_whole_groups(number_groups(table.frame[group.name].iloc[target.rows]))
     sample = _without_repeated_rows(table, target, feature_names, sample)
     return all(
-        names and _is_lost(compare_quick_scores(table, target, names, sample.rows, sample.groups))
+        names and _loses_most_gain(compare_quick_scores(table, target, names, sample.rows, sample.groups))
         for names in feature_sets
     )
 
@@ -185,8 +185,8 @@ def _without_repeated_rows(table: Table, target: Target, names: Sequence[str], s
     return GroupedRows(sample.rows[positions_in_sample], sample.groups[positions_in_sample])
 
 
-def _is_lost(scores: QuickScores) -> bool:
-    """Return whether most of the gain over the baseline is lost when whole groups are held out.
+def _loses_most_gain(scores: QuickScores) -> bool:
+    """Return whether a model loses most of its gain over the baseline when whole groups are held out.
 
     Scores for new groups below the baseline count as the baseline, so that a model without any gain has no loss.
     """

@@ -129,7 +129,10 @@ def _new_paths(batch: list[FlatRow], known_paths: dict[ColumnPath, list[Any]]) -
 
 
 def _paths_of_absent_objects(cells_by_path: dict[ColumnPath, list[Any]]) -> set[ColumnPath]:
-    """Return the paths of nested objects that are null if not divided into columns. They contain no data."""
+    """Return the paths that hold a nested object in some rows, and null in all others.
+
+    The members of the object have columns of their own, so the column of the path itself contains no data.
+    """
     object_paths = {object_path for path in cells_by_path for object_path in enclosing_paths(path)}
     paths = object_paths & cells_by_path.keys()
     return {path for path in paths if all(cell is None for cell in cells_by_path[path])}
@@ -138,15 +141,20 @@ def _paths_of_absent_objects(cells_by_path: dict[ColumnPath, list[Any]]) -> set[
 def _typed_column(name: str, cells: list[Any]) -> TypedColumn:
     """Return a column with the type of its JSON values.
 
-    The type of strings, and of values with several types, is inferred as for CSV files. Arrays within a row are not
-    supported, and neither are objects that are nested too deeply to be divided.
+    The type of all other columns is inferred as for CSV files: of strings, of values with several types, and of
+    integers that are too large for a float. Arrays within a row are not supported, and neither are objects that are
+    nested too deeply to be divided.
     """
-    types = {type(cell) for cell in cells} - {type(None)}
+    types = {type(cell) for cell in cells if cell is not None}
     if types & {list, dict}:
         return from_unsupported(name, len(cells))
+
     if types == {bool}:
         return from_booleans(name, pd.Series(cells, dtype=object))
-    if types and types <= {int, float}:
-        with suppress(OverflowError):  # JSON integers may be too large for a float.
+
+    has_only_numbers = bool(types) and types <= {int, float}
+    if has_only_numbers:
+        with suppress(OverflowError):  # An integer that is too large for a float is read as a string below.
             return from_numbers(name, np.array(cells, dtype=np.float64))
+
     return from_strings(name, pd.Series([json_as_text(cell) for cell in cells], dtype=object))

@@ -23,7 +23,7 @@ from touchstone.learning.table_files.limits import MAX_UNCOMPRESSED_BYTES, check
 from touchstone.learning.table_files.table_content import TableContent, type_columns
 
 TICKS_PER_SECOND: Final = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-FIRST_SECOND, LAST_SECOND = np.array(["0001-01-01", "10000-01-01"], dtype="datetime64[s]").astype(np.int64)
+FIRST_SECOND, END_SECOND = np.array(["0001-01-01", "10000-01-01"], dtype="datetime64[s]").astype(np.int64)
 NOT_A_TIME: Final = int(np.iinfo(np.int64).min)  # the representation of NaT in datetime64
 
 
@@ -96,7 +96,7 @@ def _convert_timestamps(name: str, values: Any) -> TypedColumn:
     ticks = values.cast(pa.int64()).fill_null(NOT_A_TIME).to_numpy()
     seconds = ticks / TICKS_PER_SECOND[unit]
 
-    is_representable = (seconds >= FIRST_SECOND) & (seconds < LAST_SECOND)
+    is_representable = (seconds >= FIRST_SECOND) & (seconds < END_SECOND)
     timestamps = np.where(is_representable, ticks, NOT_A_TIME).astype(f"datetime64[{unit}]")
     return from_dates(name, pd.Series(timestamps.astype("datetime64[us]")))
 

@@ -6,6 +6,7 @@ from touchstone.core.text_encoding import EncodingDetector, TextEncoding
 from touchstone.learning.learning_errors import LearningError
 
 CHUNK: Final = 2**20
+# The first bytes of pickles, ZIP archives, gzip, Parquet, PDF, PNG, bzip2 and xz.
 BINARY_SIGNATURES: Final = (b"\x80", b"PK\x03\x04", b"\x1f\x8b", b"PAR1", b"%PDF", b"\x89PNG", b"BZh", b"\xfd7zXZ")
 
 

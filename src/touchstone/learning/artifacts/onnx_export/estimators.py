@@ -58,8 +58,9 @@ def _add_pipeline(graph: Graph, model: Any, matrix: str) -> str:
 def _add_constant(graph: Graph, model: Any, matrix: str) -> str:
     """Add a model that always predicts the same class shares or the same number."""
     constants = model.class_prior_ if is_classifier(model) else np.ravel(model.constant_)
-    no_coefficients = graph.constant(np.zeros((model.n_features_in_, len(constants))))
-    zeros = graph.apply("MatMul", matrix, no_coefficients)
+    # The product of the matrix and zeros has a row of zeros for each row to predict.
+    zero_coefficients = graph.constant(np.zeros((model.n_features_in_, len(constants))))
+    zeros = graph.apply("MatMul", matrix, zero_coefficients)
     return graph.apply("Add", zeros, graph.constant(constants))
 
 
@@ -93,6 +94,7 @@ def _add_lightgbm(graph: Graph, model: Any, matrix: str) -> str:
     if description["average_output"]:
         raise NotInOnnx("model", name=f"LightGBM ({model.boosting_type})")
 
+    # Each boosting round adds one tree for each output, in the order of the outputs.
     output_count = description["num_tree_per_iteration"]
     trees = [
         convert_lightgbm_tree(tree["tree_structure"], tree["tree_index"] % output_count, output_count)
@@ -187,7 +189,7 @@ def _add_calibrator(graph: Graph, calibrator: Any, values: str) -> str:
 
 def _interpolate(graph: Graph, positions: Floats, heights: Floats, values: str) -> str:
     """Add a piecewise linear curve through the given points, which is constant outside of their range."""
-    if len(positions) == 1:
+    if len(positions) == 1:  # A second point makes the constant curve a segment like any other.
         positions, heights = np.append(positions, positions + 1), np.append(heights, heights)
 
     # The segment of a value begins at the last point that does not exceed the value.

@@ -2,6 +2,8 @@
 
 Everything is computed with 64-bit numbers as in scikit-learn. With 32 bits, a row exactly on the threshold of a tree
 could take the other branch.
+
+The package `onnx` is optional, so it is imported by name when a graph is serialized. Its messages have no types.
 """
 
 import importlib
@@ -17,7 +19,7 @@ import numpy.typing as npt
 OPERATORS_VERSION: Final = 17
 ML_OPERATORS_VERSION: Final = 3
 FORMAT_VERSION: Final = 8
-ML: Final = "ai.onnx.ml"  # the domain of operators for trees and categories
+ML_DOMAIN: Final = "ai.onnx.ml"  # the domain of operators for trees and categories
 PRODUCER: Final = "Touchstone"
 
 Array = npt.NDArray[Any]
@@ -94,13 +96,12 @@ class Graph:
         outputs = [_encode_port(port) for port in self._outputs]
         graph = helper.make_graph(nodes, "model", inputs, outputs, initializer=constants)
 
-        versions = [helper.make_opsetid("", OPERATORS_VERSION), helper.make_opsetid(ML, ML_OPERATORS_VERSION)]
+        versions = [helper.make_opsetid("", OPERATORS_VERSION), helper.make_opsetid(ML_DOMAIN, ML_OPERATORS_VERSION)]
         model = helper.make_model(graph, opset_imports=versions, ir_version=FORMAT_VERSION, producer_name=PRODUCER)
         encoded_properties = {name: json.dumps(value, ensure_ascii=False) for name, value in properties.items()}
         helper.set_model_props(model, encoded_properties)
 
-        content: bytes = model.SerializeToString(deterministic=True)
-        return content
+        return bytes(model.SerializeToString(deterministic=True))
 
     def _new_name(self, stem: str) -> str:
         """Return an unused name. Inputs are named after the columns of the table, so any name may be taken."""
@@ -134,5 +135,4 @@ def _encode_port(port: Port) -> Any:
 def _element_type(dtype: npt.DTypeLike) -> int:
     """Return the ONNX number of an element type. Strings have the NumPy type object."""
     helper = importlib.import_module("onnx.helper")
-    number: int = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    return number
+    return int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))

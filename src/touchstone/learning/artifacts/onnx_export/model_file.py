@@ -111,7 +111,7 @@ def _are_close(numbers: Floats, expected: Floats) -> npt.NDArray[np.bool_]:
 
 def _run(content: bytes, model: LoadedModel, frame: pd.DataFrame) -> list[Array]:
     """Run an ONNX file on the rows of a frame, and return its outputs."""
-    onnxruntime = importlib.import_module("onnxruntime")
+    onnxruntime = importlib.import_module("onnxruntime")  # an optional package
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 
 from touchstone.learning.artifacts.onnx_export.dates import DateComponents
-from touchstone.learning.artifacts.onnx_export.graph import ML, Graph, Port
+from touchstone.learning.artifacts.onnx_export.graph import ML_DOMAIN, Graph, Port
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.preparation import IMPUTE
@@ -28,7 +28,7 @@ def _input_type(column: ColumnSchema) -> Any:
     """Return the element type of the input for a column."""
     if column.kind is ColumnKind.TEXT:
         raise NotInOnnx("text_column", name=column.name)
-    return np.float64 if column.kind in (ColumnKind.NUMBER, ColumnKind.DATE) else np.object_
+    return np.float64 if column.kind.is_ordered else np.object_
 
 
 def encode_columns(graph: Graph, preparation: ColumnTransformer) -> str:
@@ -110,7 +110,7 @@ def _look_up(graph: Graph, name: str, categories: Sequence[Any], table: np.ndarr
     row_numbers = graph.apply(
         "LabelEncoder",
         cells,
-        domain=ML,
+        domain=ML_DOMAIN,
         keys_strings=keys,
         values_int64s=list(range(len(keys))),
         default_int64=len(keys),

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from touchstone.learning.artifacts.onnx_export.graph import ML, Graph
+from touchstone.learning.artifacts.onnx_export.graph import ML_DOMAIN, Graph
 from touchstone.learning.artifacts.onnx_export.unsupported import NotInOnnx
 from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json
@@ -54,7 +54,7 @@ def sum_trees(graph: Graph, matrix: str, trees: Sequence[Tree], base: Floats) ->
     sums = graph.apply(
         "TreeEnsembleRegressor",
         matrix,
-        domain=ML,
+        domain=ML_DOMAIN,
         n_targets=len(base),
         aggregate_function="SUM",
         post_transform="NONE",
@@ -139,19 +139,29 @@ def convert_histogram_boosting_tree(predictor: Any, output: int, output_count: i
 
 
 def convert_lightgbm_tree(root: Json, output: int, output_count: int) -> Tree:
-    """Convert the JSON description of a LightGBM tree, which contributes to a single output."""
-    nodes = list(_iterate_nodes(root))
-    number_of_node = {id(node): number for number, node in enumerate(nodes)}
+    """Convert the JSON description of a LightGBM tree, which contributes to a single output.
 
+    A node of the description only has the members that concern it. The others are 0 in the arrays, where they are
+    ignored: the value of a node that splits, and the feature and the threshold of a leaf.
+    """
+    nodes = list(_iterate_nodes(root))
     outputs = np.zeros((len(nodes), output_count))
     outputs[:, output] = [node.get("leaf_value", 0.0) for node in nodes]
     return Tree(
         features=np.array([node.get("split_feature", 0) for node in nodes], dtype=np.int64),
         thresholds=np.array([node.get("threshold", 0.0) for node in nodes], dtype=np.float64),
-        left=np.array([number_of_node.get(id(node.get("left_child")), LEAF) for node in nodes], dtype=np.int64),
-        right=np.array([number_of_node.get(id(node.get("right_child")), LEAF) for node in nodes], dtype=np.int64),
+        left=_child_numbers(nodes, "left_child"),
+        right=_child_numbers(nodes, "right_child"),
         outputs=outputs,
     )
+
+
+def _child_numbers(nodes: Sequence[Json], side: str) -> Integers:
+    """Return the position in `nodes` of each LightGBM node's child on one side, or `LEAF` if it has no children."""
+    # Nodes are dictionaries, which cannot be keys themselves.
+    number_by_identity = {id(node): number for number, node in enumerate(nodes)}
+    numbers = [number_by_identity[id(node[side])] if _is_split(node) else LEAF for node in nodes]
+    return np.array(numbers, dtype=np.int64)
 
 
 def _iterate_nodes(root: Json) -> Iterator[Json]:
@@ -160,5 +170,10 @@ def _iterate_nodes(root: Json) -> Iterator[Json]:
     while pending:
         node = pending.pop()
         yield node
-        if "split_feature" in node:
+        if _is_split(node):
             pending += [node["right_child"], node["left_child"]]
+
+
+def _is_split(node: Json) -> bool:
+    """Return whether a LightGBM node splits the rows, and is not a leaf."""
+    return "split_feature" in node
