@@ -1,6 +1,5 @@
 """Reads, adds, reviews and withdraws claims on behalf of a caller, and withdraws expired claims."""
 
-import asyncio
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -9,9 +8,9 @@ from uuid import UUID
 import structlog
 from msgspec.structs import replace
 
-from touchstone.core.errors import ClaimNotFound, ClaimQuotaExceeded, DatasetNotFound, ReviewForbidden, ServiceError
+from touchstone.core.errors import ClaimNotFound, ClaimQuotaExceeded, DatasetNotFound, ReviewForbidden
 from touchstone.core.identity import Caller
-from touchstone.core.uninterrupted import run_uninterrupted
+from touchstone.core.uninterrupted import repeat_uninterrupted
 from touchstone.database.engine import Database, Reader
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.catalog_writer import CatalogWriter
@@ -242,14 +241,9 @@ class EvidenceEditor:
         Errors are logged, and the next round tries again. Every process runs this task. The lock on the catalog ensures
         that only one of them withdraws each claim.
         """
-        while True:
-            try:
-                await run_uninterrupted(self._withdraw_expired_claims_once())
-            except ServiceError:
-                pass  # the database layer has logged it
-            except Exception as error:  # noqa: BLE001 - without this task, the process would show outdated evidence
-                log.warning("expired claims not withdrawn", problem=type(error).__name__)
-            await asyncio.sleep(EXPIRY_POLL_SECONDS)
+        await repeat_uninterrupted(
+            self._withdraw_expired_claims_once, EXPIRY_POLL_SECONDS, log, failure="expired claims not withdrawn"
+        )
 
     async def _withdraw_expired_claims_once(self) -> None:
         """Withdraw the claims that have expired, locking the catalog only if there are any."""

@@ -31,7 +31,7 @@ from touchstone.core.errors import (
 )
 from touchstone.core.identity import parse_uuid
 from touchstone.core.settings import Settings
-from touchstone.core.uninterrupted import run_uninterrupted
+from touchstone.core.uninterrupted import repeat_uninterrupted
 from touchstone.database.engine import Database
 from touchstone.database.failures import translate_failures
 from touchstone.datafiles.file_profile import FILE_TYPES
@@ -142,14 +142,9 @@ class Uploads:
 
         Errors are logged, and the next round tries again. Every process runs this task.
         """
-        while True:
-            try:
-                await run_uninterrupted(self.delete_abandoned())
-            except ServiceError:
-                pass  # the database layer has logged it
-            except Exception as error:  # noqa: BLE001 - without this task, the files would stay for ever
-                log.warning("abandoned uploads not deleted", problem=type(error).__name__)
-            await asyncio.sleep(ABANDONED_POLL_SECONDS)
+        await repeat_uninterrupted(
+            self.delete_abandoned, ABANDONED_POLL_SECONDS, log, failure="abandoned uploads not deleted"
+        )
 
     async def delete_abandoned(self) -> None:
         """Delete the files of uploads that began more than a day ago and have not been recorded.
