@@ -17,7 +17,7 @@ from touchstone.jobs.job_records import (
 from touchstone.jobs.job_states import FINAL_STATES, JobState
 from touchstone.jobs.progress_store import PROGRESS_EVENT
 from touchstone.messages import MESSAGES, job_error_text
-from touchstone.messages.locales import LOCALES
+from touchstone.messages.locales import in_language
 from touchstone.messages.progress import PROGRESS
 
 
@@ -84,7 +84,7 @@ def progress_json(progress: JobProgress | None, locale: str) -> Json | None:
         return None
 
     sentences = PROGRESS.get(progress.message)
-    message = sentences[LOCALES.index(locale)] if sentences else progress.phase
+    message = in_language(sentences, locale) if sentences else progress.phase
     return {**msgspec.structs.asdict(progress), "message": message}
 
 

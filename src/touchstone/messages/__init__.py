@@ -14,7 +14,7 @@ from touchstone.messages.comparisons import COMPARISON_TEXTS
 from touchstone.messages.document_rejections import DOCUMENT_REJECTIONS, INVALID_RECORD
 from touchstone.messages.errors import ERROR_TEXTS
 from touchstone.messages.job_errors import JOB_ERROR_TEXTS, NAME_OF_DATASET, NAME_SUGGESTION
-from touchstone.messages.locales import LOCALES, Text
+from touchstone.messages.locales import Text, in_language
 from touchstone.messages.pages_account import ACCOUNT_PAGES
 from touchstone.messages.pages_common import COMMON_PAGES
 from touchstone.messages.pages_dataset_comparison import DATASET_COMPARISON_PAGES
@@ -90,7 +90,7 @@ def document_rejection_text(code: str, facts: Mapping[str, Any], locale: str) ->
     of the validation error.
     """
     if code != INVALID_RECORD:
-        return DOCUMENT_REJECTIONS[code][LOCALES.index(locale)]
+        return in_language(DOCUMENT_REJECTIONS[code], locale)
 
     reason = validation_text(facts["type"], facts["reason"], facts, locale)
     return _fill_placeholders(DOCUMENT_REJECTIONS[code], {"place": facts["place"], "reason": reason}, locale)
@@ -164,8 +164,7 @@ def _fill_placeholders(translations: Text, placeholders: Mapping[str, Any], loca
     agrees with it.
     """
     counted_values = {name: _to_counted_text(value, locale) for name, value in placeholders.items()}
-    translation = translations[LOCALES.index(locale)]
-    return translation.format(**counted_values)
+    return in_language(translations, locale).format(**counted_values)
 
 
 def _to_counted_text(value: Any, locale: str) -> CountedText:

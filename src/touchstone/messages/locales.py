@@ -7,3 +7,8 @@ Text = tuple[str, str]
 
 LOCALES: Final = ("fr", "en")
 DEFAULT_LOCALE: Final = "fr"
+
+
+def in_language(text: Text, locale: str) -> str:
+    """Return the text in the given language."""
+    return text[LOCALES.index(locale)]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
-from touchstone.messages.locales import LOCALES, Text
+from touchstone.messages.locales import Text, in_language
 from touchstone.messages.numbers import format_count
 from touchstone.messages.plurals import with_count
 
@@ -234,8 +234,3 @@ def enumeration(phrases: Sequence[str], locale: str) -> str:
 def quoted(label: Text, locale: str) -> str:
     """Return a label in the quotation marks of a language."""
     return phrase("quoted", locale, label=in_language(label, locale))
-
-
-def in_language(text: Text, locale: str) -> str:
-    """Return the text in the given language."""
-    return text[LOCALES.index(locale)]

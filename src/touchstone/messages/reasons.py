@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from touchstone.messages.locales import Text
+from touchstone.messages.locales import Text, in_language
 from touchstone.messages.numbers import (
     format_distinguishably,
     format_lower_bound,
@@ -29,7 +29,7 @@ from touchstone.messages.numbers import (
     format_upper_bound,
     format_with_limit,
 )
-from touchstone.messages.reason_phrases import enumeration, in_language, phrase, quoted
+from touchstone.messages.reason_phrases import enumeration, phrase, quoted
 
 _MAX_NAMED_CRITERIA: Final = 3
 _ETHICAL_ATTRIBUTE_COUNT: Final = 10

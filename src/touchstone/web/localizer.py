@@ -13,6 +13,7 @@ from babel.numbers import format_percent, get_decimal_symbol, get_group_symbol
 
 from touchstone.core.attributes import BY_NAME
 from touchstone.messages import text
+from touchstone.messages.locales import in_language
 from touchstone.messages.numbers import limit_to_show
 from touchstone.messages.plurals import is_singular
 
@@ -192,5 +193,4 @@ class Localizer:
 
     def choose_text(self, texts: tuple[str, str]) -> str:
         """Return the string for this language from a pair of a French and an English string."""
-        french_text, english_text = texts
-        return french_text if self.locale == "fr" else english_text
+        return in_language(texts, self.locale)

@@ -8,7 +8,7 @@ from touchstone.jobs.comparisons.comparison_records import Comparison
 from touchstone.jobs.job_records import Json
 from touchstone.learning.request_choices import METRIC_BY_NAME, Task
 from touchstone.messages import comparison_text
-from touchstone.messages.locales import LOCALES
+from touchstone.messages.locales import in_language
 from touchstone.messages.numbers import format_decimal
 from touchstone.messages.reason_phrases import enumeration
 
@@ -143,7 +143,7 @@ def _score_facts(score: Score, locale: str) -> Json:
 
 def _metric_label(metric: str, locale: str) -> str:
     """Return the displayed name of a metric."""
-    return METRIC_BY_NAME[metric].label[LOCALES.index(locale)]
+    return in_language(METRIC_BY_NAME[metric].label, locale)
 
 
 def _enumerate(datasets: Iterable[AssessedDataset], locale: str) -> str:

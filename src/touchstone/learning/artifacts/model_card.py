@@ -17,7 +17,7 @@ from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.learning.task_interface import Json
 from touchstone.messages.fairness import FAIRNESS
 from touchstone.messages.labels import GROUP_METRIC_LABELS, MISSING_VALUE
-from touchstone.messages.locales import Text
+from touchstone.messages.locales import Text, in_language
 from touchstone.messages.model_card import MODEL_CARD
 from touchstone.messages.pages_evidence import EVIDENCE_PAGES
 
@@ -103,7 +103,7 @@ class _MarkdownCard:
 
     def choose(self, text: Text) -> str:
         """Return the version of a text in the language of the card."""
-        return text[LOCALES.index(self.locale)]
+        return in_language(text, self.locale)
 
     def section(self, key: str, body: str) -> str:
         """Return a section with its heading."""

@@ -9,7 +9,7 @@ from touchstone.core.text import replace_control_characters
 from touchstone.learning.localized_text import LOCALES, localize
 from touchstone.learning.task_interface import Json
 from touchstone.messages.charts import AXIS_LABELS, CHART_TITLES
-from touchstone.messages.locales import Text
+from touchstone.messages.locales import Text, in_language
 
 SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
 SHADES: Final = [fill for fill, _ink in SHADES_LIGHT]
@@ -56,7 +56,7 @@ class ChartLabels:
 
     def translate(self, text: Text) -> str:
         """Return the version of a text in this language."""
-        return text[LOCALES.index(self.locale)]
+        return in_language(text, self.locale)
 
 
 SpecBuilder = Callable[[ChartLabels], Json]

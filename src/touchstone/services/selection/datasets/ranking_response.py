@@ -15,7 +15,7 @@ from touchstone.core.attributes import ETHICAL
 from touchstone.core.evidence import Assurance
 from touchstone.http.responses import JsonResponse, JsonStream
 from touchstone.messages import ranking_note_text
-from touchstone.messages.locales import DEFAULT_LOCALE, LOCALES
+from touchstone.messages.locales import DEFAULT_LOCALE, in_language
 from touchstone.messages.reasons import RankFacts, rank_sentence
 from touchstone.ranking.array_types import Facts, Floats, Ints
 from touchstone.ranking.catalog.results import RankedRecords, RankedWindow
@@ -339,7 +339,7 @@ async def _collect_notes(result: RankingResult) -> list[NoteJson]:
 
 def _note_json(note: RankingNote, locale: str) -> NoteJson:
     """Convert a note to JSON, with its sentence in the language `locale`."""
-    label = CRITERION_LABELS[note.criterion_name][LOCALES.index(locale)]
+    label = in_language(CRITERION_LABELS[note.criterion_name], locale)
     sentence = ranking_note_text(note.code, label, locale)
     return NoteJson(note.code, note.criterion_name, note.value, sentence)
 

@@ -18,7 +18,7 @@ from touchstone.messages.labels import (
     METHOD_LABELS,
     METRIC_LABELS,
 )
-from touchstone.messages.locales import LOCALES, Text
+from touchstone.messages.locales import Text, in_language
 from touchstone.messages.numbers import format_lower_bound, format_significant, format_upper_bound
 from touchstone.messages.plurals import with_count
 from touchstone.messages.report import FILTER_LABELS
@@ -77,7 +77,7 @@ class ReportLanguage:
 
     def choose(self, texts: Text) -> str:
         """Return the text in this language from a pair of French and English texts."""
-        return texts[LOCALES.index(self.locale)]
+        return in_language(texts, self.locale)
 
     def translation(self, texts: Any) -> Any:
         """Return the value in this language from an object with the members `fr` and `en` in the result of a job."""
