@@ -259,14 +259,15 @@ async def test_facets_count_under_the_filters(ada: httpx2.AsyncClient) -> None:
     """Facets return values with counts, three-valued flags and ranges of the records that match the filters."""
     await create_record(ada, domain=["health", "vision"], year=2010, is_split=True)
     await create_record(ada, domain=["Health"], year=2020)
-    facets = (await ada.get("/datasets/facets?year_min=2000")).json()
+    response = await ada.get("/datasets/facets?year_min=2000")
+    facets = response.json()
     assert facets["total_count"] == 2
     assert {entry["value"].lower(): entry["count"] for entry in facets["values"]["domain"]} == {
         "health": 2,
         "vision": 1,
     }
     assert facets["flags"]["is_split"] == {"true": 1, "false": 0, "unknown": 1}
-    assert facets["ranges"]["year"] == {"min": 2010, "max": 2020}
+    assert '"year":{"min":2010,"max":2020}' in response.text  # Python would consider 2010.0 equal.
     assert (await ada.get("/datasets/facets?year_min=2011")).json()["total_count"] == 1
     assert (await ada.get("/datasets/facets?page=1")).status_code == 422
 

@@ -1,14 +1,16 @@
 """Responses that clients need to build forms, such as facets, criteria and weight profiles."""
 
-from typing import Any
+from typing import Any, Final
 
-from touchstone.core.attributes import ATTRIBUTES, Attribute
+from touchstone.core.attributes import ATTRIBUTES, Attribute, Kind
 from touchstone.ranking.criteria import CRITERIA, Criterion
 from touchstone.ranking.query.facets import Facets, ValueCounts, ValueRange
 from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES, WeightProfile
 from touchstone.services.selection.gates import GATES
 from touchstone.services.selection.parameters import Parameter
+
+_INTEGERS: Final = frozenset(attribute.name for attribute in ATTRIBUTES if attribute.kind is Kind.INTEGER)
 
 
 def facets_json(facets: Facets) -> dict[str, Any]:
@@ -21,7 +23,7 @@ def facets_json(facets: Facets) -> dict[str, Any]:
         "total_count": facets.total_count,
         "values": {name: _value_counts_json(counts) for name, counts in facets.values.items()},
         "flags": {name: counts._asdict() for name, counts in facets.flags.items()},
-        "ranges": {name: _range_json(value_range) for name, value_range in facets.ranges.items()},
+        "ranges": {name: _range_json(name, value_range) for name, value_range in facets.ranges.items()},
     }
 
 
@@ -30,12 +32,14 @@ def _value_counts_json(counts: ValueCounts) -> list[dict[str, Any]]:
     return [{"value": value, "count": count} for value, count in counts]
 
 
-def _range_json(value_range: ValueRange | None) -> dict[str, Any] | None:
-    """Convert the range of a numeric attribute to JSON, or return None if no record has a value."""
+def _range_json(name: str, value_range: ValueRange | None) -> dict[str, Any] | None:
+    """Convert the range of a numeric attribute or score to JSON, or return None if no record has a value."""
     if value_range is None:
         return None
 
-    return {"min": value_range.low, "max": value_range.high}
+    # The catalog holds all numbers as floats, but records show years and counts as whole numbers.
+    number_type = int if name in _INTEGERS else float
+    return {"min": number_type(value_range.low), "max": number_type(value_range.high)}
 
 
 def criteria_json() -> dict[str, Any]:
