@@ -69,7 +69,7 @@ class ServerProcess:
         return nanoseconds / 1e9
 
     def stop(self) -> None:
-        """Ask the process to end, and kill it if it does not, for example because it is building an index."""
+        """Ask the process to end, and kill it if it does not."""
         self.process.terminate()
         try:
             self.process.wait(STOP_SECONDS)

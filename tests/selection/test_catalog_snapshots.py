@@ -1,6 +1,7 @@
 """Starts from a snapshot: what has changed since, and files that are damaged or of another database."""
 
 import asyncio
+import threading
 from pathlib import Path
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from structlog.testing import capture_logs
 from tests.ranking.catalogs import position_of
 from tests.ranking.test_ranking_snapshot import change_byte
 from tests.selection.seeded import draft_of, random_rows
+from touchstone.core.detached_threads import THREAD_NAME
 from touchstone.core.errors import IndexBuilding
 from touchstone.database.engine import Database
 from touchstone.database.tables import catalog_snapshots
@@ -257,6 +259,20 @@ async def test_a_first_start_and_a_rebuild_do_without_a_file_that_cannot_be_writ
     assert len(problems) == 2
     assert catalog.view.size == 60
     assert catalog.view.is_indexed
+    await catalog.close()
+
+
+async def test_an_index_is_built_in_threads_that_a_stop_does_not_wait_for(database: Database, snapshot: Path) -> None:
+    """Reading all rows, indexing the texts and building a new index use detached threads."""
+    catalog = LiveCatalog(database, LAYOUT, snapshot.with_name("new.index"))
+    for build in (catalog.load, catalog._index_upkeep._index_texts, catalog._index_upkeep._rebuild):
+        building = asyncio.create_task(build())
+        thread_names: set[str] = set()
+        while not building.done():
+            thread_names |= {thread.name for thread in threading.enumerate()}
+            await asyncio.sleep(0)
+        await building
+        assert THREAD_NAME in thread_names
     await catalog.close()
 
 

@@ -18,6 +18,7 @@ import uvloop
 from prometheus_client import start_http_server
 from starlette.types import ASGIApp
 
+from touchstone.core import detached_threads
 from touchstone.core.metrics import REGISTRY
 from touchstone.core.settings import Settings
 from touchstone.http.connection import ConnectionProtocol, QuickRefusal
@@ -49,6 +50,7 @@ def run(main: Coroutine[Any, Any, None]) -> None:
     # Ignore repeated signals, which would kill the process during its clean exit.
     for signal_number in _SIGNALS:
         signal.signal(signal_number, signal.SIG_IGN)
+    detached_threads.exit_if_threads_are_running()
 
 
 async def serve(

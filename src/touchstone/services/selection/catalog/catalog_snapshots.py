@@ -13,6 +13,7 @@ from typing import BinaryIO, Final
 
 import structlog
 
+from touchstone.core.detached_threads import run_detached
 from touchstone.core.errors import ServiceError
 from touchstone.database.engine import Database
 from touchstone.ranking.index.catalog_index import CatalogIndex
@@ -94,7 +95,7 @@ class CatalogSnapshots:
         """Read the whole snapshot to find damage, and remove a damaged file. Return True if the snapshot is intact."""
         assert self.path is not None, "a mapped snapshot has a file"
         try:
-            await asyncio.to_thread(snapshot.verify)
+            await run_detached(snapshot.verify)
         except SnapshotError as error:
             log.error("catalog snapshot damaged", problem=str(error))
             _remove(self.path)
@@ -118,7 +119,7 @@ class CatalogSnapshots:
             return index
 
         try:
-            await asyncio.to_thread(save_index, self.path, index, version)
+            await run_detached(save_index, self.path, index, version)
             snapshot = await self.register_file(self.path)
         except (OSError, SnapshotError, ServiceError) as error:
             log.warning("catalog snapshot not written", problem=type(error).__name__)

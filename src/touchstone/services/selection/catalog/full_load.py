@@ -1,14 +1,15 @@
 """Loading the catalog from all rows of the database, which is necessary if there is no snapshot."""
 
-import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, NamedTuple
 
+from touchstone.core.detached_threads import run_detached
 from touchstone.core.prefetch import map_ahead, prefetch
 from touchstone.database import change_counters
 from touchstone.database.columnar import stream_columns
@@ -53,13 +54,12 @@ async def load_all_rows(
     progress.begin(record_count)
     batches = progress.track(read_record_batches(database))
     if record_count < layout.index_from:
-        columns = await asyncio.to_thread(Catalog.build_from_batches, batches, layout)
+        columns = await run_detached(Catalog.build_from_batches, batches, layout)
         return FullLoad(VersionedCatalog(columns, version), is_index_in_file=False)
 
     # Text is indexed later, in the background, because that takes longer than everything else.
-    columns = await asyncio.to_thread(
-        Catalog.build_large, batches, layout, version=version, snapshot_path=snapshot_path
-    )
+    build = partial(Catalog.build_large, batches, layout, version=version, snapshot_path=snapshot_path)
+    columns = await run_detached(build)
     is_index_in_file = snapshot_path is not None and columns.index is not None
     return FullLoad(VersionedCatalog(columns, version), is_index_in_file)
 

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from touchstone.core.detached_threads import run_detached
 from touchstone.ranking.index.snapshot_file import MappedSnapshot
 from touchstone.services.selection.catalog.catalog_snapshots import CatalogSnapshots
 from touchstone.services.selection.catalog.loading import save_index
@@ -88,11 +89,11 @@ class IndexUpkeep:
         columns = self.catalog.columns
         indexing = columns.begin_text_indexing(self._snapshots.folder)
         try:
-            await asyncio.to_thread(indexing.run)
+            await run_detached(indexing.run)
         except OSError as error:
             log.warning("no room for the texts beside the snapshot", problem=type(error).__name__)
             indexing = columns.begin_text_indexing()
-            await asyncio.to_thread(indexing.run)
+            await run_detached(indexing.run)
 
         columns.adopt_text_index(indexing)
         log.info("texts indexed", records=columns.view.size)
@@ -103,11 +104,11 @@ class IndexUpkeep:
         columns = self.catalog.columns
         rebuild = columns.begin_rebuild(self.catalog.version, self._snapshots.path)
         try:
-            await asyncio.to_thread(rebuild.run)
+            await run_detached(rebuild.run)
         except OSError as error:
             log.warning("catalog snapshot not written", problem=type(error).__name__)
             rebuild = columns.begin_rebuild(self.catalog.version)
-            await asyncio.to_thread(rebuild.run)
+            await run_detached(rebuild.run)
 
         columns.adopt_rebuild(rebuild)
         self.catalog.index_version = rebuild.version
@@ -118,5 +119,5 @@ class IndexUpkeep:
         # A long import may have added many records while the index was being built.
         if columns.has_dead_tail:
             compaction = columns.begin_compaction()
-            await asyncio.to_thread(compaction.run)
+            await run_detached(compaction.run)
             columns.adopt_compaction(compaction)
