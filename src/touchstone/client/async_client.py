@@ -299,7 +299,7 @@ class AsyncTouchstone:
         list_part = functools.partial(choice_calls.list_snapshots, project_id)
         return await self._perform(read_whole_list(list_part, self.identity, skip=skip, limit=limit))
 
-    async def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> AsyncIterator[Job]:
+    async def iterate_jobs(self, kind: Kind, *, project_id: str | UUID | None = None) -> AsyncIterator[Job]:
         """Iterate over the trainings or explanations of the caller, newest first, fetching one page at a time."""
         for page_number in itertools.count(start=1):
             page = await self.page_jobs(kind, project_id=project_id, page=page_number, page_size=100)
