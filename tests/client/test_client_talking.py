@@ -9,6 +9,7 @@ from typing import is_typeddict
 import httpx2
 import msgspec
 import pytest
+from rich.pretty import pretty_repr
 
 from tests.client.scripted import KINDS, Caller, Script, ok, refusal
 from touchstone import client as client_package
@@ -62,6 +63,16 @@ def test_types_of_arguments_can_be_imported_from_the_package() -> None:
     """A program that keeps filters or options in variables needs their types, and `help` names them."""
     typed_dicts = {name for name, member in vars(fields).items() if is_typeddict(member)}
     assert typed_dicts <= set(client_package.__all__)
+
+
+@for_both_kinds
+def test_tokens_are_not_shown(kind: str) -> None:
+    """A notebook whose cell ends with a sign-in stores no token, neither as plain text nor as `rich` shows it."""
+    caller = Caller(kind, Script(ok(TOKENS)))
+    tokens = caller("login", "a@b.org", "pw")
+    shown = f"{tokens!r} {pretty_repr(tokens)} {caller.client.identity!r}"
+    assert "expires_in=60" in shown
+    assert not any(f"'{secret}'" in shown for secret in (tokens.access_token, tokens.refresh_token))
 
 
 @for_both_kinds
