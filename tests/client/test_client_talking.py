@@ -368,6 +368,16 @@ def test_a_download_that_breaks_off_is_an_error(kind: str) -> None:
 
 
 @for_both_kinds
+def test_signing_out_of_a_session_that_is_over_forgets_the_tokens(kind: str) -> None:
+    """A session that was ended elsewhere is no obstacle to signing out."""
+    script = Script(refusal(401, "unauthorized"), refusal(401, "invalid_refresh_token"))
+    caller = Caller(kind, script, token="old", refresh_token="old")
+    caller("logout")
+    assert script.request_lines == ["POST /api/v1/auth/logout", "POST /api/v1/auth/refresh"]
+    assert (caller.client.identity.token, caller.client.identity.refresh_token) == (None, None)
+
+
+@for_both_kinds
 def test_light_clients_share_connections_and_nothing_else(kind: str) -> None:
     """A client with another token uses that token, and the original keeps its own."""
     script = Script(ok(ME), ok(ME))
