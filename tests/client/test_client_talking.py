@@ -377,6 +377,15 @@ def test_signing_out_of_a_session_that_is_over_forgets_the_tokens(kind: str) -> 
     assert (caller.client.identity.token, caller.client.identity.refresh_token) == (None, None)
 
 
+def test_an_address_without_a_scheme_is_named_as_the_reason() -> None:
+    """The sentence has no empty address."""
+    with (
+        Touchstone("127.0.0.1:8000") as client,
+        pytest.raises(TouchstoneError, match=r"^The server cannot be reached: .*'http://'"),
+    ):
+        client.get_me()
+
+
 @for_both_kinds
 def test_light_clients_share_connections_and_nothing_else(kind: str) -> None:
     """A client with another token uses that token, and the original keeps its own."""
