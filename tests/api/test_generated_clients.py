@@ -13,6 +13,7 @@ from PIL import Image
 from tests.listening import listening
 from tests.serving import running
 from tools.check_clients import ENVIRONMENT, generate_python, is_installed
+from touchstone.client.account_calls import DEVICE_COOKIE, LINK_COOKIE
 from touchstone.core.settings import Settings
 from touchstone.learning.request_choices import ALGORITHMS, METRICS
 from touchstone.services.selection.filters import FILTERS
@@ -35,16 +36,28 @@ EXAMPLE = {
         {"criterion_name": "technical_score", "weight": 0.6},
     ],
 }
+EMAIL, PASSWORD = "generated@example.org", "correct horse battery"
 # Uses the generated client only: every name in it comes from the document.
 CLIENT_SCRIPT = """
-import json, sys
-from generated_client import AuthenticatedClient
-from generated_client.api.datasets import get_datasets, post_datasets_score
+import importlib, json, pkgutil, sys
+import generated_client.api
+from generated_client import AuthenticatedClient, Client
+from generated_client.api.auth import post_auth_login
+from generated_client.api.datasets import get_datasets, get_datasets_dataset_id_export, post_datasets
+from generated_client.api.datasets import post_datasets_score
+from generated_client.api.projects import get_projects_project_id_report, post_projects
 from generated_client.api.users import get_users_me_picture, put_users_me_picture
-from generated_client.models import ScoringRequest
+from generated_client.models import DatasetCreate, GetDatasetsDatasetIdExportFormat, GetProjectsProjectIdReportFormat
+from generated_client.models import PostAuthLoginDataLoginForm, PostAuthLoginJsonLogin, ProjectCreate, ScoringRequest
 from generated_client.types import File
 
-address, token, picture, example = sys.argv[1:]
+for module in pkgutil.walk_packages(generated_client.api.__path__, "generated_client.api."):
+    importlib.import_module(module.name)
+
+address, email, password, picture, example = sys.argv[1:]
+with Client(base_url=address, raise_on_unexpected_status=True) as client:
+    for form in (PostAuthLoginDataLoginForm, PostAuthLoginJsonLogin):
+        token = post_auth_login.sync(client=client, body=form(username=email, password=password)).access_token
 with AuthenticatedClient(base_url=address, token=token, raise_on_unexpected_status=True) as client:
     body = ScoringRequest.from_dict(json.loads(example))
     assert body.filters.instances_number_min == 1000 and body.filters.split is True
@@ -54,6 +67,14 @@ with AuthenticatedClient(base_url=address, token=token, raise_on_unexpected_stat
     assert put_users_me_picture.sync_detailed(client=client, body=File(payload=content)).status_code == 204
     stored = get_users_me_picture.sync(client=client)
     assert stored.payload.read()[8:12] == b"WEBP"
+    dataset = post_datasets.sync(client=client, body=DatasetCreate("Exported", "", "", ""))
+    for format_ in GetDatasetsDatasetIdExportFormat:
+        document = get_datasets_dataset_id_export.sync(dataset.id, client=client, format_=format_)
+        assert b"Exported" in document.payload.read()
+    project = post_projects.sync(client=client, body=ProjectCreate(name="Reported"))
+    for format_ in GetProjectsProjectIdReportFormat:
+        report = get_projects_project_id_report.sync(project.id, client=client, format_=format_)
+        assert len(report.payload.read()) > 1000
 """
 
 
@@ -112,9 +133,23 @@ def test_versions_of_pictures_are_described(document: dict[str, Any]) -> None:
         assert "ETag" in picture[method]["responses"][status]["headers"]
 
 
+def test_files_in_several_formats_are_binary(document: dict[str, Any]) -> None:
+    """Generated clients decode a response by its first media type, which must fit all others."""
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            media_types = list(operation["responses"].get("200", {}).get("content", {}))
+            assert len(media_types) < 2 or media_types[0] == "application/octet-stream", f"{method} {path}"
+
+
+def test_the_cookies_of_a_sign_in_are_described(document: dict[str, Any]) -> None:
+    """A client may send the cookie of a known device, or the one that links an account."""
+    parameters = document["paths"]["/api/v1/auth/login"]["post"]["parameters"]
+    assert {(row["in"], row["name"]) for row in parameters} == {("cookie", DEVICE_COOKIE), ("cookie", LINK_COOKIE)}
+
+
 @pytest.mark.skipif(not is_installed() and not os.environ.get("CI"), reason="run `make .venv/.clients` first")
 async def test_a_generated_python_client_works(document: dict[str, Any], tmp_path: Path) -> None:
-    """openapi-python-client generates all routes without warnings; its client ranks datasets and sets a picture."""
+    """openapi-python-client generates all routes without warnings; its client signs in, ranks and reads files."""
     document_path = tmp_path / "openapi.json"
     document_path.write_text(json.dumps(document))
     await asyncio.to_thread(generate_python, document_path, tmp_path)
@@ -123,10 +158,9 @@ async def test_a_generated_python_client_works(document: dict[str, Any], tmp_pat
 
     settings = Settings.load({"TOUCHSTONE_DATA_DIR": str(tmp_path / "data"), "TOUCHSTONE_DEMO": "false"})
     async with running(settings, "embedded") as service, listening(service.app) as address:
-        client = await service.register("generated@example.org")
-        token = client.headers["Authorization"].removeprefix("Bearer ")
+        client = await service.register(EMAIL, PASSWORD)
         await client.aclose()
-        arguments = [address, token, str(picture_path), json.dumps(EXAMPLE)]
+        arguments = [address, EMAIL, PASSWORD, str(picture_path), json.dumps(EXAMPLE)]
         process = await asyncio.create_subprocess_exec(
             str(ENVIRONMENT / "python"), "-c", CLIENT_SCRIPT, *arguments, cwd=tmp_path, stderr=asyncio.subprocess.PIPE
         )

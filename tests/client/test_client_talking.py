@@ -2,14 +2,18 @@
 
 import inspect
 import io
+import pydoc
 from collections.abc import AsyncIterator, Iterator
+from typing import is_typeddict
 
 import httpx2
 import msgspec
 import pytest
+from rich.pretty import pretty_repr
 
 from tests.client.scripted import KINDS, Caller, Script, ok, refusal
-from touchstone.client import AsyncTouchstone, Identity, Job, Touchstone, TouchstoneError
+from touchstone import client as client_package
+from touchstone.client import AsyncTouchstone, Dataset, Identity, Job, Touchstone, TouchstoneError, fields
 
 TOKENS = {"access_token": "new", "token_type": "bearer", "expires_in": 60, "refresh_token": "next"}
 ME = {"id": "1b4e28ba-2fa1-41d2-883f-0016d3cca427", "email": "a@b.org"}
@@ -39,6 +43,36 @@ def test_both_clients_have_the_same_methods() -> None:
         if not name.startswith("_"):
             async_method = getattr(AsyncTouchstone, name)
             assert list(inspect.signature(method).parameters) == list(inspect.signature(async_method).parameters), name
+
+
+@for_both_kinds
+def test_signatures_of_methods_are_those_to_call(kind: str) -> None:
+    """Notebooks complete arguments from the signature, which has the result of the call and not its description."""
+    client = Caller(kind, Script()).client
+    assert list(inspect.signature(client.get_dataset).parameters) == ["dataset_id"]
+    assert list(inspect.signature(type(client).get_dataset).parameters) == ["self", "dataset_id"]
+    assert inspect.signature(client.get_dataset).return_annotation is Dataset
+    assert inspect.signature(client.delete_file).return_annotation is None
+
+    described = pydoc.plain(pydoc.render_doc(type(client)))
+    assert "-> touchstone.client.call.Call" not in described
+    assert f"{type(client).__name__}.get_dataset" == type(client).get_dataset.__qualname__
+
+
+def test_types_of_arguments_can_be_imported_from_the_package() -> None:
+    """A program that keeps filters or options in variables needs their types, and `help` names them."""
+    typed_dicts = {name for name, member in vars(fields).items() if is_typeddict(member)}
+    assert typed_dicts <= set(client_package.__all__)
+
+
+@for_both_kinds
+def test_tokens_are_not_shown(kind: str) -> None:
+    """A notebook whose cell ends with a sign-in stores no token, neither as plain text nor as `rich` shows it."""
+    caller = Caller(kind, Script(ok(TOKENS)))
+    tokens = caller("login", "a@b.org", "pw")
+    shown = f"{tokens!r} {pretty_repr(tokens)} {caller.client.identity!r}"
+    assert "expires_in=60" in shown
+    assert not any(f"'{secret}'" in shown for secret in (tokens.access_token, tokens.refresh_token))
 
 
 @for_both_kinds
@@ -331,6 +365,25 @@ def test_a_download_that_breaks_off_is_an_error(kind: str) -> None:
             "download", typed_job(JOB), "model.skops", io.BytesIO()
         )
     assert problem.value.code == "unreachable"
+
+
+@for_both_kinds
+def test_signing_out_of_a_session_that_is_over_forgets_the_tokens(kind: str) -> None:
+    """A session that was ended elsewhere is no obstacle to signing out."""
+    script = Script(refusal(401, "unauthorized"), refusal(401, "invalid_refresh_token"))
+    caller = Caller(kind, script, token="old", refresh_token="old")
+    caller("logout")
+    assert script.request_lines == ["POST /api/v1/auth/logout", "POST /api/v1/auth/refresh"]
+    assert (caller.client.identity.token, caller.client.identity.refresh_token) == (None, None)
+
+
+def test_an_address_without_a_scheme_is_named_as_the_reason() -> None:
+    """The sentence has no empty address."""
+    with (
+        Touchstone("127.0.0.1:8000") as client,
+        pytest.raises(TouchstoneError, match=r"^The server cannot be reached: .*'http://'"),
+    ):
+        client.get_me()
 
 
 @for_both_kinds

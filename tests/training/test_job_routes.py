@@ -32,6 +32,7 @@ async def test_training_from_start_to_artifacts(backends: Backends) -> None:
         (model,) = final_job["artifacts"]
         file = await client.get(f"/jobs/{job['id']}/artifacts/model.skops")
         assert (file.content, file.headers["etag"]) == (b"a model", f'"{model["sha256"]}"')
+        assert file.headers["accept-ranges"] == "none"
         chart = await client.get(f"/jobs/{job['id']}/artifacts/confusion.svg", headers={"Accept-Language": "en"})
         assert (chart.content, chart.headers["content-type"]) == (b"svg Matrix", "image/svg+xml")
         for name in ("other", "confusion.gif", "confusion", "other.png", "%2e%2e", "model.skops.svg"):

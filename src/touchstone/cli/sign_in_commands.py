@@ -30,8 +30,8 @@ def logout(*, context: CommandContext) -> None:
     try:
         context.client.logout()
     except TouchstoneError as error:
-        # The saved sign-in is deleted even if the session has ended already or the server cannot be reached.
-        if error.status not in (0, 401):
+        # The saved sign-in is deleted even if the server cannot be reached.
+        if error.status != 0:
             raise
 
     context.delete_sign_in()

@@ -67,8 +67,10 @@ def renew(refresh_token: str) -> Call[Tokens]:
 
 
 def revoke(refresh_token: str) -> Call[None]:
-    """End the session of a refresh token."""
-    return Call("POST", build_path("auth", "logout"), read_nothing, json={"refresh_token": refresh_token})
+    """End the session of a refresh token; nothing happens if it has already ended."""
+    body = {"refresh_token": refresh_token}
+    session_has_ended = frozenset({httpx2.codes.UNAUTHORIZED})
+    return Call("POST", build_path("auth", "logout"), read_nothing, json=body, other_statuses=session_has_ended)
 
 
 def register(email: str, password: str, **profile: Unpack[ProfileFields]) -> Call[User]:

@@ -38,6 +38,7 @@ from touchstone.client.fields import Filters
 from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
 from touchstone.client.job_polling import wait_for_comparison, wait_for_job
+from touchstone.client.method_signatures import copy_signature
 from touchstone.client.models import Dataset, Job, JobEvent, Kind, Project, Tokens
 from touchstone.client.retries_and_renewals import (
     Pause,
@@ -65,10 +66,11 @@ def async_method(describe_call: Callable[P, Call[T]]) -> AsyncMethod[P, T]:
     `await client.get_dataset(dataset_id)` sends this request and returns the dataset.
     """
 
-    @functools.wraps(describe_call)
+    @functools.wraps(describe_call, assigned=("__name__", "__doc__"))
     async def method(client: "AsyncTouchstone", /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await client.run(describe_call(*args, **kwargs))
 
+    copy_signature(describe_call, method, "AsyncTouchstone")
     return method
 
 
@@ -299,7 +301,7 @@ class AsyncTouchstone:
         list_part = functools.partial(choice_calls.list_snapshots, project_id)
         return await self._perform(read_whole_list(list_part, self.identity, skip=skip, limit=limit))
 
-    async def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> AsyncIterator[Job]:
+    async def iterate_jobs(self, kind: Kind, *, project_id: str | UUID | None = None) -> AsyncIterator[Job]:
         """Iterate over the trainings or explanations of the caller, newest first, fetching one page at a time."""
         for page_number in itertools.count(start=1):
             page = await self.page_jobs(kind, project_id=project_id, page=page_number, page_size=100)

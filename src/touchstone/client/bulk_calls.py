@@ -19,6 +19,7 @@ import msgspec
 from touchstone.client.bulk_models import BulkBatch, RefusedLine
 from touchstone.client.call import Call, build_path
 from touchstone.client.errors import TouchstoneError, unreadable_response
+from touchstone.client.json_values import json_value
 from touchstone.client.models import Dataset
 from touchstone.client.record_files import record_of
 from touchstone.core.json_decoding import decode_json
@@ -157,7 +158,7 @@ def _encode_record(record: BulkRecord) -> bytes:
         return record.encode()
     if isinstance(record, Dataset):
         return msgspec.json.encode(record_of(record))
-    return msgspec.json.encode(record)
+    return msgspec.json.encode(json_value(record))
 
 
 def _import_lines(lines: list[bytes], preceding_lines: int) -> Call[BulkResult]:

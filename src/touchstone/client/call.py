@@ -9,6 +9,7 @@ import httpx2
 import msgspec
 
 from touchstone.client.errors import impossible_id, unreadable_response
+from touchstone.client.json_values import json_value
 from touchstone.core.json_decoding import decode_json
 
 T = TypeVar("T")
@@ -159,7 +160,7 @@ def query_pairs(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     None is left out, a list becomes one pair for each item, and booleans are in lower case.
     """
     for name, value in query.items():
-        for item in _items_of(value):
+        for item in _items_of(json_value(value)):
             if isinstance(item, bool):
                 yield name, str(item).lower()
             elif item is not None:
@@ -167,15 +168,14 @@ def query_pairs(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _items_of(value: Any) -> Sequence[Any]:
-    """Return the items of a list, tuple or set, or a single value as a sequence of one item."""
-    if not isinstance(value, list | tuple | set | frozenset):
+    """Return the items of a list, or a single value as a sequence of one item."""
+    if not isinstance(value, list):
         return (value,)
 
-    items = tuple(value)
-    if len(items) == 1 and "," in str(items[0]):
+    if len(value) == 1 and "," in str(value[0]):
         # The service splits a single parameter at its commas, but not a repeated one.
-        return items * 2
-    return items
+        return value * 2
+    return value
 
 
 def without_none(**values: Any) -> dict[str, Any]:

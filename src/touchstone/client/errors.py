@@ -103,10 +103,10 @@ def connection_error(error: httpx2.RequestError) -> TouchstoneError:
     try:
         url = error.request.url
     except RuntimeError:  # The request could not even be built.
-        server = "the server"
-    else:
-        server = f"{url.scheme}://{url.netloc.decode('ascii')}"
+        url = httpx2.URL()
 
+    # An address without a scheme, such as `127.0.0.1:8000`, has no host.
+    server = f"{url.scheme}://{url.netloc.decode('ascii')}" if url.host else "The server"
     reason = str(error) or type(error).__name__
     return TouchstoneError(NO_RESPONSE, "unreachable", f"{server} cannot be reached: {reason}")
 

@@ -270,7 +270,7 @@ class TrainOptions(TypedDict, total=False):
     sample_weight: str
     intended_use: str
     seed: int
-    project_id: str
+    project_id: str | UUID
     name: str
 
 
@@ -300,5 +300,5 @@ class ExplainOptions(TypedDict, total=False):
     target: str
     sensitive_features: Sequence[str]
     seed: int
-    project_id: str
+    project_id: str | UUID
     name: str

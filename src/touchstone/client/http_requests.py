@@ -8,6 +8,7 @@ import httpx2
 
 from touchstone.client.call import Call, query_pairs
 from touchstone.client.identity import Identity
+from touchstone.client.json_values import json_value
 
 CONNECT_TIMEOUT_SECONDS: Final = 5.0
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -56,7 +57,7 @@ def build_request(
         call.method,
         call.path,
         params=list(query_pairs(call.query)) or None,
-        json=call.json,
+        json=json_value(call.json),
         content=call.content,
         files=call.files,
         headers=headers,

@@ -1,7 +1,7 @@
 """The identity of a caller: tokens, language, and the address behind the calls."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from touchstone.client.models import Tokens
 
@@ -20,12 +20,13 @@ class Identity:
         on_tokens: a function that receives the new tokens after each renewal, for example to save them.
     """
 
-    token: str | None = None
-    refresh_token: str | None = None
+    # Notebooks and logs store what they show, so the text form leaves out all tokens.
+    token: str | None = field(default=None, repr=False)
+    refresh_token: str | None = field(default=None, repr=False)
     locale: str | None = None
     address: tuple[str, int] | None = None
     user_agent: str | None = None
-    device: str | None = None
+    device: str | None = field(default=None, repr=False)
     on_tokens: Callable[[Tokens], None] | None = None
 
     def replace_tokens(self, tokens: Tokens) -> None:

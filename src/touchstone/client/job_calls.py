@@ -37,9 +37,8 @@ def explain(*, idempotency_key: str | None = None, **options: Unpack[ExplainOpti
 
     Repeated calls with the same `idempotency_key` start only one explanation.
     """
-    body = {name: str(value) if isinstance(value, UUID) else value for name, value in options.items()}
     return Call(
-        "POST", build_path("xai", "explain"), read_json(Job), json=body, headers=idempotency_header(idempotency_key)
+        "POST", build_path("xai", "explain"), read_json(Job), json=options, headers=idempotency_header(idempotency_key)
     )
 
 
@@ -49,7 +48,12 @@ def get_job(kind: Kind, job_id: str | UUID) -> Call[Job]:
 
 
 def page_jobs(
-    kind: Kind, *, status: Status | None = None, project_id: str | None = None, page: int = 1, page_size: int = 12
+    kind: Kind,
+    *,
+    status: Status | None = None,
+    project_id: str | UUID | None = None,
+    page: int = 1,
+    page_size: int = 12,
 ) -> Call[JobPage]:
     """Return one page of the trainings or explanations of the caller, newest first."""
     query = {"status": status, "project_id": project_id, "page": page, "page_size": page_size}

@@ -34,6 +34,14 @@ class Tokens(Struct, frozen=True, kw_only=True):
     refresh_token: str | None = None
     device: str | None = None
 
+    def __repr__(self) -> str:
+        """Return a text without the tokens, because notebooks store what they show."""
+        return f"Tokens(token_type={self.token_type!r}, expires_in={self.expires_in!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """Return the fields that `rich` shows, which are those of `__repr__`."""
+        return [("token_type", self.token_type), ("expires_in", self.expires_in)]
+
 
 class Dataset(Struct, frozen=True, kw_only=True):
     """A record of the catalog. A yes-or-no attribute is None if it has not been assessed.

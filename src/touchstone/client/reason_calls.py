@@ -31,9 +31,7 @@ def compare_datasets(
     `weights` and `assurance`. The `filters` and the gates affect only the ranks: a dataset that does not match them is
     also compared, but has no rank.
     """
-    # JSON has no UUIDs, so they are sent as strings.
-    json_ids = [str(dataset_id) if isinstance(dataset_id, UUID) else dataset_id for dataset_id in ids]
-    body = {"ids": json_ids, **_ranking_body(filters, weights, requirements)}
+    body = {"ids": list(ids), **_ranking_body(filters, weights, requirements)}
     path = build_path("datasets", "compare")
     query = _query_parameters(requirements)
     return Call("POST", path, read_json(Comparison), query=query, json=body, read_only=True)

@@ -39,6 +39,7 @@ from touchstone.client.fields import Filters
 from touchstone.client.http_requests import build_request, http_client_options
 from touchstone.client.identity import Identity
 from touchstone.client.job_polling import wait_for_comparison, wait_for_job
+from touchstone.client.method_signatures import copy_signature
 from touchstone.client.models import Dataset, Job, JobEvent, Kind, Project, Tokens
 from touchstone.client.retries_and_renewals import (
     Pause,
@@ -66,10 +67,11 @@ def sync_method(describe_call: Callable[P, Call[T]]) -> SyncMethod[P, T]:
     `client.get_dataset(dataset_id)` sends this request and returns the dataset.
     """
 
-    @functools.wraps(describe_call)
+    @functools.wraps(describe_call, assigned=("__name__", "__doc__"))
     def method(client: "Touchstone", /, *args: P.args, **kwargs: P.kwargs) -> T:
         return client.run(describe_call(*args, **kwargs))
 
+    copy_signature(describe_call, method, "Touchstone")
     return method
 
 
@@ -296,7 +298,7 @@ class Touchstone:
         list_part = functools.partial(choice_calls.list_snapshots, project_id)
         return self._perform(read_whole_list(list_part, self.identity, skip=skip, limit=limit))
 
-    def iterate_jobs(self, kind: Kind, *, project_id: str | None = None) -> Iterator[Job]:
+    def iterate_jobs(self, kind: Kind, *, project_id: str | UUID | None = None) -> Iterator[Job]:
         """Iterate over the trainings or explanations of the caller, newest first, fetching one page at a time."""
         for page_number in itertools.count(start=1):
             page = self.page_jobs(kind, project_id=project_id, page=page_number, page_size=100)

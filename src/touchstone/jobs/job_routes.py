@@ -131,7 +131,8 @@ def _artifact_response(ctx: JobRequestContext, artifact: ArtifactRecord) -> Resp
     if not path.is_file():
         raise ArtifactNotFound
 
-    headers = {"ETag": f'"{artifact.sha256}"', "Cache-Control": "private, no-cache"}
+    # The gateway does not forward the header `Range`, so files are always sent whole.
+    headers = {"ETag": f'"{artifact.sha256}"', "Cache-Control": "private, no-cache", "Accept-Ranges": "none"}
     return FileResponse(path, media_type=artifact.media_type, filename=artifact.name, headers=headers)
 
 

@@ -121,7 +121,7 @@ def validation_text(error_type: str, fallback: str, context: Mapping[str, Any] |
     if translations is None:
         return fallback
 
-    placeholders = _replace_english_conjunction(context)
+    placeholders = _list_expected_values(context)
     return _fill_placeholders(translations, placeholders, locale)
 
 
@@ -138,15 +138,15 @@ def _validation_sentence_key(error_type: str, context: Mapping[str, Any]) -> str
     return error_type
 
 
-def _replace_english_conjunction(context: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Replace the English "or" between the accepted values in an error context by a comma.
+def _list_expected_values(context: Mapping[str, Any]) -> Mapping[str, Any]:
+    """List the accepted values in an error context as sentences in all languages do.
 
-    Pydantic lists these values as `'a', 'b' or 'c'`, which becomes `'a', 'b', 'c'` to suit sentences in all languages.
+    Pydantic lists these values as `'a', 'b' or 'c'`, with an English word and with quotes. They become `a, b, c`.
     """
     if "expected" not in context:
         return context
 
-    accepted_values = context["expected"].replace("' or '", "', '")
+    accepted_values = context["expected"].replace("' or '", "', '").strip("'").replace("', '", ", ")
     return {**context, "expected": accepted_values}
 
 

@@ -16,7 +16,7 @@ from touchstone.services.gateway import (
     sign_in_responses,
 )
 from touchstone.services.gateway.context import Context, GatewayContext
-from touchstone.services.gateway.login_body import LOGIN_REQUEST_BODY, LoginBody
+from touchstone.services.gateway.login_body import LOGIN_OPERATION, LoginBody
 from touchstone.services.gateway.oidc import account_links
 from touchstone.services.gateway.public_routes import API, LOGIN_PATH
 from touchstone.services.gateway.random_tokens import digest_token
@@ -46,7 +46,7 @@ async def register(registration: Registration, ctx: Context) -> UserView:
     return await accounts.read_user(ctx.database, user.id, locale=ctx.locale)
 
 
-@router.post("/login", summary="Sign in", openapi_extra=LOGIN_REQUEST_BODY)
+@router.post("/login", summary="Sign in", openapi_extra=LOGIN_OPERATION)
 async def login(credentials: LoginBody, request: Request, response: Response, ctx: Context) -> Grant:
     """Sign in with `username` (the e-mail address) and `password`, sent as a form or as JSON.
 

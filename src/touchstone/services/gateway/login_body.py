@@ -11,18 +11,29 @@ from starlette.requests import Request
 
 from touchstone.core.errors import BadRequest, FieldError, Invalid, UnknownName, UnsupportedMedia
 from touchstone.http.json_body import parse_json
+from touchstone.services.gateway import device_cookies
+from touchstone.services.gateway.oidc import account_links
 from touchstone.services.gateway.schemas import Login, LoginForm
 
 LoginModel = TypeVar("LoginModel", bound=Login)
 FORM_MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
-LOGIN_REQUEST_BODY: Final[dict[str, Any]] = {
+_COOKIES: Final = {
+    device_cookies.COOKIE_NAME: "Identifies a device on which this account has signed in before.",
+    account_links.COOKIE_NAME: "Links the account at an identity provider whose sign-in was refused.",
+}
+# OpenAPI description of the parameters and the body of a sign-in.
+LOGIN_OPERATION: Final[dict[str, Any]] = {
+    "parameters": [
+        {"name": name, "in": "cookie", "required": False, "description": description, "schema": {"type": "string"}}
+        for name, description in _COOKIES.items()
+    ],
     "requestBody": {
         "required": True,
         "content": {
             FORM_MEDIA_TYPE: {"schema": LoginForm.model_json_schema()},
             "application/json": {"schema": Login.model_json_schema()},
         },
-    }
+    },
 }
 _MAX_FORM_FIELDS: Final = 20
 

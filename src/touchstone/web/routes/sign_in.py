@@ -7,7 +7,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import TouchstoneError, account_calls
-from touchstone.core.errors import Unauthorized
 from touchstone.web import cookies
 from touchstone.web.addresses import HOME, build_address, local_address
 from touchstone.web.flash_messages import FlashMessage
@@ -95,13 +94,7 @@ async def sign_out(ctx: PageContext) -> Response:
 
     The last ranking is also deleted in the browser, because somebody else may use this computer next.
     """
-    try:
-        await ctx.api.logout()
-    except TouchstoneError as error:
-        # The session has already expired, so it needs no further action.
-        if error.status != Unauthorized.status:
-            raise
-
+    await ctx.api.logout()
     ctx.sign_out()
     response = ctx.redirect(SIGN_IN, done=FlashMessage.SIGNED_OUT)
     cookies.delete_last_ranking(response)

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from touchstone.http.conditional import is_not_modified
-from touchstone.http.responses import ETAG, FILE_NAME, NOT_MODIFIED
+from touchstone.http.responses import BINARY_CONTENT, ETAG, FILE_NAME, NOT_MODIFIED
 from touchstone.http.routing import strict_router
 from touchstone.metadata.writers.formats import FORMATS, export_dataset
 from touchstone.services.selection.context import DatasetKey, RequestContext
@@ -16,7 +16,7 @@ from touchstone.services.selection.openapi import describe_operation
 
 router = strict_router(prefix="/datasets", tags=["datasets"])
 
-_CONTENT: Final[dict[str, Any]] = {
+_CONTENT: Final[dict[str, Any]] = BINARY_CONTENT | {
     export_format.media_type: {"schema": {"type": "string" if export_format.key == "card" else "object"}}
     for export_format in FORMATS.values()
 }

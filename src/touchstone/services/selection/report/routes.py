@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from touchstone.http.conditional import is_not_modified
 from touchstone.http.error_responses import request_locale
-from touchstone.http.responses import ETAG, FILE_NAME, NOT_MODIFIED
+from touchstone.http.responses import BINARY_CONTENT, ETAG, FILE_NAME, NOT_MODIFIED, OCTET_STREAM
 from touchstone.http.routing import strict_router
 from touchstone.services.selection.context import ProjectKey, RequestContext
 from touchstone.services.selection.openapi import describe_operation
@@ -29,17 +29,20 @@ from touchstone.services.selection.report.schemas import ReportView
 
 router = strict_router(prefix="/projects", tags=["projects"])
 
-_CONTENT: Final[dict[str, Any]] = {
+_CONTENT: Final[dict[str, Any]] = BINARY_CONTENT | {
     "text/html": {"schema": {"type": "string"}},
-    "application/pdf": {"schema": {"type": "string", "format": "binary"}},
+    "application/pdf": BINARY_CONTENT[OCTET_STREAM],
 }
 
 
 @router.get(
     "/{project_id}/report",
     summary="Report on a project",
-    response_model=ReportView,
-    responses={200: {"headers": ETAG | FILE_NAME, "content": _CONTENT}, 304: NOT_MODIFIED},
+    response_class=Response,
+    responses={
+        200: {"description": "The report.", "model": ReportView, "headers": ETAG | FILE_NAME, "content": _CONTENT},
+        304: NOT_MODIFIED,
+    },
     openapi_extra=describe_operation(REPORT_PARAMETERS, conditional_header="If-None-Match"),
 )
 async def get_report(request: Request, project_id: ProjectKey) -> Response:
