@@ -197,6 +197,32 @@ def test_an_acceptance_can_be_taken_back(
     assert f"/app/review/{record['id']}/{claim}" in client.get(f"/app/datasets/{record['id']}").text
 
 
+def test_a_decision_does_not_undo_one_that_the_reader_has_not_seen(
+    api: httpx2.Client, client: httpx2.Client, record: dict[str, Any], stranger: httpx2.Client
+) -> None:
+    """A page that was opened before somebody else's decision changes nothing, shows it, and leads on in the queue."""
+    first_claim = propose(stranger, record["id"], "informed_consent", False)
+    propose(stranger, record["id"], "user_control", True)
+    queue = client.get("/app/review", headers={"Accept-Language": "en"}).text
+    form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', queue)) | {"decision": "reject"}
+
+    review_path = f"/api/v1/datasets/{record['id']}/evidence/{first_claim}/review"
+    assert api.post(review_path, json={"decision": "accept"}).status_code == 200
+    address = f"/app/review/{record['id']}/{first_claim}/decide"
+    answer = client.post(address, data=form)
+    assert answer.status_code == 422
+    assert "Somebody else has decided since you opened this page." in answer.text
+    assert re.findall(r'rel="next"[^>]* href="([^"]*)"', answer.text) == [
+        "/app/review?awaiting=acceptance&amp;position=1"
+    ]
+    claims = api.get(f"/api/v1/datasets/{record['id']}/evidence").json()["claims"]
+    assert [claim["status"] for claim in claims if claim["id"] == first_claim] == ["active"]
+
+    # The page that shows the acceptance can take it back.
+    seen = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', answer.text)) | {"decision": "reject"}
+    assert client.post(address, data=seen).status_code == 303
+
+
 @pytest.mark.parametrize("last_day", ["2020-01-31", "tomorrow"])
 def test_a_claim_that_has_expired_already_is_refused(
     client: httpx2.Client, record: dict[str, Any], last_day: str

@@ -189,6 +189,11 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
         "The quote is not in the description of the record: check it in the source.",
     ),
     "review_closed": ("Cette affirmation a déjà été traitée.", "This claim has already been decided."),
+    "review_changed": (
+        "Quelqu’un d’autre s’est prononcé depuis que vous avez ouvert cette page. Voici l’état actuel de "
+        "l’affirmation ; rien n’a été changé.",
+        "Somebody else has decided since you opened this page. This is the claim as it is now; nothing was changed.",
+    ),
     "review_note": ("Note", "Note"),
     "review_note_hint": ("Pourquoi : la note reste avec l’affirmation", "Why: the note stays with the claim"),
     "review_accept": ("Accepter", "Accept"),
