@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,30 @@ def test_claims_stand_side_by_side_with_their_sources(
     details.locator("summary").first.click()
     details.get_by_text("1 rejected or withdrawn claim").click()
     expect(details.locator(".claim.withdrawn")).to_be_visible()
+
+
+def test_a_claim_says_by_which_rule_and_when_it_was_decided(
+    api: httpx2.Client, client: httpx2.Client, email: str
+) -> None:
+    """The page of a record says why the quote shows the value, and when a claim was accepted and withdrawn."""
+    headers = {"Content-Type": "text/markdown"}
+    params = {"format": "hf_card", "name": email}
+    answer = api.post("/api/v1/datasets/import", content=CARD, headers=headers, params=params)
+    result = answer.json()["results"][0]
+    dataset_id = result["dataset"]["id"]
+    evidence_path = f"/api/v1/datasets/{dataset_id}/evidence"
+    (proposal,) = [claim for claim in result["proposals"] if claim["attribute"] == "anonymization_applied"]
+    assert api.post(f"{evidence_path}/{proposal['id']}/review", json={"decision": "accept"}).status_code == 200
+    answer = api.post(f"{evidence_path}/{proposal['id']}/withdraw")
+
+    page = client.get(f"/app/datasets/{dataset_id}", headers={"Accept-Language": "en"}).text
+    card = page.partition(f'id="claim-{proposal["id"]}"')[2].partition("</article>")[0]
+    assert "Reason: identifiers were removed or replaced" in card
+    times = re.findall(r'<li>(Accepted by|Withdrawn on)[^<]* <time datetime="([^"]*)">', card)
+    moments = {verb: datetime.fromisoformat(time) for verb, time in times}
+    claim = answer.json()
+    assert moments["Accepted by"] == datetime.fromisoformat(claim["review"]["at"])
+    assert moments["Withdrawn on"] == datetime.fromisoformat(claim["withdrawn_at"])
 
 
 def test_a_value_and_its_level_are_read_apart(visit: Visit, api: httpx2.Client) -> None:

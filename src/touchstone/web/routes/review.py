@@ -12,7 +12,6 @@ from touchstone.client import Claim, TouchstoneError
 from touchstone.client.evidence_models import AwaitedDecision, Decision
 from touchstone.core.errors import ClaimClosed, Invalid, NotFound
 from touchstone.messages.codebook import GENERAL_RULES
-from touchstone.messages.proposal_notes import translate_note
 from touchstone.metadata.codebook import CODEBOOK
 from touchstone.web.addresses import build_address, dataset_address
 from touchstone.web.api_queries import load_reader
@@ -210,7 +209,6 @@ async def _render_review(
         form=form or FormData(),
         claim=claim,
         claim_state=_claim_state(claim),
-        note=translate_note(claim.note or "", ctx.locale),
         dataset=dataset,
         declared_by=evidence.declared_by,
         current=evidence.attributes.get(claim.attribute),
