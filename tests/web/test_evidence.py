@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.web.conftest import PASSWORD, Visit
 from tests.web.page_checks import check_looks
 from touchstone.core.attributes import ETHICAL
+from touchstone.web.views.evidence_view import quote_in_context
 
 QUOTE = "Every patient signed a consent form before the first visit."
 DESCRIPTION = f"Visits to the wards of one hospital. {QUOTE} Names were replaced by numbers."
@@ -148,6 +149,16 @@ def test_a_claim_says_by_which_rule_and_when_it_was_decided(
     claim = answer.json()
     assert moments["Accepted by"] == datetime.fromisoformat(claim["review"]["at"])
     assert moments["Withdrawn on"] == datetime.fromisoformat(claim["withdrawn_at"])
+
+
+@pytest.mark.parametrize(
+    ("quote", "before"),
+    [("4", None), ("label", None), ("The labels were checked by 4 readers.", "Letters of 1914. ")],
+)
+def test_only_quotes_of_prose_have_a_context(quote: str, before: str | None) -> None:
+    """A number or the name of a column that happens to occur in the description is not marked there."""
+    context = quote_in_context(quote, ("Letters of 1914. The labels were checked by 4 readers.",))
+    assert (context.before if context else None) == before
 
 
 def test_a_value_and_its_level_are_read_apart(visit: Visit, api: httpx2.Client) -> None:

@@ -186,8 +186,8 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
         "The quote in the description of the dataset",
     ),
     "review_context_none": (
-        "La citation ne figure pas dans la description de la fiche : vérifiez-la dans la source.",
-        "The quote is not in the description of the record: check it in the source.",
+        "Le texte autour de la citation n’est pas disponible ici : vérifiez-la dans la source.",
+        "The text around the quote is not at hand here: check it in the source.",
     ),
     "review_closed": ("Cette affirmation a déjà été traitée.", "This claim has already been decided."),
     "review_changed": (
