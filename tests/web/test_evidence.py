@@ -189,10 +189,12 @@ def test_proposals_are_reviewed_with_the_keyboard(
     page.keyboard.press("e")
     page.keyboard.type("accepted after reading")
     page.keyboard.press("Escape")
-    page.keyboard.press("a")
+    page.keyboard.down("a")
     expect(page.locator("#proposal")).to_contain_text("1 of 1")
     expect(page.locator("#proposal-title")).to_have_text("User control")
     expect(page.locator("#proposal")).to_be_focused()
+    page.keyboard.down("a")  # a repetition, because the key is still held down
+    page.keyboard.up("a")
     page.keyboard.press("r")
     expect(page.get_by_role("heading", name="Nothing is waiting")).to_be_visible()
 
