@@ -1,5 +1,6 @@
 """`touchstone evidence`, as two people use it: one claims something, the other one decides."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -57,6 +58,21 @@ def test_a_claim_is_proposed_accepted_confirmed_and_withdrawn(address: str) -> N
     table = run("evidence", "list", dataset_id, "--table").stdout
     assert "withdrawn" in table
     assert "grace" in table
+
+
+def test_tables_show_years_as_years_and_when_a_claim_was_withdrawn(address: str) -> None:
+    """A year has no spaces between thousands, unlike other numbers, and a withdrawn claim has the time of it."""
+    sign_in(address, "ada@example.org")
+    dataset_id = str(run_json("catalog", "add", "Ward beds", "--description", "d")["id"])
+    run_json("evidence", "add", dataset_id, "instances_number", "2021", "--quote", "2021 beds")
+    claim = run_json("evidence", "add", dataset_id, "year", "2021", "--quote", "counted in 2021")
+
+    rows = run("evidence", "list", dataset_id, "--table").stdout.splitlines()
+    values = {row.split()[1]: re.split(r" {2,}", row.strip())[2] for row in rows if "declared" in row}
+    assert values == {"instances_number": "2 021", "year": "2021"}
+    table = run("evidence", "withdraw", dataset_id, claim["id"], "--table").stdout
+    withdrawn_at = run_json("evidence", "list", dataset_id, "--attribute", "year")["claims"][0]["withdrawn_at"]
+    assert re.search(rf"Withdrawn +{withdrawn_at[:10]}", table)
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,29 @@ def test_huge_text_is_read_up_to_a_limit() -> None:
     assert propose_claims([section]) == []
 
 
+INTENDED_USE = "It is **intended** for research on accents."
+EXCLUDED_USE = "It must not be used\nto rank job applicants."
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        (f"Ten accents. {INTENDED_USE} {EXCLUDED_USE} End.", f"{INTENDED_USE} {EXCLUDED_USE}"),
+        (f"{EXCLUDED_USE}\n\n{INTENDED_USE}", f"{EXCLUDED_USE}\n\n{INTENDED_USE}"),
+        (f"{INTENDED_USE} There are ten accents. {EXCLUDED_USE}", INTENDED_USE),
+        (f"{INTENDED_USE} <!-- {EXCLUDED_USE} --> {EXCLUDED_USE}", INTENDED_USE),
+    ],
+)
+def test_a_quote_shows_both_facets_if_they_stand_side_by_side(text: str, quote: str) -> None:
+    """A limit of purposes has an intended and an excluded use, and a quote of one of them would convince nobody.
+
+    Words in between, which may be hidden in a comment, do not become part of the quote.
+    """
+    claim = claims_of(text, "Uses")["purpose_limitation_respected"]
+    assert (claim.value, claim.note) == (True, "shown: excluded use, intended use")
+    assert claim.quote == quote
+
+
 def test_wrongly_decoded_text_still_gives_verbatim_quotes() -> None:
     text = "Les donn\ufffdes\u00a0\u00e9. All user names were removed from the p\ufffdsts."
     assert claims_of(text)["anonymization_applied"].quote in text

@@ -479,6 +479,8 @@ async def test_claims_wait_for_confirmation(
     await post_claim(bob, record["id"], attribute="transparency")
     quoted_claim = await post_claim(ada, record["id"])
     await post_claim(ada, record["id"], attribute="user_control", quote=None)
+    blank_quote = await post_claim(ada, record["id"], attribute="transparency", quote=" \n", place="\u00a0")
+    assert (blank_quote["quote"], blank_quote["place"]) == (None, None)
     await post_claim(ada, record["id"], attribute="security_measures_in_place", scope="annotators")
     path = "/evidence/proposals?awaiting=confirmation"
     async with calling_as(selection, CURATOR) as curator, calling_as(selection, OTHER_CURATOR) as other_curator:

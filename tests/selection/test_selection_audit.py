@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import anyio.to_thread
+import httpx2
 import pytest
 from typer.testing import CliRunner
 
@@ -138,6 +139,20 @@ async def test_quotes_are_looked_for_in_what_a_record_keeps(database: Database) 
     )
     report = await audit(database)
     assert (report.verified, report.unverified, report.faulty) == (3, 0, [])
+
+
+async def test_quotes_are_found_in_a_later_version_of_their_document(
+    ada: httpx2.AsyncClient, database: Database
+) -> None:
+    """A claim that a new version still makes keeps the digest of the first one, which the record keeps no more."""
+    for card in (CARD, f"{CARD}\nThe recordings are in English.\n"):
+        params = {"name": "README.md", "format": "hf_card", "accept": "true"}
+        answer = await ada.post("/datasets/import", params=params, content=card)
+        assert answer.json()["results"][0]["status"] in {"created", "updated"}
+
+    report = await audit(database)
+    assert report.verified >= len(GOOD_CLAIMS) - 1
+    assert (report.unverified, report.faulty) == (0, [])
 
 
 @pytest.mark.parametrize("malformed_value", ["x", 3, {"sha256": DIGEST}])

@@ -205,6 +205,24 @@ async def test_points_of_law_have_evidence_or_say_that_there_is_none(selection: 
     assert "compliance" in page
 
 
+async def test_the_evidence_says_who_claims_it_and_by_which_rule(database: Database, ada: httpx2.AsyncClient) -> None:
+    """A quote is followed by the rule that the extraction applied, in the language of the report, and by the author."""
+    await insert_user(database, ADA, "Ada L.")
+    card = "# Voices\n## Personal and Sensitive Information\nAll names were removed before the release.\n"
+    params = {"name": "README.md", "format": "hf_card", "accept": "true"}
+    answer = await ada.post("/datasets/import", params=params, content=card)
+    dataset_id = answer.json()["results"][0]["dataset"]["id"]
+    project = (await ada.post("/projects", json={"name": "Study", "chosen_dataset_id": dataset_id})).json()
+
+    attributes = (await facts_of(ada, project))["evidence"]["attributes"]
+    (claim,) = next(entry["claims"] for entry in attributes if entry["name"] == "anonymization_applied")
+    assert claim["note"] == "identifiers were removed or replaced"
+    pages = {locale: plain_text((await report_of(ada, project, lang=locale)).content) for locale in LOCALES}
+    rule_and_author = r"reason: identifiers were removed or replaced claimed by Ada L\. on \d+ \w+ \d{4}"
+    assert re.search(rule_and_author, pages["en"])
+    assert "motif : des identifiants ont été retirés ou remplacés affirmé par Ada L. le" in pages["fr"]
+
+
 async def test_a_report_says_what_is_missing(selection: Selection) -> None:
     """Nothing chosen, nothing that matches, a choice without a rank and a deleted one are said in both languages."""
     async with client_of(selection) as client:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.web.conftest import PASSWORD, Visit
 from tests.web.page_checks import check_looks
 from touchstone.core.attributes import ETHICAL
+from touchstone.web.views.evidence_view import quote_in_context
 
 QUOTE = "Every patient signed a consent form before the first visit."
 DESCRIPTION = f"Visits to the wards of one hospital. {QUOTE} Names were replaced by numbers."
@@ -125,6 +127,40 @@ def test_claims_stand_side_by_side_with_their_sources(
     expect(details.locator(".claim.withdrawn")).to_be_visible()
 
 
+def test_a_claim_says_by_which_rule_and_when_it_was_decided(
+    api: httpx2.Client, client: httpx2.Client, email: str
+) -> None:
+    """The page of a record says why the quote shows the value, and when a claim was accepted and withdrawn."""
+    headers = {"Content-Type": "text/markdown"}
+    params = {"format": "hf_card", "name": email}
+    answer = api.post("/api/v1/datasets/import", content=CARD, headers=headers, params=params)
+    result = answer.json()["results"][0]
+    dataset_id = result["dataset"]["id"]
+    evidence_path = f"/api/v1/datasets/{dataset_id}/evidence"
+    (proposal,) = [claim for claim in result["proposals"] if claim["attribute"] == "anonymization_applied"]
+    assert api.post(f"{evidence_path}/{proposal['id']}/review", json={"decision": "accept"}).status_code == 200
+    answer = api.post(f"{evidence_path}/{proposal['id']}/withdraw")
+
+    page = client.get(f"/app/datasets/{dataset_id}", headers={"Accept-Language": "en"}).text
+    card = page.partition(f'id="claim-{proposal["id"]}"')[2].partition("</article>")[0]
+    assert "Reason: identifiers were removed or replaced" in card
+    times = re.findall(r'<li>(Accepted by|Withdrawn on)[^<]* <time datetime="([^"]*)">', card)
+    moments = {verb: datetime.fromisoformat(time) for verb, time in times}
+    claim = answer.json()
+    assert moments["Accepted by"] == datetime.fromisoformat(claim["review"]["at"])
+    assert moments["Withdrawn on"] == datetime.fromisoformat(claim["withdrawn_at"])
+
+
+@pytest.mark.parametrize(
+    ("quote", "before"),
+    [("4", None), ("label", None), ("The labels were checked by 4 readers.", "Letters of 1914. ")],
+)
+def test_only_quotes_of_prose_have_a_context(quote: str, before: str | None) -> None:
+    """A number or the name of a column that happens to occur in the description is not marked there."""
+    context = quote_in_context(quote, ("Letters of 1914. The labels were checked by 4 readers.",))
+    assert (context.before if context else None) == before
+
+
 def test_a_value_and_its_level_are_read_apart(visit: Visit, api: httpx2.Client) -> None:
     """In French, the words for "no" and "measured" without a comma would mean "not measured"."""
     filters: dict[str, Any] = {"trainable": True, "has_missing_values": False, "limit": 2}
@@ -153,10 +189,12 @@ def test_proposals_are_reviewed_with_the_keyboard(
     page.keyboard.press("e")
     page.keyboard.type("accepted after reading")
     page.keyboard.press("Escape")
-    page.keyboard.press("a")
+    page.keyboard.down("a")
     expect(page.locator("#proposal")).to_contain_text("1 of 1")
     expect(page.locator("#proposal-title")).to_have_text("User control")
     expect(page.locator("#proposal")).to_be_focused()
+    page.keyboard.down("a")  # a repetition, because the key is still held down
+    page.keyboard.up("a")
     page.keyboard.press("r")
     expect(page.get_by_role("heading", name="Nothing is waiting")).to_be_visible()
 
@@ -195,6 +233,32 @@ def test_an_acceptance_can_be_taken_back(
     review_page = client.get(f"/app/review/{record['id']}/{claim}").text
     assert re.findall(r'name="decision" value="(\w+)"', review_page) == ["reject"]
     assert f"/app/review/{record['id']}/{claim}" in client.get(f"/app/datasets/{record['id']}").text
+
+
+def test_a_decision_does_not_undo_one_that_the_reader_has_not_seen(
+    api: httpx2.Client, client: httpx2.Client, record: dict[str, Any], stranger: httpx2.Client
+) -> None:
+    """A page that was opened before somebody else's decision changes nothing, shows it, and leads on in the queue."""
+    first_claim = propose(stranger, record["id"], "informed_consent", False)
+    propose(stranger, record["id"], "user_control", True)
+    queue = client.get("/app/review", headers={"Accept-Language": "en"}).text
+    form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', queue)) | {"decision": "reject"}
+
+    review_path = f"/api/v1/datasets/{record['id']}/evidence/{first_claim}/review"
+    assert api.post(review_path, json={"decision": "accept"}).status_code == 200
+    address = f"/app/review/{record['id']}/{first_claim}/decide"
+    answer = client.post(address, data=form)
+    assert answer.status_code == 422
+    assert "Somebody else has decided since you opened this page." in answer.text
+    assert re.findall(r'rel="next"[^>]* href="([^"]*)"', answer.text) == [
+        "/app/review?awaiting=acceptance&amp;position=1"
+    ]
+    claims = api.get(f"/api/v1/datasets/{record['id']}/evidence").json()["claims"]
+    assert [claim["status"] for claim in claims if claim["id"] == first_claim] == ["active"]
+
+    # The page that shows the acceptance can take it back.
+    seen = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', answer.text)) | {"decision": "reject"}
+    assert client.post(address, data=seen).status_code == 303
 
 
 @pytest.mark.parametrize("last_day", ["2020-01-31", "tomorrow"])

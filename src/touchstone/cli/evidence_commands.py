@@ -32,8 +32,10 @@ def _short_id(claim: Claim) -> str:
 
 
 def _value_text(claim: Claim) -> str:
-    """Return the value of a claim as text for a table."""
-    return NOT_APPLICABLE if claim.not_applicable else format_value(claim.value)
+    """Return the value of a claim as text for a table. Years have no spaces between thousands."""
+    if claim.not_applicable:
+        return NOT_APPLICABLE
+    return str(claim.value) if claim.attribute == "year" else format_value(claim.value)
 
 
 def _person_text(person: Person | None) -> str:
@@ -197,7 +199,11 @@ def review(
     dataset: DatasetId,
     claim_id: ClaimId,
     decision: Annotated[
-        str, typer.Argument(help="accept (a proposal), confirm (any claim, as a curator) or reject (a proposal).")
+        str,
+        typer.Argument(
+            help="accept (a proposal), confirm (as a curator, a claim of somebody else) or reject (a proposal, or as a "
+            "curator any claim)."
+        ),
     ],
     note: Annotated[
         str | None, typer.Option(help="The reason for the decision, which is stored with the claim.")
@@ -262,6 +268,7 @@ def _claim_table(claim: Claim) -> Table:
         "About": claim.scope,
         "Until": claim.until,
         "Review": _review_text(claim.review),
+        "Withdrawn": claim.withdrawn_at,
     }
     return build_facts_table(values_by_label, title=BY_NAME[claim.attribute].label_en)
 

@@ -56,7 +56,8 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "claim_review_accept": ("Accepté par {name}", "Accepted by {name}"),
     "claim_review_confirm": ("Confirmé par {name}", "Confirmed by {name}"),
     "claim_review_reject": ("Rejeté par {name}", "Rejected by {name}"),
-    "claim_note": ("Note : {note}", "Note: {note}"),
+    "claim_note": ("Motif : {note}", "Reason: {note}"),
+    "claim_withdrawn_on": ("Retiré le", "Withdrawn on"),
     "claims_conflict": (
         "Ces affirmations se contredisent. La mieux étayée l’emporte ; à niveau égal, « non » prime sur « oui ».",
         "These claims contradict one another. The best supported one wins; at the same level “no” beats “yes”.",
@@ -185,10 +186,15 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
         "The quote in the description of the dataset",
     ),
     "review_context_none": (
-        "La citation ne figure pas dans la description de la fiche : vérifiez-la dans la source.",
-        "The quote is not in the description of the record: check it in the source.",
+        "Le texte autour de la citation n’est pas disponible ici : vérifiez-la dans la source.",
+        "The text around the quote is not at hand here: check it in the source.",
     ),
     "review_closed": ("Cette affirmation a déjà été traitée.", "This claim has already been decided."),
+    "review_changed": (
+        "Quelqu’un d’autre s’est prononcé depuis que vous avez ouvert cette page. Voici l’état actuel de "
+        "l’affirmation ; rien n’a été changé.",
+        "Somebody else has decided since you opened this page. This is the claim as it is now; nothing was changed.",
+    ),
     "review_note": ("Note", "Note"),
     "review_note_hint": ("Pourquoi : la note reste avec l’affirmation", "Why: the note stays with the claim"),
     "review_accept": ("Accepter", "Accept"),

@@ -1,8 +1,10 @@
-"""The notes of proposals from the prose of documents, which name the applied row of the codebook.
+"""The notes of claims from documents, which say by which rule a value follows from the quote.
 
-Claims store their notes in English. Pages translate them, and return any other note unchanged.
+Notes of claims from prose name the applied row of the codebook, and notes of claims from fields say how the value was
+derived. Claims store their notes in English. Pages translate them, and return any other note unchanged.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -12,6 +14,7 @@ FACETS_PREFIX: Final = "shown: "
 """How the note of a claim begins that needs several facets of a criterion; the facets follow, separated by commas."""
 _FACETS: Final[Text] = ("établi\u00a0: {facets}", "shown: {facets}")
 _FACET_SEPARATOR: Final = ", "
+_PART_SEPARATOR: Final = "; "
 NOTES: Final[tuple[Text, ...]] = (
     ("une vérification avec son résultat", "a check with its result"),
     ("un décompte des groupes dans les données", "a count of the groups in the data"),
@@ -84,6 +87,27 @@ NOTES: Final[tuple[Text, ...]] = (
     ("une personne nommée qui les a rassemblées", "a named curator"),
     ("une adresse pour les questions sur le jeu de données", "an address for questions about the dataset"),
     ("un responsable ou un éditeur nommé", "a named maintainer or publisher"),
+    # Values from fields of documents
+    ("la page du jeu de données", "Homepage"),
+    ("le dépôt du jeu de données", "Repository"),
+    ("l’article sur le jeu de données", "Paper"),
+    ("Semantic Scholar", "Semantic Scholar"),
+    ("une condition d’accès est énoncée", "a condition for access is stated"),
+    ("un éditeur nommé", "a named publisher"),
+    (
+        "une adresse publique de téléchargement, sans condition d’accès",
+        "a public download address, and no condition for access",
+    ),
+    ("une licence ouverte", "an open licence"),
+    ("une licence ouverte, sans condition d’accès", "an open licence, and no condition for access"),
+    ("les champs sont décrits", "fields are described"),
+    ("les champs du plus grand jeu d’enregistrements", "fields of the largest record set"),
+    ("aucune cible n’est nommée", "no target is named"),
+    ("la première citation", "the first citation"),
+    ("la plateforme demande un accord", "the hub asks for consent"),
+    ("la seule partition", "the only split"),
+    ("sans la cible", "without the target"),
+    ("année de la publication", "year of the publication"),
     # The facets of criteria that need several
     ("traitement", "processing"),
     ("usage exclu", "excluded use"),
@@ -92,20 +116,36 @@ NOTES: Final[tuple[Text, ...]] = (
     ("origine", "source"),
     ("auteurs", "makers"),
 )
+NOTES_WITH_NAMES: Final[tuple[Text, ...]] = (
+    ("la plus grande de {count} configurations\u00a0: {name}", "the largest of {count} configurations: {name}"),
+    ("sans la cible {name}", "without the target {name}"),
+)
+"""Notes that contain a number or a name from the document."""
 _BY_ENGLISH_NOTE: Final[Mapping[str, Text]] = {texts[1]: texts for texts in NOTES}
+# Every place for a number or a name becomes a group of the regular expression.
+_PATTERNS: Final = tuple(
+    (re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(texts[1]))), texts) for texts in NOTES_WITH_NAMES
+)
 
 
 def translate_note(note: str, locale: str) -> str:
-    """Return the note of a claim in a language, or the note itself if it is not one of these notes."""
+    """Return the note of a claim in a language. Parts of it that are none of these notes stay as they are."""
     index = LOCALES.index(locale)
     if note.startswith(FACETS_PREFIX):
         facets = note.removeprefix(FACETS_PREFIX).split(_FACET_SEPARATOR)
         translated_facets = [_translate(facet, index) for facet in facets]
         return _FACETS[index].format(facets=_FACET_SEPARATOR.join(translated_facets))
-    return _translate(note, index)
+    return _PART_SEPARATOR.join(_translate(part, index) for part in note.split(_PART_SEPARATOR))
 
 
 def _translate(note: str, index: int) -> str:
     """Return a single note in the language with this index."""
     texts = _BY_ENGLISH_NOTE.get(note)
-    return texts[index] if texts else note
+    if texts:
+        return texts[index]
+
+    for pattern, texts_with_names in _PATTERNS:
+        match = pattern.fullmatch(note)
+        if match:
+            return texts_with_names[index].format(**match.groupdict())
+    return note

@@ -355,9 +355,11 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "quotes": ("Preuves (texte d’origine)", "Evidence"),
     "no_evidence": ("pas de preuve", "no evidence"),
     "quote_is_part": (
-        "un chiffre parmi d’autres dans la source ; la valeur en est tirée",
-        "one of several figures in the source, from which the value is derived",
+        "un élément parmi d’autres dans la source ; la valeur en est tirée",
+        "one of several items in the source, from which the value is derived",
     ),
+    "claim_note": ("motif : {note}", "reason: {note}"),
+    "claimed_by": ("affirmé par {name} le {date}", "claimed by {name} on {date}"),
     "merely_declared": ("affirmé sans citation", "stated without a quote"),
     "not_counted": ("ne compte pas à ce niveau", "does not count at this level"),
     "conflicting": ("des affirmations se contredisent", "claims contradict one another"),

@@ -16,6 +16,7 @@ from touchstone.messages import text
 from touchstone.messages.locales import in_language
 from touchstone.messages.numbers import limit_to_show
 from touchstone.messages.plurals import is_singular
+from touchstone.messages.proposal_notes import translate_note
 
 _DASH: Final = "–"
 _MINUS: Final = "\N{MINUS SIGN}"
@@ -194,3 +195,7 @@ class Localizer:
     def choose_text(self, texts: tuple[str, str]) -> str:
         """Return the string for this language from a pair of a French and an English string."""
         return in_language(texts, self.locale)
+
+    def claim_note(self, note: str) -> str:
+        """Return the note of a claim, which says by which rule its value follows from the quote."""
+        return translate_note(note, self.locale)

@@ -85,6 +85,7 @@ def _localize_environment(environment: Environment, localizer: Localizer) -> Env
         "date": localizer.date,
         "bytes": localizer.bytes,
         "duration": localizer.duration,
+        "claim_note": localizer.claim_note,
     }
     return localized
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from touchstone.metadata.documents import Claim
@@ -10,7 +10,7 @@ from touchstone.metadata.extraction.cues import CueRule
 from touchstone.metadata.extraction.negations_and_plans import scope_of
 from touchstone.metadata.extraction.origin_rules import TRANSPARENCY
 from touchstone.metadata.extraction.people_rules import ANONYMIZATION, EQUITY, INFORMED_CONSENT, USER_CONTROL
-from touchstone.metadata.extraction.sentences import Sentence
+from touchstone.metadata.extraction.sentences import Sentence, joint_quote
 from touchstone.metadata.extraction.stewardship_rules import PURPOSE
 
 # A facet is a part of a criterion that is not enough by itself. These criteria need several different facets. For
@@ -62,7 +62,8 @@ def _first_claim(criterion: str, findings: list[Finding]) -> Claim | None:
 def _faceted_claim(criterion: str, findings: list[Finding]) -> Claim | None:
     """Return a positive claim if the findings together show enough facets of a criterion, or None.
 
-    The claim quotes the sentence with the most facets, and its note lists all facets in the document.
+    The claim quotes the sentence with the most facets. If it does not show enough of them, the quote also has the
+    sentence before or after it if that one shows another facet. The note lists all facets in the document.
     """
     facets_by_sentence: defaultdict[Sentence, set[str]] = defaultdict(set)
     for finding in findings:
@@ -76,7 +77,24 @@ def _faceted_claim(criterion: str, findings: list[Finding]) -> Claim | None:
 
     best_sentence = max(facets_by_sentence, key=lambda sentence: len(facets_by_sentence[sentence]))
     note = f"shown: {', '.join(sorted(shown_facets))}"
-    return _claim(criterion, True, best_sentence, note)
+    claim = _claim(criterion, True, best_sentence, note)
+
+    if len(facets_by_sentence[best_sentence]) >= required_count:
+        return claim
+    quote = _quote_with_another_facet(best_sentence, facets_by_sentence)
+    return claim if quote is None else replace(claim, quote=quote)
+
+
+def _quote_with_another_facet(sentence: Sentence, facets_by_sentence: Mapping[Sentence, set[str]]) -> str | None:
+    """Return a sentence together with the one before or after it, or None if neither shows another facet."""
+    for other, facets in facets_by_sentence.items():
+        if facets <= facets_by_sentence[sentence]:
+            continue
+        first, second = sorted((sentence, other), key=lambda neighbor: neighbor.position)
+        quote = joint_quote(first, second)
+        if quote is not None:
+            return quote
+    return None
 
 
 def _claim(criterion: str, value: bool, sentence: Sentence, note: str) -> Claim:

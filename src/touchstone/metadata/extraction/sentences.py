@@ -66,6 +66,19 @@ class Sentence:
         return "".join(f"/{escape_pointer(key)}" for key in self.section.path)
 
 
+def joint_quote(first: Sentence, second: Sentence) -> str | None:
+    """Return the verbatim text of two sentences, or None if the second one does not directly follow the first one."""
+    if first.section is not second.section:
+        return None
+
+    text = first.section.text
+    start = text.find(first.quote)
+    end = start + len(first.quote)
+    second_start = text.find(second.quote, end)
+    is_adjacent = start >= 0 and second_start >= 0 and not text[end:second_start].strip()
+    return text[start : second_start + len(second.quote)] if is_adjacent else None
+
+
 def read_sentences(sections: Iterable[Section]) -> list[Sentence]:
     """Return the informative sentences of a document in their order."""
     sentences: list[Sentence] = []

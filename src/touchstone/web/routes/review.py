@@ -12,12 +12,11 @@ from touchstone.client import Claim, TouchstoneError
 from touchstone.client.evidence_models import AwaitedDecision, Decision
 from touchstone.core.errors import ClaimClosed, Invalid, NotFound
 from touchstone.messages.codebook import GENERAL_RULES
-from touchstone.messages.proposal_notes import translate_note
 from touchstone.metadata.codebook import CODEBOOK
 from touchstone.web.addresses import build_address, dataset_address
 from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
-from touchstone.web.forms import text_field
+from touchstone.web.forms import invalid_field, text_field
 from touchstone.web.ignored_parameters import describe_ignored_parameters
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
@@ -40,11 +39,20 @@ class QueuePlace:
         awaiting: the decision that the claims in the queue await.
         position: the position of the claim, from 1.
         total: the number of claims in the queue.
+        has_left: whether the claim has left the queue, because somebody else has decided about it. The claim that
+            followed it has its position now.
     """
 
     awaiting: AwaitedDecision
     position: int
     total: int
+    has_left: bool = False
+
+    @property
+    def next_position(self) -> int | None:
+        """The position of the claim to go on with, or None after the last one."""
+        position = self.position if self.has_left else self.position + 1
+        return position if position <= self.total else None
 
 
 async def review_queue(ctx: PageContext) -> Response:
@@ -71,17 +79,14 @@ async def review_queue(ctx: PageContext) -> Response:
 
 async def claim_page(ctx: PageContext) -> Response:
     """Show a single claim with its evidence, and the decisions that the reader may make."""
-    evidence = await ctx.api.get_evidence(ctx.path_params["dataset_id"])
-    claim = find_claim(evidence, ctx.path_params["claim_id"])
-    if claim is None:
-        raise NotFound
-    return await _render_review(ctx, claim)
+    return await _render_review(ctx, await _load_claim(ctx))
 
 
 async def decide_claim(ctx: PageContext) -> Response:
     """Save the decision on a claim, and redirect to the next claim in the queue or to the dataset.
 
-    If somebody else has decided on the claim in the meantime, the claim is shown again with an error.
+    If somebody else has decided on the claim in the meantime, the claim is shown again with an error, at its place in
+    the queue.
     """
     form = await ctx.form()
     dataset_id = ctx.path_params["dataset_id"]
@@ -89,16 +94,14 @@ async def decide_claim(ctx: PageContext) -> Response:
 
     try:
         await ctx.require_new_form()
+        await _check_claim_unchanged(ctx, form)
         decision = _read_decision(form)
         await ctx.api.review_claim(dataset_id, claim_id, decision, note=text_field(form, "note") or None)
     except TouchstoneError as error:
         if error.status not in _FORM_ERRORS:
             raise
-        evidence = await ctx.api.get_evidence(dataset_id)
-        claim = find_claim(evidence, claim_id)
-        if claim is None:
-            raise NotFound from error
-        return await _render_review(ctx, claim, form=form, error=error)
+        claim = await _load_claim(ctx)
+        return await _render_review(ctx, claim, form=form, error=error, place=await _load_place(ctx, form, claim))
 
     position = parse_small_integer(text_field(form, "position"))
     if position is None:
@@ -106,6 +109,50 @@ async def decide_claim(ctx: PageContext) -> Response:
 
     awaiting = _read_awaited_decision(text_field(form, "awaiting"))
     return ctx.redirect(_QUEUE, awaiting=awaiting, position=position, done=FlashMessage.CLAIM_DECIDED)
+
+
+async def _load_claim(ctx: PageContext) -> Claim:
+    """Return the claim in the path of the request.
+
+    Raises:
+        NotFound: the dataset has no such claim.
+    """
+    evidence = await ctx.api.get_evidence(ctx.path_params["dataset_id"])
+    claim = find_claim(evidence, ctx.path_params["claim_id"])
+    if claim is None:
+        raise NotFound
+    return claim
+
+
+async def _check_claim_unchanged(ctx: PageContext, form: FormData) -> None:
+    """Check that nobody has decided on the claim since the reader has opened the form.
+
+    The API lets a curator reject a claim that another curator has just confirmed. Whoever does so must have seen the
+    confirmation.
+
+    Raises:
+        TouchstoneError: the claim has changed.
+    """
+    if text_field(form, "claim_state") != _claim_state(await _load_claim(ctx)):
+        raise invalid_field(ctx.text("review_changed"), "decision")
+
+
+def _claim_state(claim: Claim) -> str:
+    """Return a string that changes with every decision on a claim and with its withdrawal."""
+    reviewed_at = claim.review.at if claim.review else None
+    return f"{claim.status} {reviewed_at}"
+
+
+async def _load_place(ctx: PageContext, form: FormData, claim: Claim) -> QueuePlace | None:
+    """Return the place in the queue at which a form was opened, or None if it was not opened from a queue."""
+    position = parse_small_integer(text_field(form, "position"))
+    if position is None:
+        return None
+
+    awaiting = _read_awaited_decision(text_field(form, "awaiting"))
+    page = await ctx.api.page_proposals(page=position, page_size=1, awaiting=awaiting)
+    is_in_queue = any(queued.id == claim.id for queued in page.proposals)
+    return QueuePlace(awaiting, position, page.total_count, has_left=not is_in_queue)
 
 
 def _read_decision(form: FormData) -> Decision:
@@ -161,7 +208,7 @@ async def _render_review(
         error=error,
         form=form or FormData(),
         claim=claim,
-        note=translate_note(claim.note or "", ctx.locale),
+        claim_state=_claim_state(claim),
         dataset=dataset,
         declared_by=evidence.declared_by,
         current=evidence.attributes.get(claim.attribute),
@@ -179,7 +226,7 @@ async def _render_review(
 
 def _claim_address(claim: Claim, place: QueuePlace | None) -> str:
     """Return the address of a claim, which is its place in the queue or its page."""
-    if place is not None:
+    if place is not None and not place.has_left:
         return build_address(_QUEUE, awaiting=place.awaiting, position=place.position)
     return _CLAIM_PATH.format(dataset_id=claim.dataset_id, claim_id=claim.id)
 

@@ -15,6 +15,8 @@ from touchstone.web.localizer import Localizer
 OTHER_ATTRIBUTES: Final = tuple(name for name in (*NUMBERS, *FLAGS) if name not in ETHICAL)
 _CLOSED_STATUSES: Final = frozenset({"rejected", "withdrawn"})
 _CONTEXT_CHARACTERS: Final = 300  # shown before and after a quote
+# Shorter quotes are numbers, years and names of columns or licences. Prose contains them by chance, at the wrong place.
+_MIN_CHARACTERS_OF_PROSE: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +206,12 @@ class QuoteInContext:
 
 
 def quote_in_context(quote: str | None, texts: Sequence[str | None]) -> QuoteInContext | None:
-    """Return a quote with its context in the first text that contains it, or None if there is none."""
-    if not quote:
+    """Return a quote with its context in the first text that contains it.
+
+    Returns:
+        the quote with its context, or None if no text contains it or the quote is too short to identify a passage.
+    """
+    if not quote or len(quote) < _MIN_CHARACTERS_OF_PROSE:
         return None
 
     for text in texts:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.database.engine import StreamingReader
@@ -53,6 +53,30 @@ class EvidenceAudit:
     def count_of(self, fault: EvidenceFault) -> int:
         """Return the number of claims that have the given fault."""
         return sum(claim.fault is fault for claim in self.faulty)
+
+
+class ImportedTexts(NamedTuple):
+    """The texts of imported documents that a record stores.
+
+    Attributes:
+        by_digest: the texts of a document, by its digest.
+        by_claim: the texts of the document that makes a claim, by the id of the claim. A record stores the last version
+            of a document, and a claim that this version still makes names the version in which it was found first.
+    """
+
+    by_digest: Mapping[str, Sequence[str]]
+    by_claim: Mapping[str, Sequence[str]]
+
+    def contain_quote(self, claim: ClaimRecord, quote: str, digest: str) -> bool:
+        """Return whether the document of a claim contains its quote.
+
+        Args:
+            claim: the claim.
+            quote: its quote.
+            digest: the digest of the document that it names.
+        """
+        available_texts = (self.by_digest.get(digest, ()), self.by_claim.get(str(claim.id), ()))
+        return any(contains_quote(texts, quote) for texts in available_texts)
 
 
 class SourceLibrary:
@@ -103,12 +127,12 @@ async def audit_catalog(connection: StreamingReader, documents: Path | None) -> 
     async for claims in store.stream_active_claims(connection, CLAIMS_PER_CHUNK):
         dataset_ids = sorted({claim.dataset_id for claim in claims})
         records = await dataset_store.names_and_metadata(connection, dataset_ids)
-        stored_texts = {dataset_id: texts_of_imports(metadata) for dataset_id, (_, metadata) in records.items()}
+        imported_texts = {dataset_id: texts_of_imports(metadata) for dataset_id, (_, metadata) in records.items()}
         for claim in claims:
             if not claim.is_effective(now):
                 continue
             dataset_name, _ = records[claim.dataset_id]
-            check_claim(audit, claim, dataset_name, library, stored_texts[claim.dataset_id])
+            check_claim(audit, claim, dataset_name, library, imported_texts[claim.dataset_id])
 
     return audit
 
@@ -118,7 +142,7 @@ def check_claim(
     claim: ClaimRecord,
     dataset_name: str,
     library: SourceLibrary,
-    stored_texts: Mapping[str, Sequence[str]],
+    imported_texts: ImportedTexts,
 ) -> None:
     """Check the evidence of one claim, and add the result to an audit.
 
@@ -127,7 +151,7 @@ def check_claim(
         claim: the claim to check.
         dataset_name: the name of the dataset that the claim is about.
         library: the available source documents.
-        stored_texts: the texts of imported documents that the record stores, by the digest of the document.
+        imported_texts: the texts of imported documents that the record stores.
     """
     audit.claims[claim.effective_level] += 1
     faults = find_faults(claim)
@@ -135,8 +159,8 @@ def check_claim(
     digest = claim.source.sha256 if claim.source else None
     if claim.quote and digest:
         source_texts = library.texts(digest)
-        available_texts = (stored_texts.get(digest, ()), source_texts or ())
-        if any(contains_quote(texts, claim.quote) for texts in available_texts):
+        is_stored = imported_texts.contain_quote(claim, claim.quote, digest)
+        if is_stored or contains_quote(source_texts or (), claim.quote):
             audit.verified += 1
         elif source_texts is None:
             audit.unverified += 1
@@ -148,9 +172,17 @@ def check_claim(
         audit.faulty.append(faulty_claim)
 
 
-def texts_of_imports(metadata: Mapping[str, Any] | None) -> Mapping[str, Sequence[str]]:
-    """Return the texts of imported documents that a record stores, by the digest of the document."""
+def texts_of_imports(metadata: Mapping[str, Any] | None) -> ImportedTexts:
+    """Return the texts of imported documents that a record stores."""
     imports = (metadata or {}).get("imported")
     entries = imports if isinstance(imports, list) else []
     documents = [document for document in entries if isinstance(document, Mapping)]
-    return {str(document.get("sha256")): tuple(texts_in(document)) for document in documents}
+
+    by_digest: dict[str, Sequence[str]] = {}
+    by_claim: dict[str, Sequence[str]] = {}
+    for document in documents:
+        texts = tuple(texts_in(document))
+        by_digest[str(document.get("sha256"))] = texts
+        claim_ids = document.get("claims")
+        by_claim |= {str(claim_id): texts for claim_id in claim_ids} if isinstance(claim_ids, list) else {}
+    return ImportedTexts(by_digest, by_claim)

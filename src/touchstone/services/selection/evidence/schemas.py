@@ -76,6 +76,11 @@ Url = Annotated[str, Field(max_length=MAX_URL_LENGTH), AfterValidator(require_cl
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
+def _none_if_blank(text: str | None) -> str | None:
+    """Return None for a string without any visible character, which is no evidence, and other strings unchanged."""
+    return text if text and not text.isspace() else None
+
+
 class SourceBody(RequestModel):
     """The document that a claim was taken from. Its address is shown but never fetched."""
 
@@ -118,11 +123,11 @@ class ClaimCreate(RequestModel):
             value=self._validate_value(),
             is_not_applicable=self.not_applicable,
             scope=self.scope,
-            quote=self.quote or None,
-            place=self.place or None,
+            quote=_none_if_blank(self.quote),
+            place=_none_if_blank(self.place),
             source=ClaimSource(**self.source.model_dump()) if self.source else None,
-            standard=self.standard or None,
-            field=self.field or None,
+            standard=_none_if_blank(self.standard),
+            field=_none_if_blank(self.field),
             until=self.until,
         )
 

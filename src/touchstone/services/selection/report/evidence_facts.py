@@ -185,12 +185,13 @@ def _stored_attribute(name: str, content: DatasetContent, assurance: Assurance) 
 
 
 def _stored_claim(claim: ContentClaim) -> ReportedClaim:
-    """Convert a claim that was stored with a choice, without its author, its time and its review."""
+    """Convert a claim that was stored with a choice, without its note, its author, its time and its review."""
     return ReportedClaim(
         value=claim.value,
         not_applicable=claim.not_applicable,
         level=claim.level,
         quote=claim.quote,
+        note=None,
         place=claim.place,
         source=claim.source,
         standard=claim.standard,
@@ -239,6 +240,7 @@ def _reported_claim(claim: ClaimRecord, pseudos: Pseudos) -> ReportedClaim:
         not_applicable=claim.is_not_applicable,
         level=claim.effective_level,
         quote=claim.quote,
+        note=claim.note,
         place=claim.place,
         source=claim.source,
         standard=claim.standard,

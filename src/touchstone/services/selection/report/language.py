@@ -21,6 +21,7 @@ from touchstone.messages.labels import (
 from touchstone.messages.locales import Text, in_language
 from touchstone.messages.numbers import format_lower_bound, format_significant, format_upper_bound
 from touchstone.messages.plurals import with_count
+from touchstone.messages.proposal_notes import translate_note
 from touchstone.messages.report import FILTER_LABELS
 from touchstone.messages.report_law import LEGAL_POINT_TITLES
 from touchstone.ranking.criteria import CRITERIA
@@ -78,6 +79,10 @@ class ReportLanguage:
     def choose(self, texts: Text) -> str:
         """Return the text in this language from a pair of French and English texts."""
         return in_language(texts, self.locale)
+
+    def claim_note(self, note: str) -> str:
+        """Return the note of a claim, which says by which rule its value follows from the quote."""
+        return self.with_fixed_spaces(translate_note(note, self.locale))
 
     def translation(self, texts: Any) -> Any:
         """Return the value in this language from an object with the members `fr` and `en` in the result of a job."""

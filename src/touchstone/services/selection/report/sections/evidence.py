@@ -99,7 +99,11 @@ def _lines_of_claims(attribute: ReportedAttribute, language: ReportLanguage) -> 
 
 
 def _lines_of_claim(claim: ReportedClaim, language: ReportLanguage) -> Iterator[Line]:
-    """Yield the quote of a claim with its source, or the origin of a claim without a quote, and then its review."""
+    """Yield the evidence for a claim, its author and its review.
+
+    The evidence is a quote with its source and the rule by which the value follows from it, or the origin of a claim
+    without a quote.
+    """
     if claim.quote:
         yield Line(without_emphasis(claim.quote), Style.QUOTE)
         origin = origin_of_quote(claim)
@@ -107,10 +111,15 @@ def _lines_of_claim(claim: ReportedClaim, language: ReportLanguage) -> Iterator[
             yield Line(origin, Style.MUTED)
         if not shows_number(claim.quote, claim.value):
             yield Line(language.text("quote_is_part"), Style.MUTED)
+        if claim.note:
+            yield Line(language.text("claim_note", note=language.claim_note(claim.note)), Style.MUTED)
     elif claim.level is EvidenceLevel.MEASURED:
         yield Line(language.text("computed_from_file"))
     else:
         yield Line(language.text("merely_declared"), Style.UNKNOWN)
+
+    if claim.by is not None and claim.at is not None:
+        yield Line(language.text("claimed_by", name=claim.by, date=language.day(claim.at)), Style.MUTED)
 
     review = claim.review
     if review is not None and claim.level is EvidenceLevel.REVIEWED:
