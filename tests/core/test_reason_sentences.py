@@ -238,6 +238,11 @@ def test_the_alphabet_may_decide_who_is_among_the_first() -> None:
         "in 90 of 100 samples, from rank 7 to rank 8; among equal scores, the alphabet decides whether it is among the "
         "first 10."
     )
+    tied_facts = StabilityFacts("A", 10, 37, 100, 0.2, 1.0, 7, 7, None, has_tie_at_limit=True)
+    assert stability_sentence(tied_facts, "en").endswith(
+        "in 100 of 100 samples, always at rank 7; among equal scores, the alphabet decides whether it is among the "
+        "first 10."
+    )
 
 
 def test_a_verdict_needs_competitors() -> None:
