@@ -348,7 +348,10 @@ def test_an_unreachable_rank_is_only_claimed_for_yes_no_attributes() -> None:
 def test_unknown_values_leave_a_range_of_ranks() -> None:
     """A rank that no unknown value can change is said to be certain."""
     open_rank, certain_rank = RankRangeFacts("A", 5, 2, 17), RankRangeFacts("A", 5, 5, 5)
-    assert rank_range_sentence(open_rank, "en").endswith("its rank would be from 2 to 17.")
+    assert rank_range_sentence(open_rank, "en").endswith("its rank among the ranked datasets would be from 2 to 17.")
+    assert rank_range_sentence(certain_rank, "en") == (
+        "“A” is at rank 5 of the ranked datasets, whatever is still unknown of their ethical criteria."
+    )
     assert "quoi que l’on ignore" in rank_range_sentence(certain_rank, "fr")
 
 

@@ -198,14 +198,15 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
     "attribute_is_false": ("« {label} » (non)", "“{label}” (no)"),
     # Which ranks can a dataset have, depending on its unknown attributes?
     "rank_range": (
-        "« {name} » est au rang {rank} ; selon ce que l’on ignore encore des critères éthiques, son rang irait de "
-        "{best} à {worst}.",
-        "“{name}” is at rank {rank}; depending on what is still unknown of the ethical criteria, its rank would be "
-        "from {best} to {worst}.",
+        "« {name} » est au rang {rank} ; selon ce que l’on ignore encore des critères éthiques, son rang "
+        "parmi les jeux de données classés irait de {best} à {worst}.",
+        "“{name}” is at rank {rank}; depending on what is still unknown of the ethical criteria, its rank "
+        "among the ranked datasets would be from {best} to {worst}.",
     ),
     "rank_certain": (
-        "« {name} » est au rang {rank}, quoi que l’on ignore encore des critères éthiques.",
-        "“{name}” is at rank {rank}, whatever is still unknown of the ethical criteria.",
+        "« {name} » est au rang {rank} des jeux de données classés, quoi que l’on ignore encore de leurs critères "
+        "éthiques.",
+        "“{name}” is at rank {rank} of the ranked datasets, whatever is still unknown of their ethical criteria.",
     ),
 }
 
