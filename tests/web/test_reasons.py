@@ -26,6 +26,7 @@ from touchstone.web.localizer import Localizer
 from touchstone.web.views.pair_view import reversing_position
 
 BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
+DOCUMENTATION = [{"criterion_name": "documentation", "weight": 1}]
 VERDICTS = {"robust": "yes", "fragile": "no"}
 
 
@@ -58,6 +59,17 @@ def test_the_first_ranks_say_how_robust_they_are(visit: Visit, api: httpx2.Clien
     with new_ranking(page):
         page.locator("#show-robustness").click()
     expect(page.locator(".robustness")).to_have_count(0)
+
+
+def test_the_summary_says_that_the_alphabet_decides_ties(visit: Visit, api: httpx2.Client) -> None:
+    """With one yes/no criterion, most scores are equal, and the first ten are only the first ones by name."""
+    first_dataset = api.post("/api/v1/datasets/score?limit=1", json={"weights": DOCUMENTATION}).json()[0]
+    last_tied_rank = first_dataset["place"] + first_dataset["tied_with"]
+    assert last_tied_rank > 10
+    page = visit("/app/?w.documentation=100&robustness=yes&assurance=declared", language="en")
+    expect(page.locator("#robustness")).to_contain_text(
+        f"The scores from rank 1 to rank {last_tied_rank:,} are equal: only the alphabet decides"
+    )
 
 
 @pytest.mark.parametrize("view", ["heat", "table"])
