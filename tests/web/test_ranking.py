@@ -835,6 +835,10 @@ def test_the_picture_of_the_ranking_explains_itself(server: str, session_cookies
     assert evidence.endswith("Everything else is “unknown”.")
     assert legend == "unknown"
 
+    # Slanted labels do not overlap, however narrow the columns are.
+    labels = [element for element in drawing.iter() if element.get("transform", "").startswith("rotate(45 ")]
+    assert ["".join(label.itertext()) for label in labels] == ["Ethical 0%", "Novelty 100%"]
+
 
 def test_words_are_searched_in_any_order_and_completed(visit: Visit, api: httpx2.Client) -> None:
     """The search field finds words in any order, suggests names while somebody types, and is a filter to remove."""
