@@ -155,6 +155,20 @@ def test_a_tie_is_turned_in_the_right_direction(visit: Visit, api: httpx2.Client
     assert shown_ids(page) == ids[::-1]
 
 
+def test_a_compared_dataset_outside_the_ranking_is_said_to_be(visit: Visit, api: httpx2.Client) -> None:
+    """A dataset that the filters leave out may be compared, but does not rank above anything."""
+    fields = {"description": "", "file_path": "", "file_type": "", "visibility": "private"}
+    names = ("Bilby inside", "Quoll outside")
+    ids = [api.post("/api/v1/datasets/", json=fields | {"name": name}).json()["id"] for name in names]
+    pins = f"pin={ids[0]}&pin={ids[1]}"
+    page = visit(f"/app/compare?dataset_name=bilby&{pins}", language="en")
+    expect(page.locator(".unranked")).to_have_text(
+        "“Quoll outside” does not pass the filters or requirements of the ranking; it has no rank there, and is "
+        "compared by its score."
+    )
+    expect(visit(f"/app/compare?{pins}", language="en").locator(".unranked")).to_have_count(0)
+
+
 @pytest.mark.parametrize(
     ("above", "below", "weight", "position"),
     [
