@@ -191,7 +191,7 @@ def test_lifts_are_listed_with_what_reaches_a_rank(address: str) -> None:
     output = " ".join(run("lifts", gamma_id, *NEED, "--rank", "1", "--table").stdout.split())
     assert "Transparency" in output
     assert "Informed consent" not in output
-    assert "Whatever were established about “Gamma” (rank 3), it would not reach rank 1." in output
+    assert "Even if all yes/no attributes of “Gamma” (rank 3) were established in its favour" in output
 
 
 def test_stability_is_shown_with_its_verdicts(address: str) -> None:

@@ -238,6 +238,11 @@ def test_the_alphabet_may_decide_who_is_among_the_first() -> None:
         "in 90 of 100 samples, from rank 7 to rank 8; among equal scores, the alphabet decides whether it is among the "
         "first 10."
     )
+    tied_facts = StabilityFacts("A", 10, 37, 100, 0.2, 1.0, 7, 7, None, has_tie_at_limit=True)
+    assert stability_sentence(tied_facts, "en").endswith(
+        "in 100 of 100 samples, always at rank 7; among equal scores, the alphabet decides whether it is among the "
+        "first 10."
+    )
 
 
 def test_a_verdict_needs_competitors() -> None:
@@ -261,12 +266,13 @@ def test_a_verdict_needs_competitors() -> None:
 def test_a_shared_rank_is_named_as_one() -> None:
     """A dataset that shares a rank rises from this one, and above those that share the target rank with it."""
     facts = TargetRankFacts("A", 5, 1, None, None, place=3)
-    assert (
-        target_rank_sentence(facts, "en") == "Whatever were established about “A” (rank 3), it would not reach rank 1."
+    assert target_rank_sentence(facts, "en") == (
+        "Even if all yes/no attributes of “A” (rank 3) were established in its favour, it would not reach rank 1."
     )
     facts = TargetRankFacts("A", 5, 3, None, None, place=3)
     assert target_rank_sentence(facts, "en") == (
-        "“A” shares rank 3 with others, and would not come before them, whatever were established about it."
+        "“A” shares rank 3 with others, and would not come before them, even if all its yes/no attributes were "
+        "established in its favour."
     )
     consent = VerifiedValue(("Consentement éclairé", "Informed consent"), True)
     facts = TargetRankFacts("A", 5, 3, [consent], 3, place=3)
@@ -289,7 +295,8 @@ CONSENT = VerifiedValue(("Consentement éclairé", "Informed consent"), True)
         ),
         (
             TargetRankFacts("A", 12, 3, None, None, place=12, is_ranked=False),
-            "be at rank 12, and would not reach rank 3, whatever were established about it.",
+            "be at rank 12, and would not reach rank 3, even if all its yes/no attributes were established in its "
+            "favour.",
         ),
         (
             TargetRankFacts("A", 5, 3, [CONSENT], 3, place=3, is_ranked=False),
@@ -297,7 +304,8 @@ CONSENT = VerifiedValue(("Consentement éclairé", "Informed consent"), True)
         ),
         (
             TargetRankFacts("A", 5, 3, None, None, place=3, is_ranked=False),
-            "share rank 3 with others, and not come before them, whatever were established about it.",
+            "share rank 3 with others, and not come before them, even if all its yes/no attributes were established "
+            "in its favour.",
         ),
     ],
 )
@@ -322,16 +330,28 @@ def test_lifts_name_what_has_to_be_established() -> None:
         "« A » passerait du rang 12 au rang 3 si l’on établissait « Consentement éclairé » (oui) et "
         "« Valeurs manquantes » (non)."
     )
-    assert target_rank_sentence(TargetRankFacts("A", 12, 3, None, None, place=12), "en") == (
-        "Whatever were established about “A” (rank 12), it would not reach rank 3."
-    )
     assert target_rank_sentence(TargetRankFacts("A", 2, 3, [], None, place=2), "en") == "“A” is already at rank 2."
+
+
+def test_an_unreachable_rank_is_only_claimed_for_yes_no_attributes() -> None:
+    """Unknown numbers, such as the citations, might still raise the dataset, because lifts do not vary them."""
+    facts = TargetRankFacts("A", 12, 3, None, None, place=12)
+    assert target_rank_sentence(facts, "en") == (
+        "Even if all yes/no attributes of “A” (rank 12) were established in its favour, it would not reach rank 3."
+    )
+    assert with_ordinary_spaces(target_rank_sentence(facts, "fr")) == (
+        "Même si tous les attributs oui/non de « A » (rang 12) étaient établis en sa faveur, il n’atteindrait pas le "
+        "rang 3."
+    )
 
 
 def test_unknown_values_leave_a_range_of_ranks() -> None:
     """A rank that no unknown value can change is said to be certain."""
     open_rank, certain_rank = RankRangeFacts("A", 5, 2, 17), RankRangeFacts("A", 5, 5, 5)
-    assert rank_range_sentence(open_rank, "en").endswith("its rank would be from 2 to 17.")
+    assert rank_range_sentence(open_rank, "en").endswith("its rank among the ranked datasets would be from 2 to 17.")
+    assert rank_range_sentence(certain_rank, "en") == (
+        "“A” is at rank 5 of the ranked datasets, whatever is still unknown of their ethical criteria."
+    )
     assert "quoi que l’on ignore" in rank_range_sentence(certain_rank, "fr")
 
 

@@ -276,6 +276,21 @@ async def test_stability_agrees_with_the_ranking_and_repeats(seeded_client: http
         assert dataset["unknown_ranks"]["best"] <= dataset["rank"] <= dataset["unknown_ranks"]["worst"]
 
 
+async def test_ranks_that_only_the_alphabet_keeps_are_not_simply_robust(seeded_client: httpx2.AsyncClient) -> None:
+    """With one criterion, equal scores stay equal in all samples, and the sentence says what decides then."""
+    weights = [{"criterion_name": "informed_consent", "weight": 1}]
+    tied_items = [item for item in await ranking(seeded_client, weights=weights) if item["place"] == 1]
+    k = len(tied_items)
+    assert k > 1
+
+    cut_stability = await ask(seeded_client, "/datasets/stability", weights=weights, k=k - 1)
+    for dataset in cut_stability["datasets"]:
+        assert dataset["share"] == 1
+        assert "à score égal, l’ordre alphabétique décide" in dataset["sentence"]
+    whole_stability = await ask(seeded_client, "/datasets/stability", weights=weights, k=k)
+    assert not any("alphabétique" in dataset["sentence"] for dataset in whole_stability["datasets"])
+
+
 @pytest.mark.parametrize(
     ("body", "location"),
     [

@@ -104,6 +104,20 @@ def test_unsupported_claims_do_not_lead_the_ranking(visit: Visit, record: dict[s
     expect(page.locator(f'#results [data-id="{record["id"]}"]')).to_have_count(1)
 
 
+def test_a_later_page_names_no_datasets_that_rank_higher(visit: Visit, api: httpx2.Client, email: str) -> None:
+    """Without evidence, the order of these datasets is reversed, so those on page 2 have risen to page 1."""
+    for number in range(25):
+        fields = {"name": f"{number:02} {email}", "description": "", "file_path": "", "file_type": ""}
+        assert api.post("/api/v1/datasets/", json={**fields, "citations": 2 + number}).status_code == 201
+
+    ranking = f"/app/?dataset_name={email}&w.citations=100&view=table"
+    first_page = visit(ranking, language="en")
+    expect(first_page.locator("#lowered")).to_contain_text("Ranked lower, or not at all")
+    second_page = visit(f"{ranking}&page=2", language="en")
+    expect(second_page.locator("#results")).to_contain_text(f"24 {email}")
+    expect(second_page.locator("#lowered")).to_be_hidden()
+
+
 def test_claims_stand_side_by_side_with_their_sources(
     visit: Visit, record: dict[str, Any], api: httpx2.Client, stranger: httpx2.Client
 ) -> None:

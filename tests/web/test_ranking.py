@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+from xml.etree import ElementTree
 
 import httpx2
 import pytest
@@ -821,6 +822,22 @@ def test_exports_hold_the_ranking(server: str, session_cookies: dict[str, str], 
         assert client.get("/app/ranking.svg").text.startswith("<svg")
         assert client.get("/app/ranking.png").content.startswith(b"\x89PNG")
         assert client.get("/app/ranking.exe").status_code == 404
+
+
+def test_the_picture_of_the_ranking_explains_itself(server: str, session_cookies: dict[str, str]) -> None:
+    """The picture says what is hatched and which evidence counts, and is valid SVG even with a tiny weight."""
+    with httpx2.Client(base_url=server, cookies=session_cookies | {"touchstone_language": "en"}, timeout=60) as client:
+        picture = client.get("/app/ranking.svg", params={"w.year": 100, "w.ethical_score": 0.02}).text
+    drawing = ElementTree.fromstring(picture)
+    assert all(float(element.get("width", "0").removesuffix("%")) >= 0 for element in drawing.iter())
+
+    *_, evidence, legend = ["".join(element.itertext()) for element in drawing.iter() if element.tag.endswith("text")]
+    assert evidence.endswith("Everything else is “unknown”.")
+    assert legend == "unknown"
+
+    # Slanted labels do not overlap, however narrow the columns are.
+    labels = [element for element in drawing.iter() if element.get("transform", "").startswith("rotate(45 ")]
+    assert ["".join(label.itertext()) for label in labels] == ["Ethical 0%", "Novelty 100%"]
 
 
 def test_words_are_searched_in_any_order_and_completed(visit: Visit, api: httpx2.Client) -> None:

@@ -26,6 +26,7 @@ from touchstone.web.localizer import Localizer
 from touchstone.web.views.pair_view import reversing_position
 
 BALANCED = {"ethical_score": 0.4, "technical_score": 0.4, "popularity_score": 0.2}
+DOCUMENTATION = [{"criterion_name": "documentation", "weight": 1}]
 VERDICTS = {"robust": "yes", "fragile": "no"}
 
 
@@ -58,6 +59,17 @@ def test_the_first_ranks_say_how_robust_they_are(visit: Visit, api: httpx2.Clien
     with new_ranking(page):
         page.locator("#show-robustness").click()
     expect(page.locator(".robustness")).to_have_count(0)
+
+
+def test_the_summary_says_that_the_alphabet_decides_ties(visit: Visit, api: httpx2.Client) -> None:
+    """With one yes/no criterion, most scores are equal, and the first ten are only the first ones by name."""
+    first_dataset = api.post("/api/v1/datasets/score?limit=1", json={"weights": DOCUMENTATION}).json()[0]
+    last_tied_rank = first_dataset["place"] + first_dataset["tied_with"]
+    assert last_tied_rank > 10
+    page = visit("/app/?w.documentation=100&robustness=yes&assurance=declared", language="en")
+    expect(page.locator("#robustness")).to_contain_text(
+        f"The scores from rank 1 to rank {last_tied_rank:,} are equal: only the alphabet decides"
+    )
 
 
 @pytest.mark.parametrize("view", ["heat", "table"])
@@ -141,6 +153,20 @@ def test_a_tie_is_turned_in_the_right_direction(visit: Visit, api: httpx2.Client
     expect(page.locator(".pair h3")).to_have_text("Numbat A above Numbat B")
     navigate(page, ".pair a.button")
     assert shown_ids(page) == ids[::-1]
+
+
+def test_a_compared_dataset_outside_the_ranking_is_said_to_be(visit: Visit, api: httpx2.Client) -> None:
+    """A dataset that the filters leave out may be compared, but does not rank above anything."""
+    fields = {"description": "", "file_path": "", "file_type": "", "visibility": "private"}
+    names = ("Bilby inside", "Quoll outside")
+    ids = [api.post("/api/v1/datasets/", json=fields | {"name": name}).json()["id"] for name in names]
+    pins = f"pin={ids[0]}&pin={ids[1]}"
+    page = visit(f"/app/compare?dataset_name=bilby&{pins}", language="en")
+    expect(page.locator(".unranked")).to_have_text(
+        "“Quoll outside” does not pass the filters or requirements of the ranking; it has no rank there, and is "
+        "compared by its score."
+    )
+    expect(visit(f"/app/compare?{pins}", language="en").locator(".unranked")).to_have_count(0)
 
 
 @pytest.mark.parametrize(

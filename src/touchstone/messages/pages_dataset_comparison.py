@@ -20,6 +20,12 @@ DATASET_COMPARISON_PAGES: Final[Mapping[str, Text]] = {
         "For each pair: the points between them, and the smallest change of a single weight that would reverse their "
         "order. The sentences give weights from 0 to 1, the sliders from 0 to 100: a weight of 0.29 is 29 there.",
     ),
+    "pairs_unranked": (
+        "« {name} » ne passe pas les filtres ou les exigences du classement ; sans y avoir de rang, il est comparé par "
+        "son score.",
+        "“{name}” does not pass the filters or requirements of the ranking; it has no rank there, and is compared by "
+        "its score.",
+    ),
     "pair_title": ("{above} avant {below}", "{above} above {below}"),
     "pair_points": ("Écart", "Difference"),
     "pair_lead": ("Avance", "Lead"),

@@ -16,8 +16,10 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
         "there.",
     ),
     "rank_range": (
-        "Selon ce que l’on apprendra des attributs éthiques inconnus, ce sera un rang entre {best} et {worst}.",
-        "Depending on what is found out about unknown ethical attributes, the rank is between {best} and {worst}.",
+        "Selon ce que l’on apprendra des attributs éthiques inconnus, son rang parmi ces jeux de données sera entre "
+        "{best} et {worst}.",
+        "Depending on what is found out about unknown ethical attributes, its rank among these datasets is between "
+        "{best} and {worst}.",
     ),
     "lifts_attribute": ("Si ceci était établi", "If this were established"),
     "lifts_now": ("Aujourd’hui", "Today"),

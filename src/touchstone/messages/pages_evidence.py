@@ -249,8 +249,8 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "merely_declared_row": ("{count} seulement déclarés", "{count} only declared"),
     "merely_declared_row_one": ("{count} seulement déclaré", "{count} only declared"),
     "lowered": (
-        "Plus bas dans le classement seulement parce que des valeurs sont déclarées sans preuve : {names}.",
-        "Ranked lower only because values are declared without evidence: {names}.",
+        "Plus bas dans le classement, ou hors classement, parce que des valeurs sont déclarées sans preuve : {names}.",
+        "Ranked lower, or not at all, because values are declared without evidence: {names}.",
     ),
     "lowered_more": ("et {count} autres", "and {count} more"),
     "lowered_more_one": ("et {count} autre", "and {count} more"),

@@ -214,6 +214,12 @@ RANKING_PAGES: Final[Mapping[str, Text]] = {
         "{samples} times; a rank is robust if the dataset stays in the top {k} at least 9 times out of 10. In "
         "brackets: how often it stays there.",
     ),
+    "robustness_ties": (
+        "Les scores du rang {first} au rang {last} sont égaux : seul l’ordre alphabétique décide qui d’entre eux est "
+        "parmi les {k} premiers.",
+        "The scores from rank {first} to rank {last} are equal: only the alphabet decides which of these datasets are "
+        "in the top {k}.",
+    ),
     "robustness_trivial": (
         "Seulement {total} {total:jeu de données est classé|jeux de données sont classés} : tous sont toujours parmi "
         "les {k} premiers, donc il n’y a pas de verdict. Les rangs sont ceux qu’ils ont si chaque poids varie au "

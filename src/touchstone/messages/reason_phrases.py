@@ -144,16 +144,20 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
         "“{name}” shares rank {rank} with others, and would come before them if {attributes} were established.",
     ),
     "target_rank_shared_for_good": (
-        "« {name} » partage le rang {rank} avec d’autres, et ne passerait pas devant eux, quoi que l’on établisse.",
-        "“{name}” shares rank {rank} with others, and would not come before them, whatever were established about it.",
+        "« {name} » partage le rang {rank} avec d’autres, et ne passerait pas devant eux, même si tous ses attributs "
+        "oui/non étaient établis en sa faveur.",
+        "“{name}” shares rank {rank} with others, and would not come before them, even if all its yes/no attributes "
+        "were established in its favour.",
     ),
     "target_rank_reached": (
         "« {name} » est déjà au rang {rank}.",
         "“{name}” is already at rank {rank}.",
     ),
     "target_rank_out_of_reach": (
-        "Quoi que l’on établisse sur « {name} » (rang {rank}), il n’atteindrait pas le rang {target}.",
-        "Whatever were established about “{name}” (rank {rank}), it would not reach rank {target}.",
+        "Même si tous les attributs oui/non de « {name} » (rang {rank}) étaient établis en sa faveur, "
+        "il n’atteindrait pas le rang {target}.",
+        "Even if all yes/no attributes of “{name}” (rank {rank}) were established in its favour, "
+        "it would not reach rank {target}.",
     ),
     # The same for a dataset that is not in the ranking
     "target_rank_within_reach_outside": (
@@ -170,9 +174,11 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
     ),
     "target_rank_shared_for_good_outside": (
         "« {name} » ne passe pas les filtres ou les exigences du classement ; parmi ceux qui les passent, "
-        "il partagerait le rang {rank} avec d’autres, et ne passerait pas devant eux, quoi que l’on établisse.",
+        "il partagerait le rang {rank} avec d’autres, et ne passerait pas devant eux, même si tous ses attributs "
+        "oui/non étaient établis en sa faveur.",
         "“{name}” does not pass the filters or requirements of the ranking; among the datasets that do, "
-        "it would share rank {rank} with others, and not come before them, whatever were established about it.",
+        "it would share rank {rank} with others, and not come before them, even if all its yes/no attributes were "
+        "established in its favour.",
     ),
     "target_rank_reached_outside": (
         "« {name} » ne passe pas les filtres ou les exigences du classement ; parmi ceux qui les passent, "
@@ -182,22 +188,25 @@ REASON_PHRASES: Final[Mapping[str, Text]] = {
     ),
     "target_rank_out_of_reach_outside": (
         "« {name} » ne passe pas les filtres ou les exigences du classement ; parmi ceux qui les passent, "
-        "il serait au rang {rank}, et n’atteindrait pas le rang {target}, quoi que l’on établisse.",
+        "il serait au rang {rank}, et n’atteindrait pas le rang {target}, même si tous ses attributs oui/non étaient "
+        "établis en sa faveur.",
         "“{name}” does not pass the filters or requirements of the ranking; among the datasets that do, "
-        "it would be at rank {rank}, and would not reach rank {target}, whatever were established about it.",
+        "it would be at rank {rank}, and would not reach rank {target}, even if all its yes/no attributes were "
+        "established in its favour.",
     ),
     "attribute_is_true": ("« {label} » (oui)", "“{label}” (yes)"),
     "attribute_is_false": ("« {label} » (non)", "“{label}” (no)"),
     # Which ranks can a dataset have, depending on its unknown attributes?
     "rank_range": (
-        "« {name} » est au rang {rank} ; selon ce que l’on ignore encore des critères éthiques, son rang irait de "
-        "{best} à {worst}.",
-        "“{name}” is at rank {rank}; depending on what is still unknown of the ethical criteria, its rank would be "
-        "from {best} to {worst}.",
+        "« {name} » est au rang {rank} ; selon ce que l’on ignore encore des critères éthiques, son rang "
+        "parmi les jeux de données classés irait de {best} à {worst}.",
+        "“{name}” is at rank {rank}; depending on what is still unknown of the ethical criteria, its rank "
+        "among the ranked datasets would be from {best} to {worst}.",
     ),
     "rank_certain": (
-        "« {name} » est au rang {rank}, quoi que l’on ignore encore des critères éthiques.",
-        "“{name}” is at rank {rank}, whatever is still unknown of the ethical criteria.",
+        "« {name} » est au rang {rank} des jeux de données classés, quoi que l’on ignore encore de leurs critères "
+        "éthiques.",
+        "“{name}” is at rank {rank} of the ranked datasets, whatever is still unknown of their ethical criteria.",
     ),
 }
 

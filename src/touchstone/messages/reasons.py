@@ -128,6 +128,7 @@ class StabilityFacts:
         best_place, worst_place: its best and its worst rank in the samples; None for ranks beyond 10 k. Datasets with
             the same score share a rank.
         overtaken_by: the name of the closest dataset that overtakes it in a sample; None if there is none.
+        has_tie_at_limit: whether, with the given weights, it has the same score as a dataset beyond the first k.
     """
 
     name: str
@@ -139,6 +140,7 @@ class StabilityFacts:
     best_place: int | None
     worst_place: int | None
     overtaken_by: str | None
+    has_tie_at_limit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,9 +367,10 @@ def stability_sentence(facts: StabilityFacts, locale: str) -> str:
 
     clauses = [*_share_clauses(facts, locale), _sampled_ranks_clause(facts, locale)]
 
-    # Datasets with the same score share a rank, but not all of them may be among the first k.
+    # Datasets with the same score share a rank, but not all of them may be among the first k. If they have the same
+    # score in all samples, too, only the alphabet makes their ranks robust.
     shares_rank_at_limit = facts.share < 1 and facts.worst_place is not None and facts.worst_place <= facts.k
-    if shares_rank_at_limit:
+    if shares_rank_at_limit or facts.has_tie_at_limit:
         key = "alphabet_decides_first" if facts.k == 1 else "alphabet_decides_among_first"
         clauses.append(phrase(key, locale, k=facts.k))
 

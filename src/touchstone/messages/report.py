@@ -116,9 +116,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "unknown_ranks": (
         "« {name} » est au rang {rank}. Si tous ses propres attributs éthiques inconnus étaient remplis, il serait au "
-        "rang {best} ; si ceux de tous les autres l’étaient, et non les siens, au rang {worst}.",
+        "rang {best} ; si ceux de tous les autres jeux de données classés l’étaient, et non les siens, au rang "
+        "{worst}.",
         "“{name}” is at rank {rank}. If all of its own unknown ethical attributes were true, it would be at rank "
-        "{best}; if those of all others were, and not its own, at rank {worst}.",
+        "{best}; if those of all other ranked datasets were, and not its own, at rank {worst}.",
     ),
     "unknown_criteria": (
         "Rien n’est connu pour ces critères pondérés, qui comptent donc pour zéro : {names}.",

@@ -222,9 +222,10 @@ def _find_scored_dataset(datasets: Iterable[ScoredDataset], dataset_id: int) -> 
 async def load_background(ctx: PageContext, state: RankState, ranking: Ranking | Recommendations) -> RankingBackground:
     """Load the declarers, the declared ranking and the robustness that a page shows beside a ranking.
 
-    The declared ranking counts every declaration without requiring evidence. Robustness means that small changes of the
-    weights would not change the first ranks; it is only loaded if the state asks for it. Recommendations for a project
-    are shown with their declarers only.
+    The declared ranking counts every declaration without requiring evidence. It is only loaded for the first page. A
+    dataset on a later page of the declared ranking that is not on the same page of the present one may rank lower or
+    higher than there. Robustness means that small changes of the weights would not change the first ranks; it is only
+    loaded if the state asks for it. Recommendations for a project are shown with their declarers only.
     """
     if not ranking.datasets:
         return RankingBackground()
@@ -235,7 +236,7 @@ async def load_background(ctx: PageContext, state: RankState, ranking: Ranking |
 
     stability = await fetch_stability(ctx, state) if state.with_robustness else None
     declared_ranking: Ranking | None = None
-    if state.assurance is not Assurance.DECLARED:
+    if state.assurance is not Assurance.DECLARED and state.page == 1:
         declared_ranking = await fetch_ranking(ctx, state.change(assurance=Assurance.DECLARED))
 
     return RankingBackground(

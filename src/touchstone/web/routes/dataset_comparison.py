@@ -24,7 +24,7 @@ async def comparison_page(ctx: PageContext) -> Response:
     """Show the pinned datasets side by side, and explain for each pair why one ranks above the other.
 
     The scores depend on the weights in the address. Datasets that no longer exist are left out, and the page says how
-    many are missing.
+    many are missing. It also says which datasets are not part of the ranking, because of its filters or gates.
     """
     requested_state = await read_rank_state(ctx)
     datasets = await find_datasets(ctx, requested_state.pins)
@@ -36,8 +36,10 @@ async def comparison_page(ctx: PageContext) -> Response:
 
     comparison, filter_problems = await _load_comparison(ctx, state)
     pairs: tuple[PairView, ...] = ()
+    unranked: tuple[str, ...] = ()
     if comparison is not None:
         pairs = pair_views(comparison, criteria, state, ctx.localizer)
+        unranked = tuple(dataset.dataset_name for dataset in comparison.datasets if dataset.rank is None)
 
     return await ctx.render(
         "compare.html",
@@ -45,6 +47,7 @@ async def comparison_page(ctx: PageContext) -> Response:
         state=state,
         compared=compare(compared_datasets, criteria, ctx.localizer),
         pairs=pairs,
+        unranked=unranked,
         gone=missing_count,
     )
 

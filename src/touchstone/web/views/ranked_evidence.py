@@ -22,8 +22,8 @@ class RankingBackground:
     """The evidence and the robustness that a page shows beside a ranking.
 
     Attributes:
-        declared_ranking: the same page of the ranking that would result if declarations counted without evidence; None
-            if they already count.
+        declared_ranking: the first page of the ranking that would result if declarations counted without evidence; None
+            if they already count, or on later pages.
         declarers: the declarer of each dataset, by dataset id; None for a record of the service.
         robustness: the robustness of the ranks, by dataset id; empty if it was not requested.
         robustness_summary: a sentence about the number of robust ranks; empty if it was not requested.
@@ -77,13 +77,14 @@ def describe_declarer(person: Person | None, localizer: Localizer) -> str:
 
 
 def describe_lowered(ranking: Ranking | Recommendations, declared_ranking: Ranking | None, localizer: Localizer) -> str:
-    """Return the sentence about the datasets that rank lower because their declarations lack evidence.
+    """Return the sentence about the datasets that rank lower, or not at all, because their declarations lack evidence.
 
     It names a few of these datasets and counts the others. It is empty if there are none.
 
     Args:
-        ranking: the ranking at the required level of evidence.
-        declared_ranking: the same page of the ranking if declarations counted without evidence; None if they do.
+        ranking: the first page of the ranking at the required level of evidence.
+        declared_ranking: the first page of the ranking if declarations counted without evidence; None if they do, or on
+            later pages.
         localizer: the reader's language.
     """
     if declared_ranking is None:

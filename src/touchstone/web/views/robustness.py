@@ -72,7 +72,8 @@ def _describe_ranks(dataset: DatasetStability, k: int, localizer: Localizer) -> 
 def describe_robustness(stability: Stability | None, localizer: Localizer) -> str:
     """Return the summary above the ranking, with the number of robust ranks and an explanation.
 
-    It is empty if the ranking is empty or the robustness was not computed.
+    If datasets beyond the first k have the same score as the last of these, it also says that the alphabet decides. It
+    is empty if the ranking is empty or the robustness was not computed.
     """
     if stability is None or not stability.datasets:
         return ""
@@ -86,7 +87,7 @@ def describe_robustness(stability: Stability | None, localizer: Localizer) -> st
         )
 
     robust_count = sum(dataset.verdict == "robust" for dataset in stability.datasets)
-    return localizer.text(
+    summary = localizer.text(
         "robustness_summary",
         robust=robust_count,
         count=len(stability.datasets),
@@ -94,3 +95,16 @@ def describe_robustness(stability: Stability | None, localizer: Localizer) -> st
         samples=stability.samples,
         spread=localizer.percent(stability.spread),
     )
+
+    last_dataset = stability.datasets[-1]
+    first_tied_rank = last_dataset.place or last_dataset.rank
+    last_tied_rank = first_tied_rank + last_dataset.tied_with
+    if last_tied_rank <= stability.k:
+        return summary
+    ties = localizer.text(
+        "robustness_ties",
+        first=localizer.number(first_tied_rank),
+        last=localizer.number(last_tied_rank),
+        k=stability.k,
+    )
+    return f"{summary} {ties}"

@@ -90,6 +90,7 @@ def describe_stabilities(
             best_place=stability.best_place,
             worst_place=stability.worst_place,
             overtaken_by=None if overtaker is None else _name_at(view, overtaker.position),
+            has_tie_at_limit=stability.place + stability.tied_with > options.k,
         )
         sentences.append(stability_sentence(facts, locale))
     return sentences

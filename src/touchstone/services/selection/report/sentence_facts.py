@@ -50,6 +50,7 @@ def stability_facts(place: ReportedPlace, robustness: ReportedRobustness, total_
         best_place=place.best_place,
         worst_place=place.worst_place,
         overtaken_by=place.overtaken_by,
+        has_tie_at_limit=place.place + place.tied_with > robustness.k,
     )
 
 
