@@ -74,9 +74,12 @@ async def new_project(client: httpx2.AsyncClient) -> dict[str, Any]:
 
 
 async def store_training(
-    database: Database, project: dict[str, Any], warning_code: str, dataset_id: int | None = None
+    database: Database, project: dict[str, Any], warning_code: str, dataset_id: int | None = None, **members: Any
 ) -> None:
-    """Store a training in a project that has succeeded with metrics by group and one warning."""
+    """Store a training in a project that has succeeded with metrics by group and one warning.
+
+    `members` are further members of its result, or take the place of those given here.
+    """
     new_job = NewJob(
         kind=TRAINING.name,
         owner=ADA,
@@ -96,6 +99,7 @@ async def store_training(
         },
         "group_metrics": [{"column": "sex", "groups": [], "gaps": {}}],
         "warnings": [{"code": warning_code, "text": {"fr": "Attention.", "en": "Take care."}}],
+        **members,
     }
     values = {"status": JobState.SUCCEEDED, "result": result, "finished_at": datetime(2031, 5, 6, tzinfo=UTC)}
     async with database.writing() as transaction:
@@ -142,6 +146,42 @@ async def test_only_trainings_on_the_chosen_dataset_are_evidence(database: Datab
         assert await conclusions(other_project) == (set(), True)
         trainings = (await facts_of(client, other_project))["trainings"]
         assert [training["dataset_id"] for training in trainings] == [chosen_id] * 5 + [other_id]
+
+
+async def test_a_training_says_how_its_model_decides(database: Database, selection: Selection) -> None:
+    """A mitigation, weights, thresholds by group and a later fit on all rows change what a model does."""
+
+    def sentence(english: str) -> dict[str, Any]:
+        """Return a member of a result with a sentence."""
+        return {"text": {"fr": "…", "en": english}}
+
+    thresholds = [{"group": "f", "threshold": 0.25}, {"group": None, "threshold": 0.5}]
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        await store_training(
+            database,
+            project,
+            "small_groups",
+            model={"target": "ill", "task": "classification", "algorithm": "linear", "fitted_on": "all_rows"},
+            split={"folds": 5, "test_rows": None},
+            task_choice=sentence("The values are classes."),
+            weighting=sentence("The rows are weighted."),
+            mitigation=sentence("Each group has a threshold.") | {"thresholds": thresholds},
+        )
+        [training] = (await facts_of(client, project))["trainings"]
+        english = plain_text((await report_of(client, project, lang="en")).content)
+        french = plain_text((await report_of(client, project, lang="fr")).content)
+
+    assert training["group_thresholds"] == thresholds
+    assert (training["folds"], training["learned_from_all_rows"]) == (5, True)
+    for statement in (
+        "Mean of 5 folds",
+        "The values are classes. The rows are weighted. Each group has a threshold.",
+        "it has not been evaluated itself",
+        "Decision thresholds by group f: 0.25 all other groups: 0.5",
+    ):
+        assert statement in english.translate(NO_BREAK_SPACES)
+    assert "Seuils de décision par groupe f : 0,25 tous les autres groupes : 0,5" in french.translate(NO_BREAK_SPACES)
 
 
 def test_the_warnings_of_group_differences_exist() -> None:

@@ -438,6 +438,16 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "Mesuré sur {rows} {rows:ligne|lignes} que le modèle n’avait pas vues",
         "Measured on {rows} {rows:row|rows} that the model had not seen",
     ),
+    "training_folds": (
+        "Moyenne de {folds} plis, mesurés chacun sur des lignes que le modèle de ce pli n’avait pas vues",
+        "Mean of {folds} folds, each measured on rows that the model of this fold had not seen",
+    ),
+    "training_on_all_rows": (
+        "Après cette évaluation, le modèle livré a appris de toutes les lignes ; lui-même n’a donc pas été évalué.",
+        "After this evaluation, the delivered model learned from all rows, so it has not been evaluated itself.",
+    ),
+    "training_thresholds": ("Seuils de décision par groupe", "Decision thresholds by group"),
+    "other_groups": ("tous les autres groupes", "all other groups"),
     "training_metrics": ("Qualité mesurée", "Measured quality"),
     "metric": ("Mesure", "Metric"),
     "value": ("Valeur", "Value"),

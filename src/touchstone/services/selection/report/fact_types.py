@@ -376,8 +376,13 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         dataset_name: the name of the dataset, or None if its record has been deleted.
-        evaluation: sentences about how the rows were divided and which class is positive, each in both languages.
+        evaluation: sentences about how the rows were divided and weighted, and about how the model decides, each in
+            both languages.
         test_rows: the number of rows in the test set, or None if the result does not contain it.
+        folds: the number of folds of a cross-validation, or None if there is only one test set.
+        learned_from_all_rows: whether the delivered model has also learned from the test rows, after the evaluation.
+        group_thresholds: the decision threshold of each group if a mitigation chose them; the group None contains all
+            other groups.
         metrics: the value of each metric with its confidence interval.
         baseline: the main metric of a naive model without any learning.
         group_metrics, warnings: as in the result of the job.
@@ -395,6 +400,9 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
     algorithm: str
     evaluation: Sequence[Mapping[str, str]]
     test_rows: int | None
+    folds: int | None
+    learned_from_all_rows: bool
+    group_thresholds: Sequence[Any]
     metric: str
     metrics: Mapping[str, Any]
     baseline: float | None

@@ -17,8 +17,16 @@ from touchstone.services.selection.report.fact_types import ReportedExplanation,
 
 MAX_JOBS: Final = 5
 """The maximum number of trainings and of explanations in a report."""
-_EVALUATION_TEXT_PATHS: Final = (("split", "reason"), ("split", "effect"), ("decision",), ("calibration",))
-"""The paths in the result of a training to the sentences about the evaluation of the model."""
+_EVALUATION_TEXT_PATHS: Final = (
+    ("task_choice",),
+    ("split", "reason"),
+    ("split", "effect"),
+    ("weighting",),
+    ("decision",),
+    ("calibration",),
+    ("mitigation",),
+)
+"""The paths in the result of a training to the sentences about how the model was evaluated and how it decides."""
 
 
 async def load_trainings(connection: Reader, project: ProjectRecord, subject_id: int | None) -> list[ReportedTraining]:
@@ -73,6 +81,7 @@ def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> Repo
     result: Mapping[str, Any] = job.result
     model = result["model"]
     metrics = result["metrics"]
+    split = result.get("split") or {}
     main_metric = str(metrics["metric"])
 
     return ReportedTraining(
@@ -87,7 +96,10 @@ def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> Repo
         task=str(model["task"]),
         algorithm=str(model["algorithm"]),
         evaluation=texts_at(result, _EVALUATION_TEXT_PATHS),
-        test_rows=(result.get("split") or {}).get("test_rows"),
+        test_rows=split.get("test_rows"),
+        folds=split.get("folds"),
+        learned_from_all_rows=model.get("fitted_on") == "all_rows",
+        group_thresholds=(result.get("mitigation") or {}).get("thresholds") or [],
         metric=main_metric,
         metrics=metrics.get("holdout") or metrics.get("folds") or {},
         baseline=_central_value(metrics["baseline"].get(main_metric)),

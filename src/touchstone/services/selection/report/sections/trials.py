@@ -73,12 +73,26 @@ def _training_facts(training: ReportedTraining, language: ReportLanguage) -> lis
     ]
 
     evaluation_lines: list[Line] = []
-    if training.test_rows is not None:
+    if training.folds is not None:
+        evaluation_lines.append(Line(language.text("training_folds", folds=training.folds)))
+    elif training.test_rows is not None:
         evaluation_lines.append(Line(language.text("training_test_rows", rows=training.test_rows)))
     evaluation_lines += [Line(str(language.translation(text))) for text in training.evaluation]
+    if training.learned_from_all_rows:
+        evaluation_lines.append(Line(language.text("training_on_all_rows")))
     if evaluation_lines:
         facts.append(Fact(language.text("training_evaluation"), evaluation_lines))
+
+    if training.group_thresholds:
+        thresholds = [_threshold_line(entry, language) for entry in training.group_thresholds]
+        facts.append(Fact(language.text("training_thresholds"), thresholds))
     return facts
+
+
+def _threshold_line(entry: Json, language: ReportLanguage) -> Line:
+    """Return the decision threshold of one group. The group None contains all other groups."""
+    group = language.text("other_groups") if entry["group"] is None else str(entry["group"])
+    return Line(language.text("labelled", label=group, value=language.number(entry["threshold"])))
 
 
 def _metrics_table(training: ReportedTraining, language: ReportLanguage) -> Table:
