@@ -12,12 +12,12 @@ from tests.selection.conftest import ADA, client_of, create_record
 from tests.selection.test_selection_report import facts_of, plain_text, report_of
 from touchstone.core.canonical_json import canonical_digest
 from touchstone.database.engine import Database
-from touchstone.database.tables import comparisons, jobs
+from touchstone.database.tables import comparisons, job_artifacts, jobs
 from touchstone.jobs import queue_store
 from touchstone.jobs.comparisons import comparison_store
 from touchstone.jobs.comparisons.comparison_records import NewComparedDataset, NewComparison, Refusal
-from touchstone.jobs.job_kinds import TRAINING
-from touchstone.jobs.job_records import NewJob
+from touchstone.jobs.job_kinds import EXPLANATION, TRAINING
+from touchstone.jobs.job_records import JobSource, NewJob
 from touchstone.jobs.job_states import JobState
 from touchstone.messages.fairness import FAIRNESS
 from touchstone.services.selection.app import Selection
@@ -75,10 +75,13 @@ async def new_project(client: httpx2.AsyncClient) -> dict[str, Any]:
 
 async def store_training(
     database: Database, project: dict[str, Any], warning_code: str, dataset_id: int | None = None, **members: Any
-) -> None:
+) -> UUID:
     """Store a training in a project that has succeeded with metrics by group and one warning.
 
     `members` are further members of its result, or take the place of those given here.
+
+    Returns:
+        the id of the job.
     """
     new_job = NewJob(
         kind=TRAINING.name,
@@ -102,6 +105,25 @@ async def store_training(
         **members,
     }
     values = {"status": JobState.SUCCEEDED, "result": result, "finished_at": datetime(2031, 5, 6, tzinfo=UTC)}
+    async with database.writing() as transaction:
+        await transaction.execute(sa.update(jobs).where(jobs.c.id == job.id).values(values))
+    return job.id
+
+
+async def store_explanation(database: Database, project: dict[str, Any], training_id: UUID) -> None:
+    """Store an explanation of a model in a project that has succeeded."""
+    new_job = NewJob(
+        kind=EXPLANATION.name,
+        owner=ADA,
+        request={},
+        digest="0",
+        project_id=UUID(project["id"]),
+        parent_job_id=training_id,
+        source=JobSource(model_sha256="c" * 64),
+    )
+    job = await queue_store.enqueue(database, new_job)
+    result = {"method": "auto", "narrative": {"fr": "…", "en": "…"}, "limits": {"fr": [], "en": []}}
+    values = {"status": JobState.SUCCEEDED, "result": result, "finished_at": datetime(2031, 5, 7, tzinfo=UTC)}
     async with database.writing() as transaction:
         await transaction.execute(sa.update(jobs).where(jobs.c.id == job.id).values(values))
 
@@ -182,6 +204,42 @@ async def test_a_training_says_how_its_model_decides(database: Database, selecti
     ):
         assert statement in english.translate(NO_BREAK_SPACES)
     assert "Seuils de décision par groupe f : 0,25 tous les autres groupes : 0,5" in french.translate(NO_BREAK_SPACES)
+
+
+async def test_models_are_identified(database: Database, selection: Selection) -> None:
+    """A reader with the files of two trainings knows which figures and which explanation belong to which model."""
+    digests = {"model.skops": "a" * 64, "predictions.parquet": "b" * 64, "split.json": "d" * 64}
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        training_id = await store_training(database, project, "small_groups")
+        rows = [
+            {
+                "job_id": training_id,
+                "name": name,
+                "media_type": "text/plain",
+                "bytes": 1,
+                "sha256": sha256,
+                "path": name,
+            }
+            for name, sha256 in digests.items()
+        ]
+        async with database.writing() as transaction:
+            await transaction.execute(sa.insert(job_artifacts).values(rows))
+        await store_explanation(database, project, training_id)
+        report = await facts_of(client, project)
+        english = plain_text((await report_of(client, project, lang="en")).content)
+
+    [training], [explanation] = report["trainings"], report["explanations"]
+    assert training["files"] == digests
+    assert (explanation["training_id"], explanation["model_sha256"]) == (str(training_id), "c" * 64)
+    for statement in (
+        f"Job: {training_id}",
+        f"model.skops: SHA-256 {digests['model.skops']}",
+        f"predictions.parquet: SHA-256 {digests['predictions.parquet']}",
+        f"the model of the job {training_id} model.skops: SHA-256 {'c' * 64}",
+        "7 May 2031",
+    ):
+        assert statement in english
 
 
 def test_the_warnings_of_group_differences_exist() -> None:

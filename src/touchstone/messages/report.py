@@ -427,6 +427,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "Prédire « {target} » : {algorithm}",
         "Predicting “{target}”: {algorithm}",
     ),
+    "training_job": ("Entraînement", "Training"),
+    "training_id": ("Numéro de la tâche : {id}", "Job: {id}"),
+    "training_seed": ("Graine aléatoire : {seed}", "Random seed: {seed}"),
+    "file_digest": ("{name} : SHA-256 {sha256}", "{name}: SHA-256 {sha256}"),
     "training_data": ("Données", "Data"),
     "training_data_value": (
         "« {name} », {rows} {rows:ligne|lignes}, SHA-256 {sha256}",
@@ -464,6 +468,8 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "No metrics by group of people: no sensitive column was named.",
     ),
     "explanation_title": ("Explication : {method}", "Explanation: {method}"),
+    "explanation_subject": ("Ce qui est expliqué", "What is explained"),
+    "explained_training": ("le modèle de la tâche {id}", "the model of the job {id}"),
     "explanation_limits": ("Ce qu’il ne faut pas en conclure", "What not to conclude from it"),
     # Limitations
     "limitations": ("Limites", "Limitations"),

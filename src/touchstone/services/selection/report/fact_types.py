@@ -386,6 +386,7 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
         metrics: the value of each metric with its confidence interval.
         baseline: the main metric of a naive model without any learning.
         group_metrics, warnings: as in the result of the job.
+        files: the SHA-256 digest of each file of the training, by name.
     """
 
     job_id: UUID
@@ -409,15 +410,24 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
     group_metrics: Sequence[Any]
     warnings: Sequence[Any]
     seed: int | None
+    files: Mapping[str, str]
 
 
 class ReportedExplanation(msgspec.Struct, frozen=True, kw_only=True):
     """A successful explanation of the project: its narrative about the model, and its limits, in both languages.
 
     Statements about single rows are left out, since a row may describe a person.
+
+    Attributes:
+        training_id: the training whose model is explained, or None if the explanation is about a table.
+        model_sha256: the digest of the file of this model, or None.
     """
 
     job_id: UUID
+    training_id: UUID | None
+    model_sha256: str | None
+    dataset_id: int | None
+    data_sha256: str | None
     finished_at: datetime | None
     method: str
     narrative: Mapping[str, str]

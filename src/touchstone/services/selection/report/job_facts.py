@@ -1,16 +1,16 @@
 """The trainings and the explanations of a project, for its report."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from touchstone.core.errors import JobNotFound
 from touchstone.core.result_texts import texts_at
 from touchstone.database.engine import Reader
 from touchstone.jobs.job_kinds import EXPLANATION, TRAINING, JobKind
-from touchstone.jobs.job_records import JobFilter, JobRecord
+from touchstone.jobs.job_records import ArtifactRecord, JobFilter, JobRecord
 from touchstone.jobs.job_states import JobState
-from touchstone.jobs.job_store import list_jobs, load_owned_job
+from touchstone.jobs.job_store import list_jobs, load_artifacts, load_owned_job
 from touchstone.services.selection.datasets.store import visible_datasets_without_metadata
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.fact_types import ReportedExplanation, ReportedTraining
@@ -44,7 +44,8 @@ async def load_trainings(connection: Reader, project: ProjectRecord, subject_id:
     dataset_ids = sorted({job.dataset_id for job in jobs if job.dataset_id is not None})
     records = await visible_datasets_without_metadata(connection, dataset_ids, project.user_id)
     names = {record.id: str(record.attributes["dataset_name"]) for record in records}
-    return [_reported_training(job, names) for job in jobs]
+    artifacts = await load_artifacts(connection, [job.id for job in jobs])
+    return [_reported_training(job, names, artifacts[job.id]) for job in jobs]
 
 
 async def load_explanations(connection: Reader, project: ProjectRecord) -> list[ReportedExplanation]:
@@ -76,7 +77,9 @@ async def _load_jobs(
     return jobs
 
 
-def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> ReportedTraining:
+def _reported_training(
+    job: JobRecord, dataset_names: Mapping[int, str], artifacts: Sequence[ArtifactRecord]
+) -> ReportedTraining:
     """Convert a training job for a report."""
     result: Mapping[str, Any] = job.result
     model = result["model"]
@@ -106,6 +109,7 @@ def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> Repo
         group_metrics=result["group_metrics"],
         warnings=result["warnings"],
         seed=job.request.get("seed"),
+        files={artifact.name: artifact.sha256 for artifact in artifacts},
     )
 
 
@@ -121,6 +125,10 @@ def _reported_explanation(job: JobRecord) -> ReportedExplanation:
     result: Mapping[str, Any] = job.result
     return ReportedExplanation(
         job_id=job.id,
+        training_id=job.parent_job_id,
+        model_sha256=job.source.model_sha256 if job.source else None,
+        dataset_id=job.dataset_id,
+        data_sha256=job.inputs.sha256 if job.inputs else None,
         finished_at=job.finished_at,
         method=str(result["method"]),
         narrative={locale: _without_statements_about_rows(text) for locale, text in result["narrative"].items()},

@@ -1,7 +1,7 @@
 """The report sections about the trained models with their explanations, and about the limitations of the report."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from touchstone.services.selection.report.document import (
     Block,
@@ -23,6 +23,11 @@ from touchstone.services.selection.report.fact_types import ReportContent, Repor
 from touchstone.services.selection.report.language import DASH, ReportLanguage
 
 Json = Mapping[str, Any]
+SHOWN_FILES: Final = ("model.skops", "predictions.parquet")
+"""The files of a training whose digests are shown: the model, and what its metrics can be computed from.
+
+The JSON format contains the digests of all files.
+"""
 
 
 def trials_section(content: ReportContent, language: ReportLanguage) -> Section | None:
@@ -68,6 +73,7 @@ def _training_facts(training: ReportedTraining, language: ReportLanguage) -> lis
         sha256=training.data_sha256 or DASH,
     )
     facts = [
+        Fact(language.text("training_job"), _identity_lines(training, language)),
         Fact(language.text("training_data"), [Line(data)]),
         Fact(language.text("training_finished"), [Line(language.timestamp(training.finished_at))]),
     ]
@@ -87,6 +93,21 @@ def _training_facts(training: ReportedTraining, language: ReportLanguage) -> lis
         thresholds = [_threshold_line(entry, language) for entry in training.group_thresholds]
         facts.append(Fact(language.text("training_thresholds"), thresholds))
     return facts
+
+
+def _identity_lines(training: ReportedTraining, language: ReportLanguage) -> list[Line]:
+    """Return the name, the id and the seed of a training, and the digests of its model and of its predictions."""
+    lines = [Line(language.text("training_id", id=str(training.job_id)))]
+    if training.name:
+        lines.insert(0, Line(training.name, Style.STRONG))
+    if training.seed is not None:
+        lines.append(Line(language.text("training_seed", seed=str(training.seed))))
+    lines += [
+        Line(language.text("file_digest", name=name, sha256=training.files[name]), Style.MUTED)
+        for name in SHOWN_FILES
+        if name in training.files
+    ]
+    return lines
 
 
 def _threshold_line(entry: Json, language: ReportLanguage) -> Line:
@@ -155,9 +176,29 @@ def _explanation_blocks(explanation: ReportedExplanation, language: ReportLangua
     yield Heading(language.text("explanation_title", method=language.method(explanation.method)))
     yield paragraph(str(language.translation(explanation.narrative)))
 
+    facts = [
+        Fact(language.text("explanation_subject"), _subject_lines(explanation, language)),
+        Fact(language.text("training_finished"), [Line(language.timestamp(explanation.finished_at))]),
+    ]
     limits = [Line(sentence) for sentence in language.translation(explanation.limits)]
     if limits:
-        yield FactList([Fact(language.text("explanation_limits"), limits)])
+        facts.append(Fact(language.text("explanation_limits"), limits))
+    yield FactList(facts)
+
+
+def _subject_lines(explanation: ReportedExplanation, language: ReportLanguage) -> list[Line]:
+    """Return the training whose model is explained, or the table, with the digest of the file."""
+    if explanation.training_id is not None:
+        subject = language.text("explained_training", id=str(explanation.training_id))
+        name, sha256 = "model.skops", explanation.model_sha256
+    else:
+        subject = language.text("dataset_number", id=str(explanation.dataset_id or DASH))
+        name, sha256 = language.text("training_data"), explanation.data_sha256
+
+    lines = [Line(subject)]
+    if sha256 is not None:
+        lines.append(Line(language.text("file_digest", name=name, sha256=sha256), Style.MUTED))
+    return lines
 
 
 def limitations_section(content: ReportContent, language: ReportLanguage) -> Section:
