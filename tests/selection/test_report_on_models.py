@@ -21,6 +21,7 @@ from touchstone.jobs.job_records import JobSource, NewJob
 from touchstone.jobs.job_states import JobState
 from touchstone.messages.fairness import FAIRNESS
 from touchstone.services.selection.app import Selection
+from touchstone.services.selection.report.job_facts import MAX_JOBS
 from touchstone.services.selection.report.limitations import WARNINGS_OF_GROUP_DIFFERENCES
 from touchstone.services.training.comparison import comparison_queue_store
 
@@ -240,6 +241,37 @@ async def test_models_are_identified(database: Database, selection: Selection) -
         "7 May 2031",
     ):
         assert statement in english
+
+
+async def test_trainings_that_are_not_described_are_counted(database: Database, selection: Selection) -> None:
+    """A reader learns of the trainings that failed, were cancelled, or are older than those in the report."""
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        states = [*[JobState.SUCCEEDED] * 7, JobState.FAILED, JobState.FAILED, JobState.CANCELLED, JobState.RUNNING]
+        for number, state in enumerate(states):
+            job_id = await store_training(database, project, f"warning {number}")
+            async with database.writing() as transaction:
+                await transaction.execute(sa.update(jobs).where(jobs.c.id == job_id).values(status=state))
+        report = await facts_of(client, project)
+        english = plain_text((await report_of(client, project, lang="en")).content)
+        french = plain_text((await report_of(client, project, lang="fr")).content)
+
+    assert report["training_counts"] == {"succeeded": 7, "failed": 2, "cancelled": 1}
+    assert len(report["trainings"]) == MAX_JOBS
+    assert "deleted: 10, of which 7 succeeded, 2 failed and 1 was cancelled. 5 are described here" in english
+    assert "10, dont 7 réussis, 2 échoués et 1 annulé." in french.translate(NO_BREAK_SPACES)
+
+
+async def test_a_project_whose_only_training_failed_says_so(database: Database, selection: Selection) -> None:
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        job_id = await store_training(database, project, "small_groups")
+        async with database.writing() as transaction:
+            await transaction.execute(sa.update(jobs).where(jobs.c.id == job_id).values(status=JobState.FAILED))
+        english = plain_text((await report_of(client, project, lang="en")).content)
+
+    assert "deleted: 1, of which 0 succeeded, 1 failed and 0 were cancelled." in english
+    assert "described here" not in english
 
 
 def test_the_warnings_of_group_differences_exist() -> None:

@@ -423,6 +423,18 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "models_left_out": ("Écartés, avec la raison", "Left out, with the reason"),
     # Trainings and explanations
     "training": ("Ce que les essais ont montré", "What the trials have shown"),
+    "training_counts": (
+        "Entraînements terminés dans ce projet, sans ceux qui ont été supprimés : {total}, dont {succeeded} "
+        "{succeeded:réussi|réussis}, {failed} {failed:échoué|échoués} et {cancelled} {cancelled:annulé|annulés}.",
+        "Trainings in this project that have ended, without those that were deleted: {total}, of which {succeeded} "
+        "succeeded, {failed} failed and {cancelled} {cancelled:was|were} cancelled.",
+    ),
+    "trainings_described": (
+        "{shown} {shown:est décrit|sont décrits} ici : les plus récents de ceux qui ont réussi, et les plus récents "
+        "sur le jeu de données dont ce rapport donne les preuves.",
+        "{shown} {shown:is|are} described here: the newest of those that succeeded, and the newest on the dataset "
+        "whose evidence this report shows.",
+    ),
     "training_title": (
         "Prédire « {target} » : {algorithm}",
         "Predicting “{target}”: {algorithm}",

@@ -461,6 +461,8 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
         trainings, explanations: the newest five successful ones of each kind in this project, and the newest five
             trainings on the dataset of `evidence`. Statements of explanations about single rows are left out, since a
             row may describe a person.
+        training_counts: the number of all trainings in this project that have ended and were not deleted, by their
+            state.
         model_comparison: the newest finished comparison of models in this project, which shows which of the ranked
             datasets trains the best model, with the scores and their intervals, or null if there is none.
         limitations: the codes of the limitations of the report.
@@ -480,6 +482,7 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
     prospects: Sequence[ReportedProspects]
     evidence: ReportedEvidence | None
     trainings: Sequence[ReportedTraining]
+    training_counts: Mapping[str, int]
     explanations: Sequence[ReportedExplanation]
     model_comparison: ReportedModelComparison | None
     limitations: Sequence[str]

@@ -36,7 +36,7 @@ from touchstone.services.selection.report.fact_types import (
     ReportedTraining,
     WeightShare,
 )
-from touchstone.services.selection.report.job_facts import load_explanations, load_trainings
+from touchstone.services.selection.report.job_facts import count_trainings, load_explanations, load_trainings
 from touchstone.services.selection.report.legal_points import ReportPart
 from touchstone.services.selection.report.limitations import find_limitations
 from touchstone.services.selection.report.model_comparison_facts import load_model_comparison
@@ -74,6 +74,7 @@ class ReportReader:
         async with self._database.reading() as connection:
             catalog_changed_at = await _find_latest_change(connection, ranked_ids | described_ids, project.user_id)
             trainings = await load_trainings(connection, project, subject_id)
+            training_counts = await count_trainings(connection, project)
             explanations = await load_explanations(connection, project)
             model_comparison = await load_model_comparison(connection, project)
         trainings_on_subject = [
@@ -106,6 +107,7 @@ class ReportReader:
             prospects=await asyncio.to_thread(find_prospects, ranking, comparison, choice),
             evidence=evidence,
             trainings=trainings,
+            training_counts=training_counts,
             explanations=explanations,
             model_comparison=model_comparison,
             limitations=find_limitations(project_need, ranking.reported, choice, evidence, trainings_on_subject),

@@ -9,8 +9,8 @@ from touchstone.core.result_texts import texts_at
 from touchstone.database.engine import Reader
 from touchstone.jobs.job_kinds import EXPLANATION, TRAINING, JobKind
 from touchstone.jobs.job_records import ArtifactRecord, JobFilter, JobRecord
-from touchstone.jobs.job_states import JobState
-from touchstone.jobs.job_store import list_jobs, load_artifacts, load_owned_job
+from touchstone.jobs.job_states import FINAL_STATES, JobState
+from touchstone.jobs.job_store import count_jobs, list_jobs, load_artifacts, load_owned_job
 from touchstone.services.selection.datasets.store import visible_datasets_without_metadata
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.fact_types import ReportedExplanation, ReportedTraining
@@ -46,6 +46,15 @@ async def load_trainings(connection: Reader, project: ProjectRecord, subject_id:
     names = {record.id: str(record.attributes["dataset_name"]) for record in records}
     artifacts = await load_artifacts(connection, [job.id for job in jobs])
     return [_reported_training(job, names, artifacts[job.id]) for job in jobs]
+
+
+async def count_trainings(connection: Reader, project: ProjectRecord) -> dict[str, int]:
+    """Return the number of trainings of a project that have ended, by their state."""
+    counts = {}
+    for state in sorted(FINAL_STATES):
+        filters = JobFilter(owner=project.user_id, kinds=(TRAINING.name,), status=state, project_id=project.id)
+        counts[str(state)] = await count_jobs(connection, filters)
+    return counts
 
 
 async def load_explanations(connection: Reader, project: ProjectRecord) -> list[ReportedExplanation]:

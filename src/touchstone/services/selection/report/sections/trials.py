@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from touchstone.jobs.job_states import JobState
 from touchstone.services.selection.report.document import (
     Block,
     Bullets,
@@ -31,14 +32,19 @@ The JSON format contains the digests of all files.
 
 
 def trials_section(content: ReportContent, language: ReportLanguage) -> Section | None:
-    """Return the section about the project's trainings and explanations, or None if there are none.
+    """Return the section about the project's trainings and explanations, or None if none has ended.
 
-    If there are none, the section about limitations says so.
+    If none has succeeded, the section about limitations says so.
     """
-    if not content.trainings and not content.explanations:
+    training_count = sum(content.training_counts.values())
+    if training_count == 0 and not content.explanations:
         return None
 
     blocks: list[Block] = []
+    if training_count > 0:
+        blocks.append(paragraph(language.text("training_counts", total=training_count, **content.training_counts)))
+    if len(content.trainings) < content.training_counts[JobState.SUCCEEDED]:
+        blocks.append(paragraph(language.text("trainings_described", shown=len(content.trainings))))
     for training in content.trainings:
         blocks += _training_blocks(training, language)
     for explanation in content.explanations:
