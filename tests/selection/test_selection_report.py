@@ -503,6 +503,31 @@ async def test_the_author_of_a_choice_is_the_owner_of_the_project(database: Data
     assert "ada, propriétaire du projet" in page
 
 
+async def test_the_licence_and_the_origin_of_the_chosen_dataset_are_stated(ada: httpx2.AsyncClient) -> None:
+    """They are those of the record now; each choice has those of its time, and a missing licence is called unknown."""
+    dataset_id = (await create_record(ada, name="Cohort C", metadata={"licence": "CC BY 4.0"}))["id"]
+    project = (await ada.post("/projects", json={"name": "p", "chosen_dataset_id": dataset_id})).json()
+    metadata = {
+        "licence": "MIT OR Apache-2.0",
+        "source": {"name": "Archive", "url": "https://archive.example/c"},
+        "measured": {"rows": 3, "sha256": "a" * 64},
+    }
+    assert (await ada.patch(f"/datasets/{dataset_id}", json={"metadata": metadata})).status_code == 200
+    report = await facts_of(ada, project)
+    english = plain_text((await report_of(ada, project, lang="en")).content)
+    await ada.patch(f"/datasets/{dataset_id}", json={"metadata": {}})
+    french = plain_text((await report_of(ada, project, lang="fr")).content)
+
+    dataset = report["choice"]["dataset"]
+    assert set(dataset["licences"]) == {"MIT", "Apache-2.0"}
+    assert (dataset["source_name"], dataset["source_url"]) == ("Archive", "https://archive.example/c")
+    assert dataset["data_sha256"] is None, "only the service measures files"
+    assert report["history"][0]["dataset"]["licences"] == ["CC-BY-4.0"]
+    assert f"Licence, according to the record {' or '.join(dataset['licences'])}" in english
+    assert "Source, according to the record Archive https://archive.example/c" in english
+    assert "Licence, selon la fiche inconnue" in french
+
+
 async def test_a_changed_record_is_named_with_its_fields(ada: httpx2.AsyncClient) -> None:
     """A report says that the chosen dataset has changed since, and in which fields."""
     project = await project_with_choice(ada)

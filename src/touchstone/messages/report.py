@@ -257,6 +257,15 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "choice_rank_none": ("aucun : ne satisfait pas aux filtres", "none: does not satisfy the filters"),
     "choice_identifier": ("Identifiant : {id}", "Identifier: {id}"),
+    "choice_licence": ("Licence, selon la fiche", "Licence, according to the record"),
+    "licence_separator": (" ou ", " or "),
+    "licence_unknown": (
+        "inconnue : la fiche n’en indique aucune qui soit reconnue",
+        "unknown: the record states none that is recognized",
+    ),
+    "choice_source": ("Provenance, selon la fiche", "Source, according to the record"),
+    "choice_data_file": ("Fichier de données mesuré", "Measured data file"),
+    "data_digest": ("SHA-256 : {sha256}", "SHA-256: {sha256}"),
     "comparison_caption": (
         "« {above} » devant « {below} », critère par critère",
         "“{above}” before “{below}”, criterion by criterion",

@@ -77,12 +77,23 @@ class ReportedRanking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedDataset(msgspec.Struct, frozen=True, kw_only=True):
-    """The identity of a dataset in a report."""
+    """The identity of a dataset in a report.
+
+    Attributes:
+        licences: the licences that one may choose from, as SPDX expressions if they were recognized, or only `unknown`.
+            It is empty if the content of the dataset was not stored.
+        source_name, source_url: the source that the record names, or None.
+        data_sha256: the digest of the measured data file, or None.
+    """
 
     id: int
     dataset_id: UUID | None
     name: str
     objective: str | None
+    licences: Sequence[str]
+    source_name: str | None
+    source_url: str | None
+    data_sha256: str | None
 
 
 class ReportedChoice(msgspec.Struct, frozen=True, kw_only=True):

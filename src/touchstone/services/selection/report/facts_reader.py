@@ -18,10 +18,10 @@ from touchstone.services.selection.evidence.claim_editor import EvidenceEditor, 
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.choice_facts import ChoiceFacts, load_choice_facts
+from touchstone.services.selection.report.dataset_facts import present_dataset, unknown_dataset
 from touchstone.services.selection.report.evidence_facts import (
     current_evidence,
     find_sources,
-    reported_dataset,
     stored_evidence,
 )
 from touchstone.services.selection.report.fact_types import (
@@ -29,7 +29,6 @@ from touchstone.services.selection.report.fact_types import (
     ReportContent,
     ReportedChoice,
     ReportedComparison,
-    ReportedDataset,
     ReportedNeed,
     ReportedProject,
     ReportedRanking,
@@ -123,11 +122,11 @@ class ReportReader:
 
         record = await self._catalog.records.stored_record(chosen.id, project.user_id)
         if record is not None:
-            dataset = reported_dataset(record)
+            dataset = present_dataset(record)
         elif choice_facts.stored_content is not None:
             dataset = choice_facts.stored_content.dataset
         else:
-            dataset = ReportedDataset(id=chosen.id, dataset_id=None, name=chosen.name, objective=None)
+            dataset = unknown_dataset(chosen.id, chosen.name)
 
         return ReportedChoice(
             dataset=dataset,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from touchstone.core.evidence import EvidenceLevel
+from touchstone.metadata.licences import UNKNOWN_LICENCE
 from touchstone.ranking.criteria import FACTS_BY_CRITERION
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
 from touchstone.services.selection.report.document import (
@@ -25,6 +26,7 @@ from touchstone.services.selection.report.fact_types import (
     ReportContent,
     ReportedChoice,
     ReportedComparison,
+    ReportedDataset,
     ReportedDecision,
     ReportedDifference,
     ReportedNeed,
@@ -87,6 +89,7 @@ def _choice_facts(content: ReportContent, choice: ReportedChoice, language: Repo
         lines.append(Line(language.text("choice_identifier", id=str(dataset.dataset_id)), Style.MUTED))
     facts = [
         Fact(language.text("choice_dataset"), lines),
+        *_origin_facts(dataset, language),
         Fact(language.text("choice_state"), list(_state_lines(choice, language))),
     ]
     if dataset.objective:
@@ -107,6 +110,22 @@ def _choice_facts(content: ReportContent, choice: ReportedChoice, language: Repo
     reason = Line(choice.reason, Style.QUOTE) if choice.reason else Line(language.text("reason_none"), Style.BAD)
     facts.append(Fact(language.text("choice_reason"), [reason]))
     return facts
+
+
+def _origin_facts(dataset: ReportedDataset, language: ReportLanguage) -> Iterator[Fact]:
+    """Yield the licence of a dataset, the source that its record names, and the digest of its data file, if known."""
+    if UNKNOWN_LICENCE in dataset.licences:
+        yield Fact(language.text("choice_licence"), [Line(language.text("licence_unknown"), Style.UNKNOWN)])
+    elif dataset.licences:
+        licences = language.text("licence_separator").join(dataset.licences)
+        yield Fact(language.text("choice_licence"), [Line(licences)])
+
+    source_lines = [Line(text) for text in (dataset.source_name, dataset.source_url) if text]
+    if source_lines:
+        yield Fact(language.text("choice_source"), source_lines)
+    if dataset.data_sha256 is not None:
+        digest = language.text("data_digest", sha256=dataset.data_sha256)
+        yield Fact(language.text("choice_data_file"), [Line(digest, Style.MUTED)])
 
 
 def _state_lines(choice: ReportedChoice, language: ReportLanguage) -> Iterator[Line]:
