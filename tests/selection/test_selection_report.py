@@ -538,7 +538,22 @@ async def test_a_changed_record_is_named_with_its_fields(ada: httpx2.AsyncClient
 
     assert (report["choice"]["state"], report["choice"]["changed_fields"]) == ("changed", ["year"])
     assert "has changed since the choice" in page
+    assert report["choice"]["changes"] == [{"field": "year", "before": 2020, "after": 2021}]
     assert "Changed fields: Year" in page
+    assert "Year: 2020 → 2021" in page
+
+
+async def test_an_earlier_rank_says_if_the_need_has_changed(ada: httpx2.AsyncClient) -> None:
+    """The rank at the time of a choice cannot be found in the present ranking if the project has changed."""
+    hint = "by other filters, weights or levels of evidence than now"
+    project = await project_with_choice(ada, criteria={"year_min": 2019}, gates={"instances_min": 5})
+    assert hint not in plain_text((await report_of(ada, project, lang="en")).content)
+
+    await ada.put(f"/projects/{project['id']}", json={"criteria": {"year_min": 2021}})
+    [choice] = (await facts_of(ada, project))["history"]
+    assert hint in plain_text((await report_of(ada, project, lang="en")).content)
+    assert (choice["filters"], choice["gates"]) == ({"year_min": 2019}, {"instances_min": 5})
+    assert choice["gate_outcomes"] == {"instances_min": "unknown"}
 
 
 async def test_the_report_says_what_would_change_the_ranking(ada: httpx2.AsyncClient) -> None:
@@ -711,7 +726,7 @@ async def test_a_changed_field_is_listed_once(ada: httpx2.AsyncClient) -> None:
     page = plain_text((await report_of(ada, project, lang="en")).content)
 
     assert len(report["choice"]["changed_fields"]) == 3
-    assert "Changed fields: Security measures in place SHA-256" in page
+    assert "Changed fields: Security measures in place Security measures in place: unknown → yes SHA-256" in page
 
 
 async def test_the_latest_dated_fact_may_be_a_change_of_a_dataset(database: Database, ada: httpx2.AsyncClient) -> None:

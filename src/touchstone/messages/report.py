@@ -228,6 +228,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "unknown: made before the content of choices was kept",
     ),
     "changed_fields": ("Champs modifiés : {fields}", "Changed fields: {fields}"),
+    "changed_value": ("{label} : {before} → {after}", "{label}: {before} → {after}"),
     "choice_digest": ("SHA-256 au moment du choix : {digest}", "SHA-256 when it was chosen: {digest}"),
     "history_caption": ("Tous les choix, le plus récent d’abord", "All choices, the newest first"),
     "history_caption_newest": (
@@ -251,6 +252,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "choice_rank": ("Rang", "Rank"),
     "choice_rank_of": ("{rank} sur {total}", "{rank} of {total}"),
+    "rank_by_other_need": (
+        "selon d’autres filtres, poids ou niveaux de preuve qu’aujourd’hui",
+        "by other filters, weights or levels of evidence than now",
+    ),
     "choice_rank_gone": (
         "aucun : la fiche n’est plus visible pour le propriétaire du projet",
         "none: the record is no longer visible to the owner of the project",

@@ -16,7 +16,9 @@ from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
 from touchstone.ranking.reasons.stability import Verdict
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
 from touchstone.services.selection.evidence.claim_records import ClaimSource, Decision
+from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
+from touchstone.services.selection.projects.dataset_content import ContentChange
 from touchstone.services.selection.report.model_comparison_facts import ReportedModelComparison
 from touchstone.services.selection.weights import CriterionWeight
 
@@ -104,6 +106,7 @@ class ReportedChoice(msgspec.Struct, frozen=True, kw_only=True):
         digest: the digest of the dataset's content at the time of the choice, or None if the content was not stored.
         state: whether the dataset has been changed or withdrawn since.
         changed_fields: the fields of the dataset that have changed since.
+        changes: these fields with their values at the time of the choice and now.
         reason: the reason in the words of the owner.
         standing: the dataset's item in the present ranking, or None if it does not satisfy the filters of the project.
     """
@@ -112,6 +115,7 @@ class ReportedChoice(msgspec.Struct, frozen=True, kw_only=True):
     digest: str | None
     state: ChosenDatasetState
     changed_fields: Sequence[str]
+    changes: Sequence[ContentChange]
     reason: str | None
     standing: ExplainedItem | None
 
@@ -129,7 +133,8 @@ class ReportedDecision(msgspec.Struct, frozen=True, kw_only=True):
         rank, score, total_count: the rank and the score of the dataset at the time, among `total_count` datasets.
         place, tied_with: the rank that datasets of the same score shared, and the number of other datasets with this
             score. They are None and 0 if this was not recorded.
-        assurance: the weakest level of evidence that counted at the time.
+        weights, filters, gates, assurance: the need of the project at the time, which the rank follows from.
+        gate_outcomes: the outcome of each gate for the dataset at the time.
         superseded_at: the time of the next choice, or None for the present choice.
     """
 
@@ -146,6 +151,9 @@ class ReportedDecision(msgspec.Struct, frozen=True, kw_only=True):
     score: float | None
     total_count: int | None
     weights: Sequence[CriterionWeight]
+    filters: Mapping[str, Any]
+    gates: Mapping[str, Any]
+    gate_outcomes: Mapping[str, GateOutcome]
     assurance: Assurance | None
     formula_version: str | None
     superseded_at: datetime | None

@@ -133,6 +133,7 @@ class ReportReader:
             digest=chosen.digest,
             state=chosen.state,
             changed_fields=[change.field for change in chosen.changes],
+            changes=chosen.changes,
             reason=project.choice_reason,
             standing=await asyncio.to_thread(find_standing, ranking, chosen.id),
         )
