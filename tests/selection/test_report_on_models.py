@@ -35,17 +35,22 @@ OMITTED_DATASET = NewComparedDataset(
 NO_BREAK_SPACES = str.maketrans(dict.fromkeys("\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}", " "))
 
 
-def trained_dataset(name: str, rank: int) -> NewComparedDataset:
-    """Return a dataset that is trained on."""
+def trained_dataset(name: str, rank: int, *, is_ranked: bool = True) -> NewComparedDataset:
+    """Return a dataset that is trained on, which comes from a ranking or was named by the user."""
     job = NewJob(kind=TRAINING.name, owner=ADA, request={"target": "ill"}, digest=name, dataset_id=rank)
-    return NewComparedDataset(dataset_id=rank, dataset_name=name, rank=rank, target="ill", training=job)
+    known_rank = rank if is_ranked else None
+    return NewComparedDataset(dataset_id=rank, dataset_name=name, rank=known_rank, target="ill", training=job)
 
 
 async def store_comparison(
-    database: Database, project: dict[str, Any], scores: dict[str, tuple[float, float, float]]
+    database: Database,
+    project: dict[str, Any],
+    scores: dict[str, tuple[float, float, float]],
+    *,
+    is_ranked: bool = True,
 ) -> UUID:
     """Store a comparison of datasets, whose trainings have succeeded with these scores and intervals."""
-    datasets = [trained_dataset(name, rank) for rank, name in enumerate(scores, start=1)]
+    datasets = [trained_dataset(name, rank, is_ranked=is_ranked) for rank, name in enumerate(scores, start=1)]
     comparison_id = await comparison_queue_store.create_comparison(
         database,
         NewComparison(owner=ADA, request={}, digest="0", project_id=UUID(project["id"])),
@@ -311,6 +316,20 @@ async def test_the_report_says_which_dataset_trains_best(database: Database, sel
     assert "Pictures: Files of type zip are not supported" in english
     assert "{" not in english + french
     assert pdf.startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize("is_ranked", [True, False])
+async def test_named_datasets_are_not_called_the_first_of_the_ranking(
+    database: Database, selection: Selection, is_ranked: bool
+) -> None:
+    """The table has ranks, which are those of the time of the comparison, only if the datasets come from a ranking."""
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        await store_comparison(database, project, {"Cohort A": (0.71, 0.66, 0.76)}, is_ranked=is_ranked)
+        english = plain_text((await report_of(client, project, lang="en")).content)
+
+    assert "The models of the compared datasets, the best first" in english
+    assert ("Rank at that time" in english) is is_ranked
 
 
 async def test_models_with_the_same_score_share_a_place(database: Database, selection: Selection) -> None:

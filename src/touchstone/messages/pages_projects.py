@@ -200,8 +200,10 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     # Comparisons of trainings on the best-ranked datasets
     "models": ("Lequel donne le meilleur modèle ?", "Which of them gives the best model?"),
     "models_hint": (
-        "Le même entraînement sur les premiers tableaux du classement, et les résultats côte à côte.",
-        "The same training on the first tables of the ranking, with the results side by side.",
+        "Le même entraînement sur plusieurs tableaux, et les résultats côte à côte. Ce formulaire prend les premiers "
+        "du classement.",
+        "The same training on several tables, with the results side by side. This form takes the first ones of the "
+        "ranking.",
     ),
     "models_start": ("Comparer par l’entraînement", "Compare by training"),
     "models_go": ("Lancer la comparaison", "Start the comparison"),

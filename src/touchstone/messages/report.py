@@ -420,9 +420,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     # The comparison of models
     "models": ("Lequel donne le meilleur modèle ?", "Which of them trains the best model?"),
     "models_table": (
-        "Les modèles entraînés sur les premiers jeux de données",
-        "The models that were trained on the first datasets",
+        "Les modèles des jeux de données comparés, le meilleur d’abord",
+        "The models of the compared datasets, the best first",
     ),
+    "models_rank": ("Rang d’alors", "Rank at that time"),
     "models_place": ("Place", "Place"),
     "models_baseline": ("Référence naïve", "Naive baseline"),
     "models_target": ("prédit « {target} »", "predicts “{target}”"),

@@ -482,8 +482,9 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
             row may describe a person.
         training_counts: the number of all trainings in this project that have ended and were not deleted, by their
             state.
-        model_comparison: the newest finished comparison of models in this project, which shows which of the ranked
-            datasets trains the best model, with the scores and their intervals, or null if there is none.
+        model_comparison: the newest finished comparison of models in this project, which shows which of several
+            datasets trains the best model, with the scores and their intervals, or null if there is none. The datasets
+            are the first ones of the ranking at that time, or those that the user named.
         limitations: the codes of the limitations of the report.
     """
 
