@@ -19,6 +19,7 @@ from touchstone.services.selection.evidence.claim_records import ClaimSource, De
 from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
 from touchstone.services.selection.projects.dataset_content import ContentChange
+from touchstone.services.selection.report.job_facts import ReportedExplanation, ReportedTraining
 from touchstone.services.selection.report.model_comparison_facts import ReportedModelComparison
 from touchstone.services.selection.weights import CriterionWeight
 
@@ -388,69 +389,6 @@ class ReportedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     attributes: Sequence[ReportedAttribute]
     gdpr: Sequence[ReportedPoint]
     ai_act: Sequence[ReportedPoint]
-
-
-class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
-    """A successful training of the project.
-
-    Attributes:
-        dataset_name: the name of the dataset, or None if its record has been deleted.
-        evaluation: sentences about how the rows were divided and weighted, and about how the model decides, each in
-            both languages.
-        test_rows: the number of rows in the test set, or None if the result does not contain it.
-        folds: the number of folds of a cross-validation, or None if there is only one test set.
-        learned_from_all_rows: whether the delivered model has also learned from the test rows, after the evaluation.
-        group_thresholds: the decision threshold of each group if a mitigation chose them; the group None contains all
-            other groups.
-        metrics: the value of each metric with its confidence interval.
-        baseline: the main metric of a naive model without any learning.
-        group_metrics, warnings: as in the result of the job.
-        files: the SHA-256 digest of each file of the training, by name.
-    """
-
-    job_id: UUID
-    name: str | None
-    finished_at: datetime | None
-    dataset_id: int | None
-    dataset_name: str | None
-    data_sha256: str | None
-    rows: int | None
-    target: str
-    task: str
-    algorithm: str
-    evaluation: Sequence[Mapping[str, str]]
-    test_rows: int | None
-    folds: int | None
-    learned_from_all_rows: bool
-    group_thresholds: Sequence[Any]
-    metric: str
-    metrics: Mapping[str, Any]
-    baseline: float | None
-    group_metrics: Sequence[Any]
-    warnings: Sequence[Any]
-    seed: int | None
-    files: Mapping[str, str]
-
-
-class ReportedExplanation(msgspec.Struct, frozen=True, kw_only=True):
-    """A successful explanation of the project: its narrative about the model, and its limits, in both languages.
-
-    Statements about single rows are left out, since a row may describe a person.
-
-    Attributes:
-        training_id: the training whose model is explained, or None if the explanation is about a table.
-        model_sha256: the digest of the file of this model, or None.
-    """
-
-    job_id: UUID
-    training_id: UUID | None
-    model_sha256: str | None
-    dataset_id: int | None
-    data_sha256: str | None
-    finished_at: datetime | None
-    method: str
-    narrative: Mapping[str, str]
-    limits: Mapping[str, Sequence[str]]
 
 
 class ReportContent(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,10 +32,14 @@ from touchstone.services.selection.report.fact_types import (
     ReportedNeed,
     ReportedProject,
     ReportedRanking,
-    ReportedTraining,
     WeightShare,
 )
-from touchstone.services.selection.report.job_facts import count_trainings, load_explanations, load_trainings
+from touchstone.services.selection.report.job_facts import (
+    ReportedTraining,
+    count_trainings,
+    load_explanations,
+    load_trainings,
+)
 from touchstone.services.selection.report.legal_points import ReportPart
 from touchstone.services.selection.report.limitations import find_limitations
 from touchstone.services.selection.report.model_comparison_facts import load_model_comparison

@@ -20,7 +20,8 @@ from touchstone.services.selection.report.document import (
     paragraph,
     text_cell,
 )
-from touchstone.services.selection.report.fact_types import ReportContent, ReportedExplanation, ReportedTraining
+from touchstone.services.selection.report.fact_types import ReportContent
+from touchstone.services.selection.report.job_facts import ReportedExplanation, ReportedTraining
 from touchstone.services.selection.report.language import DASH, ReportLanguage
 
 Json = Mapping[str, Any]
