@@ -88,6 +88,28 @@ def test_the_project_says_that_its_chosen_dataset_has_changed(
     expect(page.locator(".cards .tag")).to_have_text("changed since")
 
 
+def test_long_names_and_many_events_fit_on_the_pages(
+    visit: Visit, api: httpx2.Client, project: str, records: list[dict[str, Any]]
+) -> None:
+    """The list of projects is no wider than the window, and the timeline shows only the latest events at first."""
+    long_name = f"{'A very long name ' * 12}{records[0]['name']}"
+    api.patch(f"/api/v1/datasets/{records[0]['id']}", json={"name": long_name})
+    for number in range(20):
+        api.put(api_path(project), json={"chosen_dataset_id": records[0]["id"], "choice_reason": f"Reason {number}."})
+    api.delete(f"/api/v1/datasets/{records[0]['id']}")
+
+    page = visit("/app/projects", language="en", theme="auto")
+    expect(page.locator(".cards .state")).to_contain_text(long_name)
+    check_looks(page)
+
+    page.goto(project)
+    timeline = page.locator("section", has=page.get_by_role("heading", name="Timeline"))
+    expect(timeline.get_by_text("Reason 19.")).to_be_visible()
+    expect(timeline.get_by_text("Reason 0.")).not_to_be_visible()
+    timeline.get_by_text("6 older events").click()
+    expect(timeline.get_by_text("Reason 0.")).to_be_visible()
+
+
 def test_a_deleted_dataset_leaves_its_name_and_digest(
     visit: Visit, api: httpx2.Client, project: str, records: list[dict[str, Any]]
 ) -> None:

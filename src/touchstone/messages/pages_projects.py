@@ -239,6 +239,8 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
         "Training runs and explanations started in this project will appear here.",
     ),
     "timeline": ("Chronologie", "Timeline"),
+    "timeline_older": ("{count} événements plus anciens", "{count} older events"),
+    "timeline_older_one": ("{count} événement plus ancien", "{count} older event"),
     "event_project_made": ("Projet créé", "Project created"),
     "event_choice": ("Choisi :", "Chosen:"),
     "event_choice_taken_back": ("Choix annulé", "Choice taken back"),

@@ -44,7 +44,7 @@ from touchstone.web.views.gate_badges import GateBadge, gate_badges
 from touchstone.web.views.gate_form import gate_chips, invalid_gate_message
 from touchstone.web.views.job_view import job_timing
 from touchstone.web.views.model_scores import model_scores
-from touchstone.web.views.project_timeline import project_timeline
+from touchstone.web.views.project_timeline import RECENT_EVENTS, project_timeline
 from touchstone.web.views.rank_table import build_rank_table
 from touchstone.web.views.training_choices import DATASET_OPTIONS
 from touchstone.web.views.weighted_criteria import (
@@ -399,6 +399,7 @@ async def _render_project(
         dataset_names=await find_dataset_names(ctx, jobs),
         timing=partial(job_timing, localizer=ctx.localizer, now=datetime.now(UTC)),
         events=project_timeline(project, jobs, choices, snapshots),
+        recent_events=RECENT_EVENTS,
         **_need_variables(ctx, state, criteria),
     )
 
