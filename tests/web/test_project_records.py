@@ -349,7 +349,7 @@ def test_a_project_that_was_changed_meanwhile_is_not_overwritten(
         assert api.get(project.replace("/app", "/api/v1")).json()["description"] == "Alpha"
 
         # Sending the same form again does not overwrite the newer description either.
-        etag = html.unescape(re.findall(r'name="etag" value="([^"]+)"', answer.text)[0])
+        etag = etag_of(answer.text, "change")
         assert client.post(f"{project}/change", data={**second_tab, "etag": etag}).status_code == 412
 
 
@@ -424,6 +424,27 @@ def test_a_newer_choice_is_neither_replaced_nor_taken_back(
         stored = api.get(api_path(project)).json()
         chosen_id = second if form_name == "reason" else None
         assert (stored["chosen_dataset_id"], stored["choice_reason"]) == (chosen_id, REASON)
+
+
+def test_a_choice_from_another_tab_is_not_replaced_unseen(
+    client: httpx2.Client, api: httpx2.Client, project: str, records: list[dict[str, Any]]
+) -> None:
+    """Two tabs show the project without a choice; the second one to choose is told, and keeps what was entered."""
+    [etag] = re.findall(
+        r'name="project" value="[^"]+"><input type="hidden" name="etag" value="([^"]+)"', client.get(project).text
+    )
+    form = {"project": project.rpartition("/")[2], "etag": html.unescape(etag)}
+    first_tab, second_tab = (
+        form | {"dataset": str(record["id"]), "reason": f"Because of {record['name']}."} for record in records
+    )
+
+    assert client.post("/app/projects/choose", data=first_tab).status_code == 303
+    for _ in range(2):
+        answer = client.post("/app/projects/choose", data=second_tab)
+        assert answer.status_code == 412
+        assert "The resource has changed since you read it" in answer.text
+        assert f">{second_tab['reason']}</textarea>" in answer.text
+    assert api.get(api_path(project)).json()["choice_reason"] == first_tab["reason"]
 
 
 @pytest.mark.parametrize("has_offers", [True, False])
