@@ -76,8 +76,8 @@ class ReportLanguage:
         return _FRENCH_SPACE.sub(_NO_BREAK_SPACE, sentence) if self.locale == "fr" else sentence
 
     def choose(self, texts: Text) -> str:
-        """Return the text in this language from a pair of French and English texts."""
-        return in_language(texts, self.locale)
+        """Return the text in this language from a pair of French and English texts, with non-breaking spaces."""
+        return self.with_fixed_spaces(in_language(texts, self.locale))
 
     def translation(self, texts: Any) -> Any:
         """Return the value in this language from an object with the members `fr` and `en` in the result of a job."""
