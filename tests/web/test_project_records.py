@@ -289,6 +289,11 @@ def test_the_report_is_shown_and_saved_in_both_languages(
     assert page.request.get(f"{project}/report.doc").status == 404
 
 
+def test_the_page_of_the_report_says_what_its_json_is_for(client: httpx2.Client, project: str) -> None:
+    """The report asks to be filed together with its JSON, which is therefore not only for programs."""
+    assert "to verify the report later" in client.get(f"{project}/report").text
+
+
 def test_the_report_runs_nothing(server: str, session_cookies: dict[str, str], api: httpx2.Client) -> None:
     """Names with markup are shown as text, and the security policy allows neither scripts nor other files."""
     hostile = "<script>document.title='owned'</script>"

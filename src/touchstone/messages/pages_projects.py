@@ -189,7 +189,10 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "report_view": ("Afficher", "View"),
     "report_in_fr": ("en français", "in French"),
     "report_in_en": ("en anglais", "in English"),
-    "report_for_programs": ("pour des programmes", "for programs"),
+    "report_for_programs": (
+        "pour vérifier le rapport plus tard, et pour des programmes",
+        "to verify the report later, and for programs",
+    ),
     "report_print": (
         "Pour imprimer le rapport, ouvrez son fichier PDF ou HTML.",
         "To print the report, open its PDF or HTML file.",
