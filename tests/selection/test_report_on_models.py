@@ -194,6 +194,7 @@ async def test_a_training_says_how_its_model_decides(database: Database, selecti
             split={"folds": 5, "test_rows": None},
             task_choice=sentence("The values are classes."),
             weighting=sentence("The rows are weighted."),
+            decision=sentence("The positive class is ill.") | {"threshold": 0.15167630727086046},
             mitigation=sentence("Each group has a threshold.") | {"thresholds": thresholds},
         )
         [training] = (await facts_of(client, project))["trainings"]
@@ -202,9 +203,10 @@ async def test_a_training_says_how_its_model_decides(database: Database, selecti
 
     assert training["group_thresholds"] == thresholds
     assert (training["folds"], training["learned_from_all_rows"]) == (5, True)
+    assert training["threshold"] == 0.15167630727086046, "the sentences round it"
     for statement in (
         "Mean of 5 folds",
-        "The values are classes. The rows are weighted. Each group has a threshold.",
+        "The values are classes. The rows are weighted. The positive class is ill. Each group has a threshold.",
         "it has not been evaluated itself",
         "Decision thresholds by group f: 0.25 all other groups: 0.5",
     ):

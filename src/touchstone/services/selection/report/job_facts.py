@@ -41,6 +41,7 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
             both languages.
         test_rows: the number of rows in the test set, or None if the result does not contain it.
         folds: the number of folds of a cross-validation, or None if there is only one test set.
+        threshold: the probability from which the positive class is predicted, or None if there is none.
         learned_from_all_rows: whether the delivered model has also learned from the test rows, after the evaluation.
         group_thresholds: the decision threshold of each group if a mitigation chose them; the group None contains all
             other groups.
@@ -63,6 +64,7 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
     evaluation: Sequence[Mapping[str, str]]
     test_rows: int | None
     folds: int | None
+    threshold: float | None
     learned_from_all_rows: bool
     group_thresholds: Sequence[Any]
     metric: str
@@ -176,6 +178,7 @@ def _reported_training(
         evaluation=texts_at(result, _EVALUATION_TEXT_PATHS),
         test_rows=split.get("test_rows"),
         folds=split.get("folds"),
+        threshold=(result.get("decision") or {}).get("threshold"),
         learned_from_all_rows=model.get("fitted_on") == "all_rows",
         group_thresholds=(result.get("mitigation") or {}).get("thresholds") or [],
         metric=main_metric,
