@@ -503,6 +503,17 @@ async def test_the_author_of_a_choice_is_the_owner_of_the_project(database: Data
     assert "ada, propriétaire du projet" in page
 
 
+async def test_shares_of_weights_are_not_rounded_to_whole_percents(ada: httpx2.AsyncClient) -> None:
+    """Three of eight parts are 37.5%, from which a reader can compute the points again."""
+    names = ("ethical_score", "documentation", "data_quality", "year")
+    weights = [{"criterion_name": name, "weight": weight} for name, weight in zip(names, (3, 2, 2, 1), strict=True)]
+    project = await project_with_choice(ada, weights=weights)
+    english, french = [plain_text((await report_of(ada, project, lang=locale)).content) for locale in ("en", "fr")]
+
+    assert re.search(r"Ethical 3 37\.5% .* Documentation 2 25% .* Novelty 1 12\.5%", english)
+    assert "Éthique 3 37,5 %" in french
+
+
 async def test_the_licence_and_the_origin_of_the_chosen_dataset_are_stated(ada: httpx2.AsyncClient) -> None:
     """They are those of the record now; each choice has those of its time, and a missing licence is called unknown."""
     dataset_id = (await create_record(ada, name="Cohort C", metadata={"licence": "CC BY 4.0"}))["id"]

@@ -125,6 +125,11 @@ class ReportLanguage:
         """Format a share in 0-1 as a percentage without decimals."""
         return str(format_percent(share, locale=self._babel_locale))
 
+    def weight_share(self, share: float) -> str:
+        """Format the share of a weight in 0-1 as a percentage with at most one decimal."""
+        pattern = "#,##0.# %" if self.locale == "fr" else "#,##0.#%"
+        return self.with_fixed_spaces(str(format_percent(share, format=pattern, locale=self._babel_locale)))
+
     def timestamp(self, timestamp: datetime | None) -> str:
         """Format the date and the time in UTC, or None as a dash."""
         if timestamp is None:
