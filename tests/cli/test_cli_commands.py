@@ -6,7 +6,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from tests.cli.served import served
 from touchstone.cli.command_context import CommandContext
 from touchstone.cli.file_output import open_output
 from touchstone.cli.saved_sign_ins import SavedSignIns
-from touchstone.cli.tables import replace_control_characters
+from touchstone.cli.tables import format_value, replace_control_characters
 from touchstone.client import Tokens, Touchstone
 from touchstone.core.settings import Settings
 
@@ -256,6 +258,17 @@ def test_explained_rankings_show_names_and_gates(me: str, monkeypatch: pytest.Mo
     assert "…" not in result.stdout
     assert result.stdout.count("Place") == (1 if width == 200 else 3)
     assert all(f"+ {criterion.partition('_')[0]}" in result.stdout for criterion in criteria)
+
+
+def test_times_name_their_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A time that is copied from a table into a report can be read in another country."""
+    monkeypatch.setenv("TZ", "Europe/Paris")
+    time.tzset()
+    try:
+        assert format_value(datetime(2031, 1, 5, 12, tzinfo=UTC)) == "2031-01-05 13:00 CET"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_tables_show_texts_as_they_are(me: str) -> None:

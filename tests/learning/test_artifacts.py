@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,21 @@ def test_card_names_the_dataset_its_licence_and_its_ethical_record(tmp_path: Pat
     assert "### sex × colour" in english
     assert "| Consentement éclairé | oui | documenté |" in french
     assert all(warning["text"]["fr"] in french for warning in card["warnings"])
+
+
+@pytest.mark.parametrize("algorithm", ["linear", "lightgbm"])
+def test_card_names_the_seed_and_the_software_of_the_training(tmp_path: Path, algorithm: str) -> None:
+    """A reader who trains again knows what to install, including the library that only some models need."""
+    body = {"dataset_id": 7, "target": "outcome", "algorithms": [algorithm], "budget": {"max_trials": 1}, "seed": 41}
+    data_file = DataFile(csv_file(messy_table()).stream, "csv", dataset=DATASET)
+    outcome = run_training(msgspec.convert(body, TrainingRequest), data_file, scratch=tmp_path, report=Progress())
+
+    french, english = contents(outcome)["model_card.md"].decode().split("\n---\n")
+    assert "Random seed: 41." in english
+    assert "Graine aléatoire\N{NO-BREAK SPACE}: 41." in french
+    for package in ("touchstone", "scikit-learn"):
+        assert f"{package} {metadata.version(package)}" in english
+    assert ("lightgbm" in english.partition("## Seed and versions")[2]) == (algorithm == "lightgbm")
 
 
 def test_card_has_one_dash_for_a_rate_that_is_not_defined(tmp_path: Path) -> None:

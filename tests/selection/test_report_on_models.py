@@ -12,15 +12,16 @@ from tests.selection.conftest import ADA, client_of, create_record
 from tests.selection.test_selection_report import facts_of, plain_text, report_of
 from touchstone.core.canonical_json import canonical_digest
 from touchstone.database.engine import Database
-from touchstone.database.tables import comparisons, jobs
+from touchstone.database.tables import comparisons, job_artifacts, jobs
 from touchstone.jobs import queue_store
 from touchstone.jobs.comparisons import comparison_store
 from touchstone.jobs.comparisons.comparison_records import NewComparedDataset, NewComparison, Refusal
-from touchstone.jobs.job_kinds import TRAINING
-from touchstone.jobs.job_records import NewJob
+from touchstone.jobs.job_kinds import EXPLANATION, TRAINING
+from touchstone.jobs.job_records import JobSource, NewJob
 from touchstone.jobs.job_states import JobState
 from touchstone.messages.fairness import FAIRNESS
 from touchstone.services.selection.app import Selection
+from touchstone.services.selection.report.job_facts import MAX_JOBS
 from touchstone.services.selection.report.limitations import WARNINGS_OF_GROUP_DIFFERENCES
 from touchstone.services.training.comparison import comparison_queue_store
 
@@ -34,17 +35,22 @@ OMITTED_DATASET = NewComparedDataset(
 NO_BREAK_SPACES = str.maketrans(dict.fromkeys("\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}", " "))
 
 
-def trained_dataset(name: str, rank: int) -> NewComparedDataset:
-    """Return a dataset that is trained on."""
+def trained_dataset(name: str, rank: int, *, is_ranked: bool = True) -> NewComparedDataset:
+    """Return a dataset that is trained on, which comes from a ranking or was named by the user."""
     job = NewJob(kind=TRAINING.name, owner=ADA, request={"target": "ill"}, digest=name, dataset_id=rank)
-    return NewComparedDataset(dataset_id=rank, dataset_name=name, rank=rank, target="ill", training=job)
+    known_rank = rank if is_ranked else None
+    return NewComparedDataset(dataset_id=rank, dataset_name=name, rank=known_rank, target="ill", training=job)
 
 
 async def store_comparison(
-    database: Database, project: dict[str, Any], scores: dict[str, tuple[float, float, float]]
+    database: Database,
+    project: dict[str, Any],
+    scores: dict[str, tuple[float, float, float]],
+    *,
+    is_ranked: bool = True,
 ) -> UUID:
     """Store a comparison of datasets, whose trainings have succeeded with these scores and intervals."""
-    datasets = [trained_dataset(name, rank) for rank, name in enumerate(scores, start=1)]
+    datasets = [trained_dataset(name, rank, is_ranked=is_ranked) for rank, name in enumerate(scores, start=1)]
     comparison_id = await comparison_queue_store.create_comparison(
         database,
         NewComparison(owner=ADA, request={}, digest="0", project_id=UUID(project["id"])),
@@ -74,9 +80,15 @@ async def new_project(client: httpx2.AsyncClient) -> dict[str, Any]:
 
 
 async def store_training(
-    database: Database, project: dict[str, Any], warning_code: str, dataset_id: int | None = None
-) -> None:
-    """Store a training in a project that has succeeded with metrics by group and one warning."""
+    database: Database, project: dict[str, Any], warning_code: str, dataset_id: int | None = None, **members: Any
+) -> UUID:
+    """Store a training in a project that has succeeded with metrics by group and one warning.
+
+    `members` are further members of its result, or take the place of those given here.
+
+    Returns:
+        the id of the job.
+    """
     new_job = NewJob(
         kind=TRAINING.name,
         owner=ADA,
@@ -96,8 +108,28 @@ async def store_training(
         },
         "group_metrics": [{"column": "sex", "groups": [], "gaps": {}}],
         "warnings": [{"code": warning_code, "text": {"fr": "Attention.", "en": "Take care."}}],
+        **members,
     }
     values = {"status": JobState.SUCCEEDED, "result": result, "finished_at": datetime(2031, 5, 6, tzinfo=UTC)}
+    async with database.writing() as transaction:
+        await transaction.execute(sa.update(jobs).where(jobs.c.id == job.id).values(values))
+    return job.id
+
+
+async def store_explanation(database: Database, project: dict[str, Any], training_id: UUID) -> None:
+    """Store an explanation of a model in a project that has succeeded."""
+    new_job = NewJob(
+        kind=EXPLANATION.name,
+        owner=ADA,
+        request={},
+        digest="0",
+        project_id=UUID(project["id"]),
+        parent_job_id=training_id,
+        source=JobSource(model_sha256="c" * 64),
+    )
+    job = await queue_store.enqueue(database, new_job)
+    result = {"method": "auto", "narrative": {"fr": "…", "en": "…"}, "limits": {"fr": [], "en": []}}
+    values = {"status": JobState.SUCCEEDED, "result": result, "finished_at": datetime(2031, 5, 7, tzinfo=UTC)}
     async with database.writing() as transaction:
         await transaction.execute(sa.update(jobs).where(jobs.c.id == job.id).values(values))
 
@@ -144,6 +176,111 @@ async def test_only_trainings_on_the_chosen_dataset_are_evidence(database: Datab
         assert [training["dataset_id"] for training in trainings] == [chosen_id] * 5 + [other_id]
 
 
+async def test_a_training_says_how_its_model_decides(database: Database, selection: Selection) -> None:
+    """A mitigation, weights, thresholds by group and a later fit on all rows change what a model does."""
+
+    def sentence(english: str) -> dict[str, Any]:
+        """Return a member of a result with a sentence."""
+        return {"text": {"fr": "…", "en": english}}
+
+    thresholds = [{"group": "f", "threshold": 0.25}, {"group": None, "threshold": 0.5}]
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        await store_training(
+            database,
+            project,
+            "small_groups",
+            model={"target": "ill", "task": "classification", "algorithm": "linear", "fitted_on": "all_rows"},
+            split={"folds": 5, "test_rows": None},
+            task_choice=sentence("The values are classes."),
+            weighting=sentence("The rows are weighted."),
+            decision=sentence("The positive class is ill.") | {"threshold": 0.15167630727086046},
+            mitigation=sentence("Each group has a threshold.") | {"thresholds": thresholds},
+        )
+        [training] = (await facts_of(client, project))["trainings"]
+        english = plain_text((await report_of(client, project, lang="en")).content)
+        french = plain_text((await report_of(client, project, lang="fr")).content)
+
+    assert training["group_thresholds"] == thresholds
+    assert (training["folds"], training["learned_from_all_rows"]) == (5, True)
+    assert training["threshold"] == 0.15167630727086046, "the sentences round it"
+    for statement in (
+        "Mean of 5 folds",
+        "The values are classes. The rows are weighted. The positive class is ill. Each group has a threshold.",
+        "it has not been evaluated itself",
+        "Decision thresholds by group f: 0.25 all other groups: 0.5",
+    ):
+        assert statement in english.translate(NO_BREAK_SPACES)
+    assert "Seuils de décision par groupe f : 0,25 tous les autres groupes : 0,5" in french.translate(NO_BREAK_SPACES)
+
+
+async def test_models_are_identified(database: Database, selection: Selection) -> None:
+    """A reader with the files of two trainings knows which figures and which explanation belong to which model."""
+    digests = {"model.skops": "a" * 64, "predictions.parquet": "b" * 64, "split.json": "d" * 64}
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        training_id = await store_training(database, project, "small_groups")
+        rows = [
+            {
+                "job_id": training_id,
+                "name": name,
+                "media_type": "text/plain",
+                "bytes": 1,
+                "sha256": sha256,
+                "path": name,
+            }
+            for name, sha256 in digests.items()
+        ]
+        async with database.writing() as transaction:
+            await transaction.execute(sa.insert(job_artifacts).values(rows))
+        await store_explanation(database, project, training_id)
+        report = await facts_of(client, project)
+        english = plain_text((await report_of(client, project, lang="en")).content)
+
+    [training], [explanation] = report["trainings"], report["explanations"]
+    assert training["files"] == digests
+    assert (explanation["training_id"], explanation["model_sha256"]) == (str(training_id), "c" * 64)
+    for statement in (
+        f"Job: {training_id}",
+        f"model.skops: SHA-256 {digests['model.skops']}",
+        f"predictions.parquet: SHA-256 {digests['predictions.parquet']}",
+        f"the model of the job {training_id} model.skops: SHA-256 {'c' * 64}",
+        "7 May 2031",
+    ):
+        assert statement in english
+
+
+async def test_trainings_that_are_not_described_are_counted(database: Database, selection: Selection) -> None:
+    """A reader learns of the trainings that failed, were cancelled, or are older than those in the report."""
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        states = [*[JobState.SUCCEEDED] * 7, JobState.FAILED, JobState.FAILED, JobState.CANCELLED, JobState.RUNNING]
+        for number, state in enumerate(states):
+            job_id = await store_training(database, project, f"warning {number}")
+            async with database.writing() as transaction:
+                await transaction.execute(sa.update(jobs).where(jobs.c.id == job_id).values(status=state))
+        report = await facts_of(client, project)
+        english = plain_text((await report_of(client, project, lang="en")).content)
+        french = plain_text((await report_of(client, project, lang="fr")).content)
+
+    assert report["training_counts"] == {"succeeded": 7, "failed": 2, "cancelled": 1}
+    assert len(report["trainings"]) == MAX_JOBS
+    assert "deleted: 10, of which 7 succeeded, 2 failed and 1 was cancelled. 5 are described here" in english
+    assert "10, dont 7 réussis, 2 échoués et 1 annulé." in french.translate(NO_BREAK_SPACES)
+
+
+async def test_a_project_whose_only_training_failed_says_so(database: Database, selection: Selection) -> None:
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        job_id = await store_training(database, project, "small_groups")
+        async with database.writing() as transaction:
+            await transaction.execute(sa.update(jobs).where(jobs.c.id == job_id).values(status=JobState.FAILED))
+        english = plain_text((await report_of(client, project, lang="en")).content)
+
+    assert "deleted: 1, of which 0 succeeded, 1 failed and 0 were cancelled." in english
+    assert "described here" not in english
+
+
 def test_the_warnings_of_group_differences_exist() -> None:
     assert set(FAIRNESS) >= WARNINGS_OF_GROUP_DIFFERENCES
 
@@ -181,6 +318,20 @@ async def test_the_report_says_which_dataset_trains_best(database: Database, sel
     assert "Pictures: Files of type zip are not supported" in english
     assert "{" not in english + french
     assert pdf.startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize("is_ranked", [True, False])
+async def test_named_datasets_are_not_called_the_first_of_the_ranking(
+    database: Database, selection: Selection, is_ranked: bool
+) -> None:
+    """The table has ranks, which are those of the time of the comparison, only if the datasets come from a ranking."""
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        await store_comparison(database, project, {"Cohort A": (0.71, 0.66, 0.76)}, is_ranked=is_ranked)
+        english = plain_text((await report_of(client, project, lang="en")).content)
+
+    assert "The models of the compared datasets, the best first" in english
+    assert ("Rank at that time" in english) is is_ranked
 
 
 async def test_models_with_the_same_score_share_a_place(database: Database, selection: Selection) -> None:

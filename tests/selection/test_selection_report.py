@@ -521,6 +521,42 @@ async def test_the_author_of_a_choice_is_the_owner_of_the_project(database: Data
     assert "ada, propriétaire du projet" in page
 
 
+async def test_shares_of_weights_are_not_rounded_to_whole_percents(ada: httpx2.AsyncClient) -> None:
+    """Three of eight parts are 37.5%, from which a reader can compute the points again."""
+    names = ("ethical_score", "documentation", "data_quality", "year")
+    weights = [{"criterion_name": name, "weight": weight} for name, weight in zip(names, (3, 2, 2, 1), strict=True)]
+    project = await project_with_choice(ada, weights=weights)
+    english, french = [plain_text((await report_of(ada, project, lang=locale)).content) for locale in ("en", "fr")]
+
+    assert re.search(r"Ethical 3 37\.5% .* Documentation 2 25% .* Novelty 1 12\.5%", english)
+    assert "Éthique 3 37,5 %" in french
+
+
+async def test_the_licence_and_the_origin_of_the_chosen_dataset_are_stated(ada: httpx2.AsyncClient) -> None:
+    """They are those of the record now; each choice has those of its time, and a missing licence is called unknown."""
+    dataset_id = (await create_record(ada, name="Cohort C", metadata={"licence": "CC BY 4.0"}))["id"]
+    project = (await ada.post("/projects", json={"name": "p", "chosen_dataset_id": dataset_id})).json()
+    metadata = {
+        "licence": "MIT OR Apache-2.0",
+        "source": {"name": "Archive", "url": "https://archive.example/c"},
+        "measured": {"rows": 3, "sha256": "a" * 64},
+    }
+    assert (await ada.patch(f"/datasets/{dataset_id}", json={"metadata": metadata})).status_code == 200
+    report = await facts_of(ada, project)
+    english = plain_text((await report_of(ada, project, lang="en")).content)
+    await ada.patch(f"/datasets/{dataset_id}", json={"metadata": {}})
+    french = plain_text((await report_of(ada, project, lang="fr")).content)
+
+    dataset = report["choice"]["dataset"]
+    assert set(dataset["licences"]) == {"MIT", "Apache-2.0"}
+    assert (dataset["source_name"], dataset["source_url"]) == ("Archive", "https://archive.example/c")
+    assert dataset["data_sha256"] is None, "only the service measures files"
+    assert report["history"][0]["dataset"]["licences"] == ["CC-BY-4.0"]
+    assert f"Licence, according to the record {' or '.join(dataset['licences'])}" in english
+    assert "Source, according to the record Archive https://archive.example/c" in english
+    assert "Licence, selon la fiche inconnue" in french
+
+
 async def test_a_changed_record_is_named_with_its_fields(ada: httpx2.AsyncClient) -> None:
     """A report says that the chosen dataset has changed since, and in which fields."""
     project = await project_with_choice(ada)
@@ -531,7 +567,22 @@ async def test_a_changed_record_is_named_with_its_fields(ada: httpx2.AsyncClient
 
     assert (report["choice"]["state"], report["choice"]["changed_fields"]) == ("changed", ["year"])
     assert "has changed since the choice" in page
+    assert report["choice"]["changes"] == [{"field": "year", "before": 2020, "after": 2021}]
     assert "Changed fields: Year" in page
+    assert "Year: 2020 → 2021" in page
+
+
+async def test_an_earlier_rank_says_if_the_need_has_changed(ada: httpx2.AsyncClient) -> None:
+    """The rank at the time of a choice cannot be found in the present ranking if the project has changed."""
+    hint = "by other filters, weights or levels of evidence than now"
+    project = await project_with_choice(ada, criteria={"year_min": 2019}, gates={"instances_min": 5})
+    assert hint not in plain_text((await report_of(ada, project, lang="en")).content)
+
+    await ada.put(f"/projects/{project['id']}", json={"criteria": {"year_min": 2021}})
+    [choice] = (await facts_of(ada, project))["history"]
+    assert hint in plain_text((await report_of(ada, project, lang="en")).content)
+    assert (choice["filters"], choice["gates"]) == ({"year_min": 2019}, {"instances_min": 5})
+    assert choice["gate_outcomes"] == {"instances_min": "unknown"}
 
 
 async def test_the_report_says_what_would_change_the_ranking(ada: httpx2.AsyncClient) -> None:
@@ -704,7 +755,7 @@ async def test_a_changed_field_is_listed_once(ada: httpx2.AsyncClient) -> None:
     page = plain_text((await report_of(ada, project, lang="en")).content)
 
     assert len(report["choice"]["changed_fields"]) == 3
-    assert "Changed fields: Security measures in place SHA-256" in page
+    assert "Changed fields: Security measures in place Security measures in place: unknown → yes SHA-256" in page
 
 
 async def test_the_latest_dated_fact_may_be_a_change_of_a_dataset(database: Database, ada: httpx2.AsyncClient) -> None:

@@ -88,6 +88,28 @@ def test_the_project_says_that_its_chosen_dataset_has_changed(
     expect(page.locator(".cards .tag")).to_have_text("changed since")
 
 
+def test_long_names_and_many_events_fit_on_the_pages(
+    visit: Visit, api: httpx2.Client, project: str, records: list[dict[str, Any]]
+) -> None:
+    """The list of projects is no wider than the window, and the timeline shows only the latest events at first."""
+    long_name = f"{'A very long name ' * 12}{records[0]['name']}"
+    api.patch(f"/api/v1/datasets/{records[0]['id']}", json={"name": long_name})
+    for number in range(20):
+        api.put(api_path(project), json={"chosen_dataset_id": records[0]["id"], "choice_reason": f"Reason {number}."})
+    api.delete(f"/api/v1/datasets/{records[0]['id']}")
+
+    page = visit("/app/projects", language="en", theme="auto")
+    expect(page.locator(".cards .state")).to_contain_text(long_name)
+    check_looks(page)
+
+    page.goto(project)
+    timeline = page.locator("section", has=page.get_by_role("heading", name="Timeline"))
+    expect(timeline.get_by_text("Reason 19.")).to_be_visible()
+    expect(timeline.get_by_text("Reason 0.")).not_to_be_visible()
+    timeline.get_by_text("6 older events").click()
+    expect(timeline.get_by_text("Reason 0.")).to_be_visible()
+
+
 def test_a_deleted_dataset_leaves_its_name_and_digest(
     visit: Visit, api: httpx2.Client, project: str, records: list[dict[str, Any]]
 ) -> None:
@@ -267,6 +289,11 @@ def test_the_report_is_shown_and_saved_in_both_languages(
     assert page.request.get(f"{project}/report.doc").status == 404
 
 
+def test_the_page_of_the_report_says_what_its_json_is_for(client: httpx2.Client, project: str) -> None:
+    """The report asks to be filed together with its JSON, which is therefore not only for programs."""
+    assert "to verify the report later" in client.get(f"{project}/report").text
+
+
 def test_the_report_runs_nothing(server: str, session_cookies: dict[str, str], api: httpx2.Client) -> None:
     """Names with markup are shown as text, and the security policy allows neither scripts nor other files."""
     hostile = "<script>document.title='owned'</script>"
@@ -327,7 +354,7 @@ def test_a_project_that_was_changed_meanwhile_is_not_overwritten(
         assert api.get(project.replace("/app", "/api/v1")).json()["description"] == "Alpha"
 
         # Sending the same form again does not overwrite the newer description either.
-        etag = html.unescape(re.findall(r'name="etag" value="([^"]+)"', answer.text)[0])
+        etag = etag_of(answer.text, "change")
         assert client.post(f"{project}/change", data={**second_tab, "etag": etag}).status_code == 412
 
 
@@ -402,6 +429,27 @@ def test_a_newer_choice_is_neither_replaced_nor_taken_back(
         stored = api.get(api_path(project)).json()
         chosen_id = second if form_name == "reason" else None
         assert (stored["chosen_dataset_id"], stored["choice_reason"]) == (chosen_id, REASON)
+
+
+def test_a_choice_from_another_tab_is_not_replaced_unseen(
+    client: httpx2.Client, api: httpx2.Client, project: str, records: list[dict[str, Any]]
+) -> None:
+    """Two tabs show the project without a choice; the second one to choose is told, and keeps what was entered."""
+    [etag] = re.findall(
+        r'name="project" value="[^"]+"><input type="hidden" name="etag" value="([^"]+)"', client.get(project).text
+    )
+    form = {"project": project.rpartition("/")[2], "etag": html.unescape(etag)}
+    first_tab, second_tab = (
+        form | {"dataset": str(record["id"]), "reason": f"Because of {record['name']}."} for record in records
+    )
+
+    assert client.post("/app/projects/choose", data=first_tab).status_code == 303
+    for _ in range(2):
+        answer = client.post("/app/projects/choose", data=second_tab)
+        assert answer.status_code == 412
+        assert "The resource has changed since you read it" in answer.text
+        assert f">{second_tab['reason']}</textarea>" in answer.text
+    assert api.get(api_path(project)).json()["choice_reason"] == first_tab["reason"]
 
 
 @pytest.mark.parametrize("has_offers", [True, False])

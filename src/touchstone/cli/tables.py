@@ -101,7 +101,7 @@ def format_value(value: Any) -> str:
     """Return a value as text for people, without control characters.
 
     Booleans become yes or no, and None a question mark. Numbers have up to four decimals and spaces between thousands,
-    times are local, and the items of a list are separated by commas.
+    times are local and name their time zone, and the items of a list are separated by commas.
     """
     match value:
         case None:
@@ -113,7 +113,7 @@ def format_value(value: Any) -> str:
         case float():
             text = f"{value:.4f}".rstrip("0").rstrip(".")
         case datetime():
-            text = f"{value.astimezone():%Y-%m-%d %H:%M}"
+            text = f"{value.astimezone():%Y-%m-%d %H:%M %Z}"
         case list() | tuple():
             text = ", ".join(format_value(item) for item in value)
         case _:

@@ -11,6 +11,7 @@ unless the time runs out.
 
 import platform
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from typing import Final
 
@@ -131,6 +132,21 @@ def _learned_rows(experiment: Experiment) -> Indices:
     return fitted_rows if weights is None else fitted_rows[weights[fitted_rows] > 0]
 
 
+def _library_versions(model: Json) -> dict[str, str]:
+    """Return the versions of the software that a model was trained with, by name."""
+    versions = {
+        "touchstone": metadata.version("touchstone"),
+        "python": platform.python_version(),
+        "scikit-learn": sklearn.__version__,
+        "skrub": skrub.__version__,
+        "numpy": np.__version__,
+    }
+    members = model.get("members") or []
+    if "lightgbm" in {model["algorithm"], *(member["algorithm"] for member in members)}:
+        versions["lightgbm"] = metadata.version("lightgbm")
+    return versions
+
+
 def _model_record(experiment: Experiment, search: SearchResult, result: Json) -> Json:
     """Return the record of a training that is stored inside the model file.
 
@@ -139,12 +155,6 @@ def _model_record(experiment: Experiment, search: SearchResult, result: Json) ->
     """
     request = experiment.request
     data = experiment.data
-    versions = {
-        "python": platform.python_version(),
-        "scikit-learn": sklearn.__version__,
-        "skrub": skrub.__version__,
-        "numpy": np.__version__,
-    }
     return {
         "target": request.target,
         "task": str(data.target.task),
@@ -167,5 +177,5 @@ def _model_record(experiment: Experiment, search: SearchResult, result: Json) ->
         "fitted_on": result["model"]["fitted_on"],
         "seed": request.seed,
         "sha256": experiment.table.sha256,
-        "versions": versions,
+        "versions": _library_versions(result["model"]),
     }

@@ -106,7 +106,8 @@ MODEL_CARD: Final[Mapping[str, Text]] = {
     "gap_of": ("{metric}, écart", "{metric}, gap"),
     "limits": ("Limites et avertissements", "Limits and warnings"),
     "no_warning": ("Aucun avertissement.", "No warnings."),
-    "versions": ("Versions", "Versions"),
+    "versions": ("Graine et versions", "Seed and versions"),
+    "seed": ("Graine aléatoire : {seed}.", "Random seed: {seed}."),
     "classification": ("classification", "classification"),
     "regression": ("régression", "regression"),
 }

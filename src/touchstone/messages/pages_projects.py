@@ -189,7 +189,10 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "report_view": ("Afficher", "View"),
     "report_in_fr": ("en français", "in French"),
     "report_in_en": ("en anglais", "in English"),
-    "report_for_programs": ("pour des programmes", "for programs"),
+    "report_for_programs": (
+        "pour vérifier le rapport plus tard, et pour des programmes",
+        "to verify the report later, and for programs",
+    ),
     "report_print": (
         "Pour imprimer le rapport, ouvrez son fichier PDF ou HTML.",
         "To print the report, open its PDF or HTML file.",
@@ -200,8 +203,10 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     # Comparisons of trainings on the best-ranked datasets
     "models": ("Lequel donne le meilleur modèle ?", "Which of them gives the best model?"),
     "models_hint": (
-        "Le même entraînement sur les premiers tableaux du classement, et les résultats côte à côte.",
-        "The same training on the first tables of the ranking, with the results side by side.",
+        "Le même entraînement sur plusieurs tableaux, et les résultats côte à côte. Ce formulaire prend les premiers "
+        "du classement.",
+        "The same training on several tables, with the results side by side. This form takes the first ones of the "
+        "ranking.",
     ),
     "models_start": ("Comparer par l’entraînement", "Compare by training"),
     "models_go": ("Lancer la comparaison", "Start the comparison"),
@@ -237,6 +242,8 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
         "Training runs and explanations started in this project will appear here.",
     ),
     "timeline": ("Chronologie", "Timeline"),
+    "timeline_older": ("{count} événements plus anciens", "{count} older events"),
+    "timeline_older_one": ("{count} événement plus ancien", "{count} older event"),
     "event_project_made": ("Projet créé", "Project created"),
     "event_choice": ("Choisi :", "Chosen:"),
     "event_choice_taken_back": ("Choix annulé", "Choice taken back"),

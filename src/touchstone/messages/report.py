@@ -8,6 +8,7 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 from touchstone.messages.report_limitations import LIMITATION_TEXTS
+from touchstone.messages.report_trials import TRIAL_TEXTS
 from touchstone.messages.report_verification import VERIFICATION_TEXTS
 
 REPORT_TEXTS: Final[Mapping[str, Text]] = {
@@ -229,6 +230,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "unknown: made before the content of choices was kept",
     ),
     "changed_fields": ("Champs modifiés : {fields}", "Changed fields: {fields}"),
+    "changed_value": ("{label} : {before} → {after}", "{label}: {before} → {after}"),
     "choice_digest": ("SHA-256 au moment du choix : {digest}", "SHA-256 when it was chosen: {digest}"),
     "history_caption": ("Tous les choix, le plus récent d’abord", "All choices, the newest first"),
     "history_caption_newest": (
@@ -252,12 +254,25 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "choice_rank": ("Rang", "Rank"),
     "choice_rank_of": ("{rank} sur {total}", "{rank} of {total}"),
+    "rank_by_other_need": (
+        "selon d’autres filtres, poids ou niveaux de preuve qu’aujourd’hui",
+        "by other filters, weights or levels of evidence than now",
+    ),
     "choice_rank_gone": (
         "aucun : la fiche n’est plus visible pour le propriétaire du projet",
         "none: the record is no longer visible to the owner of the project",
     ),
     "choice_rank_none": ("aucun : ne satisfait pas aux filtres", "none: does not satisfy the filters"),
     "choice_identifier": ("Identifiant : {id}", "Identifier: {id}"),
+    "choice_licence": ("Licence, selon la fiche", "Licence, according to the record"),
+    "licence_separator": (" ou ", " or "),
+    "licence_unknown": (
+        "inconnue : la fiche n’en indique aucune qui soit reconnue",
+        "unknown: the record states none that is recognized",
+    ),
+    "choice_source": ("Provenance, selon la fiche", "Source, according to the record"),
+    "choice_data_file": ("Fichier de données mesuré", "Measured data file"),
+    "data_digest": ("SHA-256 : {sha256}", "SHA-256: {sha256}"),
     "comparison_caption": (
         "« {above} » devant « {below} », critère par critère",
         "“{above}” before “{below}”, criterion by criterion",
@@ -406,58 +421,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "part_group_metrics": ("mesures par groupe", "metrics by group"),
     "only_declared": ("{name} : seulement affirmé", "{name}: only stated"),
     "known_value": ("{name} : {value} ({level})", "{name}: {value} ({level})"),
-    # The comparison of models
-    "models": ("Lequel donne le meilleur modèle ?", "Which of them trains the best model?"),
-    "models_table": (
-        "Les modèles entraînés sur les premiers jeux de données",
-        "The models that were trained on the first datasets",
-    ),
-    "models_place": ("Place", "Place"),
-    "models_baseline": ("Référence naïve", "Naive baseline"),
-    "models_target": ("prédit « {target} »", "predicts “{target}”"),
-    "models_overlap": (
-        "l’écart avec le meilleur peut être dû au hasard",
-        "the difference from the best may be chance",
-    ),
-    "models_warnings": (
-        "{count} {count:avertissement|avertissements}",
-        "{count} {count:warning|warnings}",
-    ),
-    "models_left_out": ("Écartés, avec la raison", "Left out, with the reason"),
-    # Trainings and explanations
-    "training": ("Ce que les essais ont montré", "What the trials have shown"),
-    "training_title": (
-        "Prédire « {target} » : {algorithm}",
-        "Predicting “{target}”: {algorithm}",
-    ),
-    "training_data": ("Données", "Data"),
-    "training_data_value": (
-        "« {name} », {rows} {rows:ligne|lignes}, SHA-256 {sha256}",
-        "“{name}”, {rows} {rows:row|rows}, SHA-256 {sha256}",
-    ),
-    "training_finished": ("Terminé le", "Finished on"),
-    "training_evaluation": ("Évaluation", "Evaluation"),
-    "training_test_rows": (
-        "Mesuré sur {rows} {rows:ligne|lignes} que le modèle n’avait pas vues",
-        "Measured on {rows} {rows:row|rows} that the model had not seen",
-    ),
-    "training_metrics": ("Qualité mesurée", "Measured quality"),
-    "metric": ("Mesure", "Metric"),
-    "value": ("Valeur", "Value"),
-    "interval": ("Intervalle à 95 %", "95% interval"),
-    "baseline": ("référence naïve", "naive baseline"),
-    "training_groups": ("Qualité par groupe : {column}", "Quality by group: {column}"),
-    "group": ("Groupe", "Group"),
-    "rows": ("Lignes", "Rows"),
-    "too_small": ("trop peu de lignes", "too few rows"),
-    "missing_group": ("(manquant)", "(missing)"),
-    "training_warnings": ("Avertissements", "Warnings"),
-    "no_groups": (
-        "Aucune mesure par groupe de personnes : aucune colonne sensible n’a été indiquée.",
-        "No metrics by group of people: no sensitive column was named.",
-    ),
-    "explanation_title": ("Explication : {method}", "Explanation: {method}"),
-    "explanation_limits": ("Ce qu’il ne faut pas en conclure", "What not to conclude from it"),
+    **TRIAL_TEXTS,
     # Limitations
     "limitations": ("Limites", "Limitations"),
     **LIMITATION_TEXTS,

@@ -263,10 +263,10 @@ class _MarkdownCard:
         return "\n".join(lines) or self.text("no_warning")
 
     def versions(self) -> str:
-        """Return the versions of the software, and a sentence about the ONNX file."""
+        """Return the seed, the versions of the software, and a sentence about the ONNX file."""
         versions = ", ".join(f"{name} {version}" for name, version in self.card["versions"].items())
         onnx = self.card["onnx"]["text"][self.locale]
-        return f"{versions}\n\n{onnx}"
+        return f"{self.text('seed', seed=str(self.card['seed']))}\n\n{versions}\n\n{onnx}"
 
     def value(self, estimate: Json) -> str:
         """Format the value of a metric or its mean over folds, or return a dash if it is not defined."""

@@ -44,7 +44,7 @@ from touchstone.web.views.gate_badges import GateBadge, gate_badges
 from touchstone.web.views.gate_form import gate_chips, invalid_gate_message
 from touchstone.web.views.job_view import job_timing
 from touchstone.web.views.model_scores import model_scores
-from touchstone.web.views.project_timeline import project_timeline
+from touchstone.web.views.project_timeline import RECENT_EVENTS, project_timeline
 from touchstone.web.views.rank_table import build_rank_table
 from touchstone.web.views.training_choices import DATASET_OPTIONS
 from touchstone.web.views.weighted_criteria import (
@@ -151,7 +151,8 @@ async def choose_dataset(ctx: PageContext) -> Response:
     """Save the chosen dataset of a project and the reason for the choice, and redirect to the project.
 
     The pages of datasets also have this form, so the project is a field of the form and not part of the address. If the
-    reason is missing, the page of the project shows the error.
+    reason is missing, the page of the project shows the error. On the page of the project, the form contains its
+    version, so that a choice that the reader has not seen is never replaced.
     """
     form = await ctx.form()
     project_id = text_field(form, "project")
@@ -160,7 +161,8 @@ async def choose_dataset(ctx: PageContext) -> Response:
         await ctx.require_new_form()
         reason = _require_reason(ctx, form)
         dataset_id = id_field(form, "dataset", ctx.text("choose_which"))
-        await ctx.api.update_project(project_id, chosen_dataset_id=dataset_id, choice_reason=reason)
+        version = header_value_field(form, "etag")
+        await ctx.api.update_project(project_id, etag=version, chosen_dataset_id=dataset_id, choice_reason=reason)
     except TouchstoneError as error:
         if error.status not in _FORM_ERRORS:
             raise
@@ -399,6 +401,7 @@ async def _render_project(
         dataset_names=await find_dataset_names(ctx, jobs),
         timing=partial(job_timing, localizer=ctx.localizer, now=datetime.now(UTC)),
         events=project_timeline(project, jobs, choices, snapshots),
+        recent_events=RECENT_EVENTS,
         **_need_variables(ctx, state, criteria),
     )
 

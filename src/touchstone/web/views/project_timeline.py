@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from touchstone.client import Choice, Job, Project, SnapshotSummary
+
+RECENT_EVENTS: Final = 15  # older events are hidden until the reader unfolds them
 
 
 @dataclass(frozen=True, slots=True)

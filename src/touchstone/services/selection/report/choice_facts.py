@@ -6,10 +6,11 @@ from uuid import UUID
 
 from touchstone.database.engine import Reader
 from touchstone.services.selection.projects.choice_history import ChoiceHistory, read_history
-from touchstone.services.selection.projects.choice_store import ChoiceRecord, ChosenDataset
+from touchstone.services.selection.projects.choice_store import ChoiceRecord
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetView, load_chosen_datasets
 from touchstone.services.selection.projects.dataset_content import DatasetContent
 from touchstone.services.selection.projects.store import ProjectRecord
+from touchstone.services.selection.report.dataset_facts import chosen_dataset
 from touchstone.services.selection.report.fact_types import ReportedDataset, ReportedDecision
 
 MAX_DECISIONS: Final = 50
@@ -62,7 +63,7 @@ def _find_stored_content(history: ChoiceHistory) -> StoredContent | None:
     dataset = last_choice.dataset
     if dataset is None or dataset.content is None:
         return None
-    return StoredContent(_reported_dataset(dataset), dataset.content, last_choice.created_at)
+    return StoredContent(chosen_dataset(dataset), dataset.content, last_choice.created_at)
 
 
 def _reported_decision(choice: ChoiceRecord, history: ChoiceHistory, project_owner: UUID) -> ReportedDecision:
@@ -77,7 +78,7 @@ def _reported_decision(choice: ChoiceRecord, history: ChoiceHistory, project_own
         at=choice.created_at,
         by=history.pseudos.get(choice.author),
         is_by_owner=choice.author == project_owner,
-        dataset=None if dataset is None else _reported_dataset(dataset),
+        dataset=None if dataset is None else chosen_dataset(dataset),
         digest=dataset.digest if dataset else None,
         is_withdrawn=dataset is not None and dataset.id not in history.visible_ids,
         reason=choice.reason,
@@ -87,19 +88,10 @@ def _reported_decision(choice: ChoiceRecord, history: ChoiceHistory, project_own
         score=ranking.score if ranking else None,
         total_count=ranking.total_count if ranking else None,
         weights=ranking.weights if ranking else [],
+        filters=ranking.filters if ranking else {},
+        gates=ranking.gates if ranking else {},
+        gate_outcomes=ranking.gate_outcomes if ranking else {},
         assurance=ranking.assurance if ranking else None,
         formula_version=ranking.formula_version if ranking else None,
         superseded_at=choice.superseded_at,
-    )
-
-
-def _reported_dataset(dataset: ChosenDataset) -> ReportedDataset:
-    """Return the identity of a dataset at the time of the choice."""
-    content = dataset.content
-    objective = content.record.get("objective") if content else None
-    return ReportedDataset(
-        id=dataset.id,
-        dataset_id=content.dataset_id if content else None,
-        name=dataset.name,
-        objective=None if objective is None else str(objective),
     )

@@ -12,12 +12,12 @@ import msgspec
 
 from touchstone.core.evidence import Assurance, AttributeEvidence, ClaimValue, EvidenceLevel
 from touchstone.ranking.criteria import CRITERIA
-from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence.attribute_states import AttributeState, attribute_states
 from touchstone.services.selection.evidence.claim_editor import RecordEvidence
 from touchstone.services.selection.evidence.claim_records import ClaimRecord
 from touchstone.services.selection.projects.dataset_content import ContentClaim, DatasetContent
 from touchstone.services.selection.report.choice_facts import StoredContent
+from touchstone.services.selection.report.dataset_facts import present_dataset
 from touchstone.services.selection.report.fact_types import (
     ReportedAttribute,
     ReportedClaim,
@@ -33,18 +33,6 @@ from touchstone.services.selection.user_name_store import Pseudos
 
 REPORTED_ATTRIBUTES: Final = tuple(dict.fromkeys(attribute for point in LEGAL_POINTS for attribute in point.attributes))
 """The attributes that are relevant to any legal point. Every report covers them."""
-
-
-def reported_dataset(record: DatasetRecord) -> ReportedDataset:
-    """Return the identity of a dataset for a report."""
-    name = record.attributes["dataset_name"]
-    objective = record.attributes["objective"]
-    return ReportedDataset(
-        id=record.id or 0,
-        dataset_id=record.dataset_id,
-        name=str(name),
-        objective=None if objective is None else str(objective),
-    )
 
 
 def current_evidence(
@@ -70,7 +58,7 @@ def current_evidence(
         _reported_attribute(name, states[name], effective_claims, evidence.pseudos, project_need.assurance)
         for name in _list_reported_attributes(project_need)
     ]
-    dataset = reported_dataset(evidence.record)
+    dataset = present_dataset(evidence.record)
     return _group_by_law(dataset, attributes, parts, is_chosen=is_chosen, kept_at=None)
 
 

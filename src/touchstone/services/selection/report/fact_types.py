@@ -16,7 +16,10 @@ from touchstone.core.evidence import Assurance, ClaimValue, EvidenceLevel
 from touchstone.ranking.reasons.stability import Verdict
 from touchstone.services.selection.datasets.ranking_response import ExplainedItem
 from touchstone.services.selection.evidence.claim_records import ClaimSource, Decision
+from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
+from touchstone.services.selection.projects.dataset_content import ContentChange
+from touchstone.services.selection.report.job_facts import ReportedExplanation, ReportedTraining
 from touchstone.services.selection.report.model_comparison_facts import ReportedModelComparison
 from touchstone.services.selection.weights import CriterionWeight
 
@@ -77,12 +80,23 @@ class ReportedRanking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReportedDataset(msgspec.Struct, frozen=True, kw_only=True):
-    """The identity of a dataset in a report."""
+    """The identity of a dataset in a report.
+
+    Attributes:
+        licences: the licences that one may choose from, as SPDX expressions if they were recognized, or only `unknown`.
+            It is empty if the content of the dataset was not stored.
+        source_name, source_url: the source that the record names, or None.
+        data_sha256: the digest of the measured data file, or None.
+    """
 
     id: int
     dataset_id: UUID | None
     name: str
     objective: str | None
+    licences: Sequence[str]
+    source_name: str | None
+    source_url: str | None
+    data_sha256: str | None
 
 
 class ReportedChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,6 +107,7 @@ class ReportedChoice(msgspec.Struct, frozen=True, kw_only=True):
         digest: the digest of the dataset's content at the time of the choice, or None if the content was not stored.
         state: whether the dataset has been changed or withdrawn since.
         changed_fields: the fields of the dataset that have changed since.
+        changes: these fields with their values at the time of the choice and now.
         reason: the reason in the words of the owner.
         standing: the dataset's item in the present ranking, or None if it does not satisfy the filters of the project.
     """
@@ -101,6 +116,7 @@ class ReportedChoice(msgspec.Struct, frozen=True, kw_only=True):
     digest: str | None
     state: ChosenDatasetState
     changed_fields: Sequence[str]
+    changes: Sequence[ContentChange]
     reason: str | None
     standing: ExplainedItem | None
 
@@ -118,7 +134,8 @@ class ReportedDecision(msgspec.Struct, frozen=True, kw_only=True):
         rank, score, total_count: the rank and the score of the dataset at the time, among `total_count` datasets.
         place, tied_with: the rank that datasets of the same score shared, and the number of other datasets with this
             score. They are None and 0 if this was not recorded.
-        assurance: the weakest level of evidence that counted at the time.
+        weights, filters, gates, assurance: the need of the project at the time, which the rank follows from.
+        gate_outcomes: the outcome of each gate for the dataset at the time.
         superseded_at: the time of the next choice, or None for the present choice.
     """
 
@@ -135,6 +152,9 @@ class ReportedDecision(msgspec.Struct, frozen=True, kw_only=True):
     score: float | None
     total_count: int | None
     weights: Sequence[CriterionWeight]
+    filters: Mapping[str, Any]
+    gates: Mapping[str, Any]
+    gate_outcomes: Mapping[str, GateOutcome]
     assurance: Assurance | None
     formula_version: str | None
     superseded_at: datetime | None
@@ -375,51 +395,6 @@ class ReportedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     ai_act: Sequence[ReportedPoint]
 
 
-class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
-    """A successful training of the project.
-
-    Attributes:
-        dataset_name: the name of the dataset, or None if its record has been deleted.
-        evaluation: sentences about how the rows were divided and which class is positive, each in both languages.
-        test_rows: the number of rows in the test set, or None if the result does not contain it.
-        metrics: the value of each metric with its confidence interval.
-        baseline: the main metric of a naive model without any learning.
-        group_metrics, warnings: as in the result of the job.
-    """
-
-    job_id: UUID
-    name: str | None
-    finished_at: datetime | None
-    dataset_id: int | None
-    dataset_name: str | None
-    data_sha256: str | None
-    rows: int | None
-    target: str
-    task: str
-    algorithm: str
-    evaluation: Sequence[Mapping[str, str]]
-    test_rows: int | None
-    metric: str
-    metrics: Mapping[str, Any]
-    baseline: float | None
-    group_metrics: Sequence[Any]
-    warnings: Sequence[Any]
-    seed: int | None
-
-
-class ReportedExplanation(msgspec.Struct, frozen=True, kw_only=True):
-    """A successful explanation of the project: its narrative about the model, and its limits, in both languages.
-
-    Statements about single rows are left out, since a row may describe a person.
-    """
-
-    job_id: UUID
-    finished_at: datetime | None
-    method: str
-    narrative: Mapping[str, str]
-    limits: Mapping[str, Sequence[str]]
-
-
 class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
     """All facts of a report.
 
@@ -447,8 +422,11 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
         trainings, explanations: the newest five successful ones of each kind in this project, and the newest five
             trainings on the dataset of `evidence`. Statements of explanations about single rows are left out, since a
             row may describe a person.
-        model_comparison: the newest finished comparison of models in this project, which shows which of the ranked
-            datasets trains the best model, with the scores and their intervals, or null if there is none.
+        training_counts: the number of all trainings in this project that have ended and were not deleted, by their
+            state.
+        model_comparison: the newest finished comparison of models in this project, which shows which of several
+            datasets trains the best model, with the scores and their intervals, or null if there is none. The datasets
+            are the first ones of the ranking at that time, or those that the user named.
         limitations: the codes of the limitations of the report.
     """
 
@@ -466,6 +444,7 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
     prospects: Sequence[ReportedProspects]
     evidence: ReportedEvidence | None
     trainings: Sequence[ReportedTraining]
+    training_counts: Mapping[str, int]
     explanations: Sequence[ReportedExplanation]
     model_comparison: ReportedModelComparison | None
     limitations: Sequence[str]

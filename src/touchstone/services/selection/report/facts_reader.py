@@ -18,10 +18,10 @@ from touchstone.services.selection.evidence.claim_editor import EvidenceEditor, 
 from touchstone.services.selection.projects.project_ranking import ProjectNeed
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.choice_facts import ChoiceFacts, load_choice_facts
+from touchstone.services.selection.report.dataset_facts import present_dataset, unknown_dataset
 from touchstone.services.selection.report.evidence_facts import (
     current_evidence,
     find_sources,
-    reported_dataset,
     stored_evidence,
 )
 from touchstone.services.selection.report.fact_types import (
@@ -29,14 +29,17 @@ from touchstone.services.selection.report.fact_types import (
     ReportContent,
     ReportedChoice,
     ReportedComparison,
-    ReportedDataset,
     ReportedNeed,
     ReportedProject,
     ReportedRanking,
-    ReportedTraining,
     WeightShare,
 )
-from touchstone.services.selection.report.job_facts import load_explanations, load_trainings
+from touchstone.services.selection.report.job_facts import (
+    ReportedTraining,
+    count_trainings,
+    load_explanations,
+    load_trainings,
+)
 from touchstone.services.selection.report.legal_points import ReportPart
 from touchstone.services.selection.report.limitations import find_limitations
 from touchstone.services.selection.report.model_comparison_facts import load_model_comparison
@@ -74,6 +77,7 @@ class ReportReader:
         async with self._database.reading() as connection:
             catalog_changed_at = await _find_latest_change(connection, ranked_ids | described_ids, project.user_id)
             trainings = await load_trainings(connection, project, subject_id)
+            training_counts = await count_trainings(connection, project)
             explanations = await load_explanations(connection, project)
             model_comparison = await load_model_comparison(connection, project)
         trainings_on_subject = [
@@ -106,6 +110,7 @@ class ReportReader:
             prospects=await asyncio.to_thread(find_prospects, ranking, comparison, choice),
             evidence=evidence,
             trainings=trainings,
+            training_counts=training_counts,
             explanations=explanations,
             model_comparison=model_comparison,
             limitations=find_limitations(project_need, ranking.reported, choice, evidence, trainings_on_subject),
@@ -121,17 +126,18 @@ class ReportReader:
 
         record = await self._catalog.records.stored_record(chosen.id, project.user_id)
         if record is not None:
-            dataset = reported_dataset(record)
+            dataset = present_dataset(record)
         elif choice_facts.stored_content is not None:
             dataset = choice_facts.stored_content.dataset
         else:
-            dataset = ReportedDataset(id=chosen.id, dataset_id=None, name=chosen.name, objective=None)
+            dataset = unknown_dataset(chosen.id, chosen.name)
 
         return ReportedChoice(
             dataset=dataset,
             digest=chosen.digest,
             state=chosen.state,
             changed_fields=[change.field for change in chosen.changes],
+            changes=chosen.changes,
             reason=project.choice_reason,
             standing=await asyncio.to_thread(find_standing, ranking, chosen.id),
         )

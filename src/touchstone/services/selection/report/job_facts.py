@@ -1,24 +1,100 @@
 """The trainings and the explanations of a project, for its report."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
+
+import msgspec
 
 from touchstone.core.errors import JobNotFound
 from touchstone.core.result_texts import texts_at
 from touchstone.database.engine import Reader
 from touchstone.jobs.job_kinds import EXPLANATION, TRAINING, JobKind
-from touchstone.jobs.job_records import JobFilter, JobRecord
-from touchstone.jobs.job_states import JobState
-from touchstone.jobs.job_store import list_jobs, load_owned_job
+from touchstone.jobs.job_records import ArtifactRecord, JobFilter, JobRecord
+from touchstone.jobs.job_states import FINAL_STATES, JobState
+from touchstone.jobs.job_store import count_jobs, list_jobs, load_artifacts, load_owned_job
 from touchstone.services.selection.datasets.store import visible_datasets_without_metadata
 from touchstone.services.selection.projects.store import ProjectRecord
-from touchstone.services.selection.report.fact_types import ReportedExplanation, ReportedTraining
 
 MAX_JOBS: Final = 5
 """The maximum number of trainings and of explanations in a report."""
-_EVALUATION_TEXT_PATHS: Final = (("split", "reason"), ("split", "effect"), ("decision",), ("calibration",))
-"""The paths in the result of a training to the sentences about the evaluation of the model."""
+_EVALUATION_TEXT_PATHS: Final = (
+    ("task_choice",),
+    ("split", "reason"),
+    ("split", "effect"),
+    ("weighting",),
+    ("decision",),
+    ("calibration",),
+    ("mitigation",),
+)
+"""The paths in the result of a training to the sentences about how the model was evaluated and how it decides."""
+
+
+class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
+    """A successful training of the project.
+
+    Attributes:
+        dataset_name: the name of the dataset, or None if its record has been deleted.
+        evaluation: sentences about how the rows were divided and weighted, and about how the model decides, each in
+            both languages.
+        test_rows: the number of rows in the test set, or None if the result does not contain it.
+        folds: the number of folds of a cross-validation, or None if there is only one test set.
+        threshold: the probability from which the positive class is predicted, or None if there is none.
+        learned_from_all_rows: whether the delivered model has also learned from the test rows, after the evaluation.
+        group_thresholds: the decision threshold of each group if a mitigation chose them; the group None contains all
+            other groups.
+        metrics: the value of each metric with its confidence interval.
+        baseline: the main metric of a naive model without any learning.
+        group_metrics, warnings: as in the result of the job.
+        files: the SHA-256 digest of each file of the training, by name.
+    """
+
+    job_id: UUID
+    name: str | None
+    finished_at: datetime | None
+    dataset_id: int | None
+    dataset_name: str | None
+    data_sha256: str | None
+    rows: int | None
+    target: str
+    task: str
+    algorithm: str
+    evaluation: Sequence[Mapping[str, str]]
+    test_rows: int | None
+    folds: int | None
+    threshold: float | None
+    learned_from_all_rows: bool
+    group_thresholds: Sequence[Any]
+    metric: str
+    metrics: Mapping[str, Any]
+    baseline: float | None
+    group_metrics: Sequence[Any]
+    warnings: Sequence[Any]
+    seed: int | None
+    files: Mapping[str, str]
+
+
+class ReportedExplanation(msgspec.Struct, frozen=True, kw_only=True):
+    """A successful explanation of the project: its narrative about the model, and its limits, in both languages.
+
+    Statements about single rows are left out, since a row may describe a person.
+
+    Attributes:
+        training_id: the training whose model is explained, or None if the explanation is about a table.
+        model_sha256: the digest of the file of this model, or None.
+    """
+
+    job_id: UUID
+    training_id: UUID | None
+    model_sha256: str | None
+    dataset_id: int | None
+    data_sha256: str | None
+    finished_at: datetime | None
+    method: str
+    narrative: Mapping[str, str]
+    limits: Mapping[str, Sequence[str]]
 
 
 async def load_trainings(connection: Reader, project: ProjectRecord, subject_id: int | None) -> list[ReportedTraining]:
@@ -36,7 +112,17 @@ async def load_trainings(connection: Reader, project: ProjectRecord, subject_id:
     dataset_ids = sorted({job.dataset_id for job in jobs if job.dataset_id is not None})
     records = await visible_datasets_without_metadata(connection, dataset_ids, project.user_id)
     names = {record.id: str(record.attributes["dataset_name"]) for record in records}
-    return [_reported_training(job, names) for job in jobs]
+    artifacts = await load_artifacts(connection, [job.id for job in jobs])
+    return [_reported_training(job, names, artifacts[job.id]) for job in jobs]
+
+
+async def count_trainings(connection: Reader, project: ProjectRecord) -> dict[str, int]:
+    """Return the number of trainings of a project that have ended, by their state."""
+    counts = {}
+    for state in sorted(FINAL_STATES):
+        filters = JobFilter(owner=project.user_id, kinds=(TRAINING.name,), status=state, project_id=project.id)
+        counts[str(state)] = await count_jobs(connection, filters)
+    return counts
 
 
 async def load_explanations(connection: Reader, project: ProjectRecord) -> list[ReportedExplanation]:
@@ -68,11 +154,14 @@ async def _load_jobs(
     return jobs
 
 
-def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> ReportedTraining:
+def _reported_training(
+    job: JobRecord, dataset_names: Mapping[int, str], artifacts: Sequence[ArtifactRecord]
+) -> ReportedTraining:
     """Convert a training job for a report."""
     result: Mapping[str, Any] = job.result
     model = result["model"]
     metrics = result["metrics"]
+    split = result.get("split") or {}
     main_metric = str(metrics["metric"])
 
     return ReportedTraining(
@@ -87,13 +176,18 @@ def _reported_training(job: JobRecord, dataset_names: Mapping[int, str]) -> Repo
         task=str(model["task"]),
         algorithm=str(model["algorithm"]),
         evaluation=texts_at(result, _EVALUATION_TEXT_PATHS),
-        test_rows=(result.get("split") or {}).get("test_rows"),
+        test_rows=split.get("test_rows"),
+        folds=split.get("folds"),
+        threshold=(result.get("decision") or {}).get("threshold"),
+        learned_from_all_rows=model.get("fitted_on") == "all_rows",
+        group_thresholds=(result.get("mitigation") or {}).get("thresholds") or [],
         metric=main_metric,
         metrics=metrics.get("holdout") or metrics.get("folds") or {},
         baseline=_central_value(metrics["baseline"].get(main_metric)),
         group_metrics=result["group_metrics"],
         warnings=result["warnings"],
         seed=job.request.get("seed"),
+        files={artifact.name: artifact.sha256 for artifact in artifacts},
     )
 
 
@@ -109,6 +203,10 @@ def _reported_explanation(job: JobRecord) -> ReportedExplanation:
     result: Mapping[str, Any] = job.result
     return ReportedExplanation(
         job_id=job.id,
+        training_id=job.parent_job_id,
+        model_sha256=job.source.model_sha256 if job.source else None,
+        dataset_id=job.dataset_id,
+        data_sha256=job.inputs.sha256 if job.inputs else None,
         finished_at=job.finished_at,
         method=str(result["method"]),
         narrative={locale: _without_statements_about_rows(text) for locale, text in result["narrative"].items()},

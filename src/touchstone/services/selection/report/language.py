@@ -77,8 +77,8 @@ class ReportLanguage:
         return _FRENCH_SPACE.sub(_NO_BREAK_SPACE, sentence) if self.locale == "fr" else sentence
 
     def choose(self, texts: Text) -> str:
-        """Return the text in this language from a pair of French and English texts."""
-        return in_language(texts, self.locale)
+        """Return the text in this language from a pair of French and English texts, with non-breaking spaces."""
+        return self.with_fixed_spaces(in_language(texts, self.locale))
 
     def claim_note(self, note: str) -> str:
         """Return the note of a claim, which says by which rule its value follows from the quote."""
@@ -129,6 +129,11 @@ class ReportLanguage:
     def percent(self, share: float) -> str:
         """Format a share in 0-1 as a percentage without decimals."""
         return str(format_percent(share, locale=self._babel_locale))
+
+    def weight_share(self, share: float) -> str:
+        """Format the share of a weight in 0-1 as a percentage with at most one decimal."""
+        pattern = "#,##0.# %" if self.locale == "fr" else "#,##0.#%"
+        return self.with_fixed_spaces(str(format_percent(share, format=pattern, locale=self._babel_locale)))
 
     def timestamp(self, timestamp: datetime | None) -> str:
         """Format the date and the time in UTC, or None as a dash."""

@@ -11,8 +11,8 @@ from touchstone.services.selection.report.fact_types import (
     ReportedEvidence,
     ReportedNeed,
     ReportedRanking,
-    ReportedTraining,
 )
+from touchstone.services.selection.report.job_facts import ReportedTraining
 
 
 class Limitation(StrEnum):

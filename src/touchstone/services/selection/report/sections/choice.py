@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from touchstone.core.evidence import EvidenceLevel
+from touchstone.metadata.licences import UNKNOWN_LICENCE
 from touchstone.ranking.criteria import FACTS_BY_CRITERION
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
+from touchstone.services.selection.projects.dataset_content import ContentChange
 from touchstone.services.selection.report.document import (
     Block,
     Cell,
@@ -25,6 +27,7 @@ from touchstone.services.selection.report.fact_types import (
     ReportContent,
     ReportedChoice,
     ReportedComparison,
+    ReportedDataset,
     ReportedDecision,
     ReportedDifference,
     ReportedNeed,
@@ -34,6 +37,8 @@ from touchstone.services.selection.report.language import DASH, ReportLanguage
 from touchstone.services.selection.report.sections.evidence import origin_of_quote, without_emphasis
 from touchstone.services.selection.report.sections.ranking import gate_lines
 
+MAX_VALUE_LENGTH: Final = 200
+"""The maximum length of a changed text that the report shows before and after the change."""
 SHORT_DIGEST_LENGTH: Final = 12
 """The number of digits of a digest in the history. The JSON format contains all of them."""
 _STATE_STYLES: Final = {
@@ -58,7 +63,7 @@ def choice_section(content: ReportContent, language: ReportLanguage) -> Section:
             _sources_table(content.comparison, content.need, language),
         ]
     if content.history:
-        blocks.append(_history_table(content.history, content.history_count, language))
+        blocks.append(_history_table(content, language))
     return Section("choice", language.text("choice"), blocks)
 
 
@@ -87,6 +92,7 @@ def _choice_facts(content: ReportContent, choice: ReportedChoice, language: Repo
         lines.append(Line(language.text("choice_identifier", id=str(dataset.dataset_id)), Style.MUTED))
     facts = [
         Fact(language.text("choice_dataset"), lines),
+        *_origin_facts(dataset, language),
         Fact(language.text("choice_state"), list(_state_lines(choice, language))),
     ]
     if dataset.objective:
@@ -109,6 +115,22 @@ def _choice_facts(content: ReportContent, choice: ReportedChoice, language: Repo
     return facts
 
 
+def _origin_facts(dataset: ReportedDataset, language: ReportLanguage) -> Iterator[Fact]:
+    """Yield the licence of a dataset, the source that its record names, and the digest of its data file, if known."""
+    if UNKNOWN_LICENCE in dataset.licences:
+        yield Fact(language.text("choice_licence"), [Line(language.text("licence_unknown"), Style.UNKNOWN)])
+    elif dataset.licences:
+        licences = language.text("licence_separator").join(dataset.licences)
+        yield Fact(language.text("choice_licence"), [Line(licences)])
+
+    source_lines = [Line(text) for text in (dataset.source_name, dataset.source_url) if text]
+    if source_lines:
+        yield Fact(language.text("choice_source"), source_lines)
+    if dataset.data_sha256 is not None:
+        digest = language.text("data_digest", sha256=dataset.data_sha256)
+        yield Fact(language.text("choice_data_file"), [Line(digest, Style.MUTED)])
+
+
 def _state_lines(choice: ReportedChoice, language: ReportLanguage) -> Iterator[Line]:
     """Yield the present state of the chosen dataset, its changed fields, and its digest at the time of the choice."""
     yield Line(language.text(f"state_{choice.state}"), _STATE_STYLES[choice.state])
@@ -116,18 +138,31 @@ def _state_lines(choice: ReportedChoice, language: ReportLanguage) -> Iterator[L
         # The value of an attribute, its evidence and its claims are separate fields with the same label.
         labels = dict.fromkeys(language.field(name) for name in choice.changed_fields)
         yield Line(language.text("changed_fields", fields=language.enumeration(list(labels))))
+        yield from _changed_values(choice.changes, language)
     if choice.digest is not None:
         yield Line(language.text("choice_digest", digest=choice.digest), Style.MUTED)
 
 
-def _history_table(history: Sequence[ReportedDecision], total_count: int, language: ReportLanguage) -> Table:
-    """Return the table of the newest choices for the project.
+def _changed_values(changes: Sequence[ContentChange], language: ReportLanguage) -> Iterator[Line]:
+    """Yield the values before and after each change of a short value. The JSON format contains all of them."""
+    for change in changes:
+        if _is_short_value(change.before) and _is_short_value(change.after):
+            before, after = (
+                language.attribute_value(change.field, value) if not isinstance(value, str) else value
+                for value in (change.before, change.after)
+            )
+            label = language.field(change.field)
+            yield Line(language.text("changed_value", label=label, before=before, after=after), Style.MUTED)
 
-    Args:
-        history: the newest choices, the newest first.
-        total_count: the number of all choices for the project.
-        language: the language of the report.
-    """
+
+def _is_short_value(value: object) -> bool:
+    """Return whether a value fits on a line: a short text, a number, a truth value or None."""
+    return len(value) <= MAX_VALUE_LENGTH if isinstance(value, str) else isinstance(value, bool | int | float | None)
+
+
+def _history_table(content: ReportContent, language: ReportLanguage) -> Table:
+    """Return the table of the newest choices for the project."""
+    history, total_count = content.history, content.history_count
     has_authors = any(decision.by for decision in history)
     columns = [
         Column(language.text("decision_date_author" if has_authors else "decision_date"), width=1.5),
@@ -136,14 +171,16 @@ def _history_table(history: Sequence[ReportedDecision], total_count: int, langua
         Column(language.text("rank"), width=0.8),
         Column(language.text("choice_reason"), width=2.5),
     ]
-    rows = [_history_row(decision, language, has_authors=has_authors) for decision in history]
+    rows = [_history_row(decision, content.need, language, has_authors=has_authors) for decision in history]
     caption = language.text("history_caption")
     if len(history) < total_count:
         caption = language.text("history_caption_newest", shown=len(history), total=total_count)
     return Table(caption, columns, rows)
 
 
-def _history_row(decision: ReportedDecision, language: ReportLanguage, *, has_authors: bool) -> Row:
+def _history_row(
+    decision: ReportedDecision, project_need: ReportedNeed, language: ReportLanguage, *, has_authors: bool
+) -> Row:
     """Return the row of one choice in the history.
 
     `has_authors` is whether the table shows authors, which is the case if the author of any choice in it has a name.
@@ -158,14 +195,25 @@ def _history_row(decision: ReportedDecision, language: ReportLanguage, *, has_au
     else:
         status = text_cell(language.text("decision_replaced"), Style.MUTED)
 
-    rank = DASH
-    if decision.rank is not None and decision.total_count is not None:
-        place = language.place(decision.place or decision.rank, decision.tied_with)
-        rank = language.text("choice_rank_of", rank=place, total=decision.total_count)
-
     dataset_cell = Cell(_lines_of_chosen_dataset(decision, language))
-    cells = [Cell(date_lines), dataset_cell, status, text_cell(rank), _reason_cell(decision, language)]
+    rank_cell = Cell(_lines_of_rank(decision, project_need, language))
+    cells = [Cell(date_lines), dataset_cell, status, rank_cell, _reason_cell(decision, language)]
     return Row(cells, is_emphasized=is_current)
+
+
+def _lines_of_rank(decision: ReportedDecision, project_need: ReportedNeed, language: ReportLanguage) -> list[Line]:
+    """Return the rank of the chosen dataset at the time, and whether it follows from another need than the present."""
+    if decision.rank is None or decision.total_count is None:
+        return [Line(DASH)]
+
+    place = language.place(decision.place or decision.rank, decision.tied_with)
+    lines = [Line(language.text("choice_rank_of", rank=place, total=decision.total_count))]
+    weights_then = {weight.criterion_name: weight.weight for weight in decision.weights if weight.weight > 0}
+    weights_now = {weight.criterion_name: weight.weight for weight in project_need.weights if weight.weight > 0}
+    need_then = (decision.filters, weights_then, decision.assurance)
+    if need_then != (project_need.filters, weights_now, project_need.assurance):
+        lines.append(Line(language.text("rank_by_other_need"), Style.UNKNOWN))
+    return lines
 
 
 def _lines_of_chosen_dataset(decision: ReportedDecision, language: ReportLanguage) -> list[Line]:

@@ -1,4 +1,4 @@
-"""The report section that compares the models trained on the ranked datasets."""
+"""The report section that compares the models trained on several datasets."""
 
 from touchstone.services.selection.report.document import (
     Block,
@@ -42,21 +42,27 @@ def model_comparison_section(content: ReportContent, language: ReportLanguage) -
 
 def _models_table(comparison: ReportedModelComparison, language: ReportLanguage) -> Table:
     """Return a table with one row per model, best first."""
+    # Datasets that the user named have no rank.
+    has_ranks = any(model.rank is not None for model in comparison.models)
+    rank_columns = [Column(language.text("models_rank"), is_number=True)] if has_ranks else []
     columns = [
         Column(language.text("models_place"), is_number=True),
         Column(language.text("dataset"), width=3),
-        Column(language.text("rank"), is_number=True),
+        *rank_columns,
         Column(language.text("metric"), width=1.6),
         Column(language.text("value"), is_number=True),
         Column(language.text("interval"), is_number=True, width=1.4),
         Column(language.text("models_baseline"), is_number=True, width=1.2),
     ]
-    rows = [Row(_model_cells(model, language), is_emphasized=model.place == 1) for model in comparison.models]
+    rows = [
+        Row(_model_cells(model, language, has_ranks=has_ranks), is_emphasized=model.place == 1)
+        for model in comparison.models
+    ]
     return Table(language.text("models_table"), columns, rows)
 
 
-def _model_cells(model: ReportedModel, language: ReportLanguage) -> list[Cell]:
-    """Return the cells of the row of one model."""
+def _model_cells(model: ReportedModel, language: ReportLanguage, *, has_ranks: bool) -> list[Cell]:
+    """Return the cells of the row of one model, with the rank of its dataset if the table has a column for it."""
     interval = DASH
     if model.low is not None and model.high is not None:
         interval = f"{language.number(model.low)} – {language.number(model.high)}"
@@ -69,10 +75,11 @@ def _model_cells(model: ReportedModel, language: ReportLanguage) -> list[Cell]:
     if model.warnings:
         dataset_lines.append(Line(language.text("models_warnings", count=model.warnings), Style.UNKNOWN))
 
+    rank_cells = [text_cell(DASH if model.rank is None else language.integer(model.rank))] if has_ranks else []
     return [
         text_cell(DASH if model.place is None else language.place(model.place, model.tied_with)),
         Cell(dataset_lines),
-        text_cell(DASH if model.rank is None else language.integer(model.rank)),
+        *rank_cells,
         text_cell(DASH if model.metric is None else language.metric(model.metric)),
         text_cell(language.number(model.value)),
         text_cell(interval),

@@ -63,7 +63,7 @@ def _weights_table(project_need: ReportedNeed, language: ReportLanguage) -> Tabl
             [
                 text_cell(language.criterion(weight.criterion_name)),
                 text_cell(language.number(weight.weight)),
-                text_cell(language.percent(weight.share)),
+                text_cell(language.weight_share(weight.share)),
                 text_cell(language.criterion_formula(weight.criterion_name), Style.MUTED),
             ]
         )

@@ -1,8 +1,9 @@
 """The report sections about the trained models with their explanations, and about the limitations of the report."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from touchstone.jobs.job_states import JobState
 from touchstone.services.selection.report.document import (
     Block,
     Bullets,
@@ -19,21 +20,32 @@ from touchstone.services.selection.report.document import (
     paragraph,
     text_cell,
 )
-from touchstone.services.selection.report.fact_types import ReportContent, ReportedExplanation, ReportedTraining
+from touchstone.services.selection.report.fact_types import ReportContent
+from touchstone.services.selection.report.job_facts import ReportedExplanation, ReportedTraining
 from touchstone.services.selection.report.language import DASH, ReportLanguage
 
 Json = Mapping[str, Any]
+SHOWN_FILES: Final = ("model.skops", "predictions.parquet")
+"""The files of a training whose digests are shown: the model, and what its metrics can be computed from.
+
+The JSON format contains the digests of all files.
+"""
 
 
 def trials_section(content: ReportContent, language: ReportLanguage) -> Section | None:
-    """Return the section about the project's trainings and explanations, or None if there are none.
+    """Return the section about the project's trainings and explanations, or None if none has ended.
 
-    If there are none, the section about limitations says so.
+    If none has succeeded, the section about limitations says so.
     """
-    if not content.trainings and not content.explanations:
+    training_count = sum(content.training_counts.values())
+    if training_count == 0 and not content.explanations:
         return None
 
     blocks: list[Block] = []
+    if training_count > 0:
+        blocks.append(paragraph(language.text("training_counts", total=training_count, **content.training_counts)))
+    if len(content.trainings) < content.training_counts[JobState.SUCCEEDED]:
+        blocks.append(paragraph(language.text("trainings_described", shown=len(content.trainings))))
     for training in content.trainings:
         blocks += _training_blocks(training, language)
     for explanation in content.explanations:
@@ -68,17 +80,47 @@ def _training_facts(training: ReportedTraining, language: ReportLanguage) -> lis
         sha256=training.data_sha256 or DASH,
     )
     facts = [
+        Fact(language.text("training_job"), _identity_lines(training, language)),
         Fact(language.text("training_data"), [Line(data)]),
         Fact(language.text("training_finished"), [Line(language.timestamp(training.finished_at))]),
     ]
 
     evaluation_lines: list[Line] = []
-    if training.test_rows is not None:
+    if training.folds is not None:
+        evaluation_lines.append(Line(language.text("training_folds", folds=training.folds)))
+    elif training.test_rows is not None:
         evaluation_lines.append(Line(language.text("training_test_rows", rows=training.test_rows)))
     evaluation_lines += [Line(str(language.translation(text))) for text in training.evaluation]
+    if training.learned_from_all_rows:
+        evaluation_lines.append(Line(language.text("training_on_all_rows")))
     if evaluation_lines:
         facts.append(Fact(language.text("training_evaluation"), evaluation_lines))
+
+    if training.group_thresholds:
+        thresholds = [_threshold_line(entry, language) for entry in training.group_thresholds]
+        facts.append(Fact(language.text("training_thresholds"), thresholds))
     return facts
+
+
+def _identity_lines(training: ReportedTraining, language: ReportLanguage) -> list[Line]:
+    """Return the name, the id and the seed of a training, and the digests of its model and of its predictions."""
+    lines = [Line(language.text("training_id", id=str(training.job_id)))]
+    if training.name:
+        lines.insert(0, Line(training.name, Style.STRONG))
+    if training.seed is not None:
+        lines.append(Line(language.text("training_seed", seed=str(training.seed))))
+    lines += [
+        Line(language.text("file_digest", name=name, sha256=training.files[name]), Style.MUTED)
+        for name in SHOWN_FILES
+        if name in training.files
+    ]
+    return lines
+
+
+def _threshold_line(entry: Json, language: ReportLanguage) -> Line:
+    """Return the decision threshold of one group. The group None contains all other groups."""
+    group = language.text("other_groups") if entry["group"] is None else str(entry["group"])
+    return Line(language.text("labelled", label=group, value=language.number(entry["threshold"])))
 
 
 def _metrics_table(training: ReportedTraining, language: ReportLanguage) -> Table:
@@ -141,9 +183,29 @@ def _explanation_blocks(explanation: ReportedExplanation, language: ReportLangua
     yield Heading(language.text("explanation_title", method=language.method(explanation.method)))
     yield paragraph(str(language.translation(explanation.narrative)))
 
+    facts = [
+        Fact(language.text("explanation_subject"), _subject_lines(explanation, language)),
+        Fact(language.text("training_finished"), [Line(language.timestamp(explanation.finished_at))]),
+    ]
     limits = [Line(sentence) for sentence in language.translation(explanation.limits)]
     if limits:
-        yield FactList([Fact(language.text("explanation_limits"), limits)])
+        facts.append(Fact(language.text("explanation_limits"), limits))
+    yield FactList(facts)
+
+
+def _subject_lines(explanation: ReportedExplanation, language: ReportLanguage) -> list[Line]:
+    """Return the training whose model is explained, or the table, with the digest of the file."""
+    if explanation.training_id is not None:
+        subject = language.text("explained_training", id=str(explanation.training_id))
+        name, sha256 = "model.skops", explanation.model_sha256
+    else:
+        subject = language.text("dataset_number", id=str(explanation.dataset_id or DASH))
+        name, sha256 = language.text("training_data"), explanation.data_sha256
+
+    lines = [Line(subject)]
+    if sha256 is not None:
+        lines.append(Line(language.text("file_digest", name=name, sha256=sha256), Style.MUTED))
+    return lines
 
 
 def limitations_section(content: ReportContent, language: ReportLanguage) -> Section:
