@@ -533,3 +533,21 @@ def test_benchmarks_are_run_from_the_source_tree(tmp_path: Path, monkeypatch: py
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks" / "__main__.py").write_text("import sys\nsys.exit(40 + len(sys.argv))\n")
     assert run("bench", "ranking").exit_code == 42
+
+
+def test_a_failing_database_is_named_and_logged_beside_the_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message names the variable and the reason, and the log does not mix with JSON on the standard output."""
+    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(tmp_path))
+    assert run("db", "upgrade").exit_code == 0
+    with contextlib.closing(sqlite3.connect(tmp_path / "touchstone.db")) as connection:
+        connection.execute("DROP TABLE users")
+
+    result = run("user", "list", "--json")
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "database away" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("touchstone: TOUCHSTONE_DATA_DIR: the database cannot be opened: ")
+    assert "no such table: users" in result.stderr.splitlines()[-1]
