@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 import typer
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 
 from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
@@ -21,6 +25,7 @@ from touchstone.cli.saved_sign_ins import SavedSignIns
 from touchstone.cli.tables import replace_control_characters
 from touchstone.client import Tokens, Touchstone
 from touchstone.core.settings import Settings
+from touchstone.database.migrations.alembic_runner import FOLDER
 
 
 @pytest.fixture(scope="module")
@@ -533,6 +538,27 @@ def test_benchmarks_are_run_from_the_source_tree(tmp_path: Path, monkeypatch: py
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks" / "__main__.py").write_text("import sys\nsys.exit(40 + len(sys.argv))\n")
     assert run("bench", "ranking").exit_code == 42
+
+
+def test_an_upgrade_first_copies_the_default_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The only way back from an upgrade is a copy, whether a server or the command upgrades the database."""
+    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(tmp_path))
+    run("db", "upgrade")
+    head = ScriptDirectory(str(FOLDER)).get_revision("head")
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'touchstone.db'}")
+    with engine.begin() as connection, Operations.context(MigrationContext.configure(connection)):
+        head.module.downgrade()
+        connection.execute(sa.text(f"UPDATE alembic_version SET version_num = '{head.down_revision}'"))
+    engine.dispose()
+
+    result = run("db", "upgrade")
+
+    assert result.stdout == f"From {head.down_revision} to {head.revision}.\n"
+    [copy] = tmp_path.glob("touchstone.db.*-*")
+    with contextlib.closing(sqlite3.connect(copy)) as connection_to_copy:
+        assert connection_to_copy.execute("SELECT version_num FROM alembic_version").fetchall() == [
+            (head.down_revision,)
+        ]
 
 
 def test_a_failing_database_is_named_and_logged_beside_the_output(
