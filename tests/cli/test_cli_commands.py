@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 import typer
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 
 from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
@@ -23,6 +27,7 @@ from touchstone.cli.saved_sign_ins import SavedSignIns
 from touchstone.cli.tables import format_value, replace_control_characters
 from touchstone.client import Tokens, Touchstone
 from touchstone.core.settings import Settings
+from touchstone.database.migrations.alembic_runner import FOLDER
 
 
 @pytest.fixture(scope="module")
@@ -546,3 +551,42 @@ def test_benchmarks_are_run_from_the_source_tree(tmp_path: Path, monkeypatch: py
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks" / "__main__.py").write_text("import sys\nsys.exit(40 + len(sys.argv))\n")
     assert run("bench", "ranking").exit_code == 42
+
+
+def test_an_upgrade_first_copies_the_default_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The only way back from an upgrade is a copy, whether a server or the command upgrades the database."""
+    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(tmp_path))
+    run("db", "upgrade")
+    head = ScriptDirectory(str(FOLDER)).get_revision("head")
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'touchstone.db'}")
+    with engine.begin() as connection, Operations.context(MigrationContext.configure(connection)):
+        head.module.downgrade()
+        connection.execute(sa.text(f"UPDATE alembic_version SET version_num = '{head.down_revision}'"))
+    engine.dispose()
+
+    result = run("db", "upgrade")
+
+    assert result.stdout == f"From {head.down_revision} to {head.revision}.\n"
+    [copy] = tmp_path.glob("touchstone.db.*-*")
+    with contextlib.closing(sqlite3.connect(copy)) as connection_to_copy:
+        assert connection_to_copy.execute("SELECT version_num FROM alembic_version").fetchall() == [
+            (head.down_revision,)
+        ]
+
+
+def test_a_failing_database_is_named_and_logged_beside_the_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message names the variable and the reason, and the log does not mix with JSON on the standard output."""
+    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(tmp_path))
+    assert run("db", "upgrade").exit_code == 0
+    with contextlib.closing(sqlite3.connect(tmp_path / "touchstone.db")) as connection:
+        connection.execute("DROP TABLE users")
+
+    result = run("user", "list", "--json")
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "database away" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("touchstone: TOUCHSTONE_DATA_DIR: the database cannot be opened: ")
+    assert "no such table: users" in result.stderr.splitlines()[-1]

@@ -15,6 +15,7 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from touchstone.core.errors import Unavailable
 from touchstone.database.change_counters import CATALOG, read_version
 from touchstone.database.engine import Database
 from touchstone.database.migrations import (
@@ -64,6 +65,22 @@ async def test_a_newer_schema_is_never_downgraded(database: Database) -> None:
     with pytest.raises(SchemaError):
         await upgrade_schema(database)
     assert await current_revision(database) == "9999"
+
+
+async def test_a_user_without_rights_learns_what_is_missing(database_url: str) -> None:
+    """On PostgreSQL, only the owner of a database may create tables in it, unless others are given the right."""
+    if database_url.startswith("sqlite"):
+        return
+    owner = Database(database_url)
+    async with owner.writing() as rows:
+        await rows.execute(sa.text("REVOKE CREATE ON SCHEMA public FROM PUBLIC"))
+    await owner.close()
+
+    database = Database(f"{database_url}?options=-c%20role%3Dpg_monitor")
+    with pytest.raises(Unavailable) as refusal:
+        await prepare_schema(database)
+    await database.close()
+    assert "permission denied for schema public" in str(refusal.value.__cause__)
 
 
 async def test_a_backup_contains_every_row(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from touchstone.http.connection_limits import (
 )
 from touchstone.http.listener import listener_address, open_listener
 from touchstone.http.server import serve
+from touchstone.startup.startup_message import startup_lines
 
 APP = PlainTextResponse("ok")
 SLACK_SECONDS = 15.0  # added to deadlines, because the machine may be busy
@@ -175,6 +176,16 @@ def test_the_address_of_a_listener_is_written_as_people_use_it(tmp_path: Path) -
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "s"))
         assert listener_address(listener) == f"unix:{tmp_path}/s"
+
+
+def test_the_startup_lines_name_no_address_that_a_browser_cannot_open() -> None:
+    """The pages and the command line need an address over TCP, which a server on a Unix socket does not have."""
+    assert [*startup_lines(None, "unix:/run/touchstone.sock", None)] == [
+        "Touchstone answers at unix:/run/touchstone.sock"
+    ]
+    lines = [*startup_lines(None, "http://127.0.0.1:8000", None)]
+    assert "Pages: http://127.0.0.1:8000/app/" in lines[1]
+    assert lines[2].endswith("login --url http://127.0.0.1:8000")
 
 
 async def send_large_response(scope: Scope, receive: Receive, send: Send) -> None:

@@ -25,6 +25,8 @@ PROVIDER = {"issuer": "https://id.example.org", "client_id": "touchstone", "clie
         ({"TOUCHSTONE_DATABASE_URL": "sqlite:///a.db?timeout=9"}, "TOUCHSTONE_DATABASE_URL: the URL of an SQLite"),
         ({"TOUCHSTONE_DATABASE_URL": "sqlite://"}, "TOUCHSTONE_DATABASE_URL: the URL of an SQLite"),
         ({"TOUCHSTONE_DATABASE_URL": "sqlite:///:memory:"}, "TOUCHSTONE_DATABASE_URL: the URL of an SQLite"),
+        ({"TOUCHSTONE_DATABASE_URL": "postgresql:name"}, "TOUCHSTONE_DATABASE_URL: the URL of a PostgreSQL"),
+        ({"TOUCHSTONE_DATABASE_URL": "postgresql://u:p@h:1x/name"}, "TOUCHSTONE_DATABASE_URL: the port of the"),
         ({"TOUCHSTONE_SELECTION_URL": "127.0.0.1:8101"}, "TOUCHSTONE_SELECTION_URL: an address is http://"),
         ({"TOUCHSTONE_REGISTRATION": "maybe"}, "TOUCHSTONE_REGISTRATION: "),
         ({"TOUCHSTONE_PUBLIC_URL": "data.example.org"}, "TOUCHSTONE_PUBLIC_URL: 'data.example.org' is not an origin"),

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import sqlite3
 import stat
 import subprocess
@@ -19,10 +20,10 @@ from touchstone.core.settings import Settings
 from touchstone.database.migrations import required_revision
 
 
-def fail_to_start(folder: Path, **variables: str) -> str:
-    """Start a server on this data folder, and return the only line that it prints before it exits."""
+def fail_to_start(folder: Path, *parts: str, **variables: str) -> str:
+    """Start a server on this data folder, or one part of it, and return its only line of output before it exits."""
     serving = ServingProcess(folder, TOUCHSTONE_DEMO="false", **variables)
-    command = [sys.executable, "-m", "touchstone", "serve"]
+    command = [sys.executable, "-m", "touchstone", "serve", *parts]
     process = subprocess.run(
         command, env=serving.environment(), capture_output=True, text=True, check=False, timeout=60
     )
@@ -184,6 +185,31 @@ def test_a_damaged_database_is_reported_in_one_line(database: Path, damage: str)
 def test_a_wrong_database_url_is_reported_in_one_line(tmp_path: Path, url: str, reason: str) -> None:
     """The line contains the name of the variable and the reason."""
     assert reason in fail_to_start(tmp_path / "data", TOUCHSTONE_DATABASE_URL=url)
+
+
+@pytest.mark.parametrize("failure", ["port", "signing_key", "selection"])
+def test_the_first_password_is_printed_by_the_first_start_that_succeeds(tmp_path: Path, failure: str) -> None:
+    """A start that fails creates no administrator, whose password nobody would ever see."""
+    folder = tmp_path / "data"
+    if failure == "port":
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            fail_to_start(folder, TOUCHSTONE_PORT=str(taken.getsockname()[1]))
+    elif failure == "signing_key":
+        (folder / "signing.key").mkdir(parents=True, mode=0o700)
+        fail_to_start(folder)
+        (folder / "signing.key").rmdir()
+    else:
+        fail_to_start(folder, "gateway")
+
+    serving = ServingProcess(folder, TOUCHSTONE_DEMO="false").start()
+    try:
+        # `start` stops reading at the line before the one with the password.
+        assert serving.process is not None
+        assert serving.process.stdout is not None
+        line = serving.process.stdout.readline()
+    finally:
+        serving.stop()
+    assert line.startswith("Sign in as admin@touchstone.localhost with the password ")
 
 
 def test_a_folder_that_cannot_be_written_is_reported_in_one_line(database: Path) -> None:

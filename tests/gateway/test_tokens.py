@@ -1,5 +1,6 @@
 """Which tokens are accepted, and where the key that signs them comes from."""
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -182,3 +183,12 @@ def test_a_key_that_cannot_be_trusted_stops_the_start(tmp_path: Path) -> None:
     key_file.write_bytes(b"x" * 31)
     with pytest.raises(SettingsError, match="shorter than 32"):
         load_signing_key(settings)
+
+
+def test_a_key_that_cannot_be_read_stops_the_start(tmp_path: Path) -> None:
+    """A folder stands for a file of another user, because tests may run with the rights of an administrator."""
+    key_folder = tmp_path / "signing.key"
+    key_folder.mkdir(mode=0o700)
+
+    with pytest.raises(SettingsError, match=re.escape(f"{key_folder} cannot be read: Is a directory")):
+        load_signing_key(load_settings(tmp_path))

@@ -1,12 +1,14 @@
 """Commands that work on this machine, without a server, and the errors that they report."""
 
-from typing import Final
+import functools
+from typing import Any, Final
 
 import typer
 
 from touchstone.cli.command_runner import CommandFunction, Decorator, ErrorReports, ExitStatus, register_command
 from touchstone.cli.option_groups import OptionGroup
 from touchstone.core.errors import ServiceError
+from touchstone.core.logs import log_to_error_stream
 from touchstone.core.settings import SettingsError
 from touchstone.database.migrations import SchemaError
 from touchstone.http.error_rendering import render_detail
@@ -25,7 +27,12 @@ def local_command(app: typer.Typer, name: str, **groups: OptionGroup) -> Decorat
     """
 
     def decorate(function: CommandFunction) -> CommandFunction:
-        register_command(app, name, function, groups=groups, error_reports=LOCAL_ERRORS)
+        @functools.wraps(function)
+        def command(**arguments: Any) -> None:
+            log_to_error_stream()
+            function(**arguments)
+
+        register_command(app, name, command, groups=groups, error_reports=LOCAL_ERRORS)
         return function
 
     return decorate

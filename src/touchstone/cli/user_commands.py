@@ -186,7 +186,7 @@ async def _open_accounts(*, must_exist: bool) -> AsyncIterator[Database]:
     async with open_database(settings, must_exist=must_exist) as database:
         with startup_errors(settings):
             await prepare_schema(database)
-        yield database
+            yield database
 
 
 def register(app: typer.Typer) -> None:

@@ -41,6 +41,14 @@ def configure_logging(settings: Settings) -> None:
     logging.basicConfig(level=max(level, logging.WARNING), handlers=[_LibraryHandler()])
 
 
+def log_to_error_stream() -> None:
+    """Write log lines to standard error, even before `configure_logging` or without it.
+
+    By default, structlog writes them to standard output, where commands print their results.
+    """
+    structlog.configure(logger_factory=lambda *_names: structlog.PrintLogger(sys.stderr))
+
+
 def _wants_text(settings: Settings) -> bool:
     """Return whether to log readable text.
 

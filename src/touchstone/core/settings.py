@@ -6,6 +6,7 @@ The service does not start if a name is unknown or a value is invalid.
 import difflib
 import hashlib
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -23,6 +24,10 @@ MINIMUM_KEY_BYTES: Final = 32
 # More than any machine has, but small enough for the limits of processes and for the integers of the database.
 MAXIMUM_BYTES: Final = 2**60
 MAXIMUM_JOB_SECONDS: Final = 366 * 86400
+# As the database driver reads it: a password ends only at `@`.
+_POSTGRESQL_URL: Final = re.compile(
+    r"postgresql://([^:/@]*(:[^@]*)?@)?(\[[^/\]]*\]|[^/:?]*)(:(?P<port>[^/?]*))?([/?]|$)", re.DOTALL
+)
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -262,6 +267,7 @@ class Settings(BaseSettings):
         if parsed_url.scheme not in ("sqlite", "postgresql"):
             raise ValueError("a database URL begins with sqlite:/// or postgresql://")
         if parsed_url.scheme == "postgresql":
+            _check_postgresql_url(url)
             return url
 
         # Each connection would open a separate in-memory database.
@@ -337,6 +343,19 @@ class Settings(BaseSettings):
             return cls(**values)
         except ValidationError as error:
             raise SettingsError(_describe_first_error(error)) from None
+
+
+def _check_postgresql_url(url: str) -> None:
+    """Refuse a URL that the database driver could not read, without quoting it, because it may contain a password.
+
+    Raises:
+        ValueError: the URL has no `//`, or its port is not a number.
+    """
+    match = _POSTGRESQL_URL.match(url)
+    if match is None:
+        raise ValueError("the URL of a PostgreSQL database is postgresql://user:password@host:port/name")
+    if match["port"] and not match["port"].isdecimal():
+        raise ValueError("the port of the database is not a number")
 
 
 def _normalize_origin(text: str) -> str:

@@ -20,8 +20,9 @@ _DISK_FULL_MESSAGES: Final = (
     "could not extend file",
     "disk I/O error",
 )
-# PostgreSQL's error code for writes on a standby server.
-_READ_ONLY_TRANSACTION: Final = "25006"
+# PostgreSQL's error codes for writes on a standby server, and for a user who lacks rights, of which the schema `public`
+# gives none by default.
+_REFUSALS: Final = frozenset({"25006", "42501"})
 _CONNECTION_FAILURES: Final = (
     OperationalError,
     sqlite3.OperationalError,
@@ -62,20 +63,20 @@ def is_disk_full(failure: BaseException) -> bool:
 
 
 def is_unavailable(failure: BaseException) -> bool:
-    """Return whether an exception means that the database is busy, damaged, read-only or unreachable."""
+    """Return whether an exception means that the database is busy, damaged, read-only, closed to us or unreachable."""
     # A violated constraint shows that the database is available.
     if isinstance(failure, IntegrityError):
         return False
 
     is_connection_lost = isinstance(failure, DBAPIError) and failure.connection_invalidated
     is_connection_failure = is_connection_lost or isinstance(failure, _CONNECTION_FAILURES)
-    return is_connection_failure or is_damaged(failure) or _is_read_only(failure)
+    return is_connection_failure or is_damaged(failure) or _is_refused(failure)
 
 
-def _is_read_only(failure: BaseException) -> bool:
-    """Return whether an exception means that the server is read-only, such as a standby server."""
+def _is_refused(failure: BaseException) -> bool:
+    """Return whether an exception means that PostgreSQL is read-only, or that our user has no right to the tables."""
     driver_error = getattr(failure, "orig", failure)
-    return getattr(driver_error, "sqlstate", None) == _READ_ONLY_TRANSACTION
+    return getattr(driver_error, "sqlstate", None) in _REFUSALS
 
 
 def is_busy(failure: BaseException) -> bool:

@@ -53,6 +53,7 @@ class AccessLog:
             method=request.method[:MAX_LOGGED_METHOD],
             path=request.scope["path"][:MAX_LOGGED_PATH],
             client=client[0] if client else None,
+            user=str(request.user_id) if request.user_id else None,
             status=status,
             ms=round(elapsed_seconds * 1000, 2),
         )

@@ -4,7 +4,9 @@ import random
 import re
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, Final
+from uuid import UUID
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -33,6 +35,7 @@ class TrackedRequest:
         is_complete: whether the response to a HEAD request has been sent.
         is_abandoned: whether the client disconnected before the response began.
         ticket: the admission ticket, or None while the request is not subject to admission control.
+        user_id: the user who sends the request, or None before the user is known.
     """
 
     def __init__(self, scope: Scope, send: Send, respond_to_error: ErrorResponder) -> None:
@@ -48,6 +51,7 @@ class TrackedRequest:
         self.is_complete = False
         self.is_abandoned = False
         self.ticket: Ticket | None = None
+        self.user_id: UUID | None = None
         self._send = send
         self._respond_to_error = respond_to_error
 
@@ -66,6 +70,9 @@ class TrackedRequest:
             "method": "GET" if self.method == "HEAD" else self.method,
             "headers": [*headers, (REQUEST_ID, self.id.encode())],
         }
+
+        # The API requests of a page run in the same context, so they identify the user of the page.
+        _CURRENT_REQUEST.set(self)
 
     def watch_disconnect(self, receive: Receive) -> Receive:
         """Wrap `receive` to set `is_abandoned` if the client disconnects before the response begins."""
@@ -128,6 +135,16 @@ class TrackedRequest:
         if self.status == 0:
             response = self._respond_to_error(error, self.scope)
             await response(self.scope, receive_disconnect, self.send)
+
+
+_CURRENT_REQUEST: Final[ContextVar[TrackedRequest]] = ContextVar("request")
+
+
+def identify_user(user_id: UUID) -> None:
+    """Say who sends the current request, for its line in the access log."""
+    request = _CURRENT_REQUEST.get(None)
+    if request is not None:
+        request.user_id = user_id
 
 
 def choose_request_id(client_id: bytes | None) -> str:

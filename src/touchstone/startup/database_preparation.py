@@ -30,12 +30,10 @@ async def open_prepared_database(settings: Settings) -> AsyncIterator[Database]:
         SettingsError: the database cannot be opened.
         SchemaError: the database needs `touchstone db upgrade`, or is newer than this code.
     """
-    is_embedded = settings.database_url is None
-
     async with open_database(settings) as database:
         with startup_errors(settings):
             revision = await current_revision(database)
-            if is_embedded and is_older_revision(revision):
+            if _is_embedded(settings) and is_older_revision(revision):
                 await _back_up_and_upgrade(database, settings)
             await prepare_schema(database)
 
@@ -81,12 +79,23 @@ def _check_database_exists(settings: Settings) -> None:
 
 
 async def upgrade_database(settings: Settings) -> tuple[str | None, str]:
-    """Upgrade the database to the schema of this code, and return the revisions before and after."""
+    """Upgrade the database to the schema of this code, and return the revisions before and after.
+
+    The embedded default database is copied first, as it is when a service upgrades it.
+    """
     async with open_database(settings) as database:
         with startup_errors(settings):
             revision_before = await current_revision(database)
-            await upgrade_schema(database)
+            if _is_embedded(settings) and is_older_revision(revision_before):
+                await _back_up_and_upgrade(database, settings)
+            else:
+                await upgrade_schema(database)
             return revision_before, required_revision()
+
+
+def _is_embedded(settings: Settings) -> bool:
+    """Return whether the database is the default one, an SQLite file in the data folder."""
+    return settings.database_url is None
 
 
 async def _back_up_and_upgrade(database: Database, settings: Settings) -> None:

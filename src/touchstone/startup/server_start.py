@@ -1,7 +1,7 @@
 """Startup of a server process."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import structlog
@@ -36,21 +36,24 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
         SchemaError: the schema of the database does not match the code. The message is a single line.
     """
     logs.configure_logging(settings)
+    server_settings = settings if is_public(service_name) else backend_server_settings(settings)
+    administrator: Credentials | None = None
 
-    # A backend has no users, because only other services call it.
-    if is_public(service_name):
-        administrator = await _create_first_administrator(settings)
-        server_settings = settings
-    else:
-        administrator = None
-        server_settings = backend_server_settings(settings)
+    @asynccontextmanager
+    async def open_app() -> AsyncIterator[ASGIApp]:
+        nonlocal administrator
+        async with open_service(service_name, settings) as app:
+            # Nobody would ever see the password if the service could not start after the account had been created.
+            # A backend has no users, because only other services call it.
+            if is_public(service_name):
+                administrator = await _create_first_administrator(settings)
+            yield app
 
     def print_startup_lines(address: str) -> None:
         for line in startup_lines(service_name, address, administrator):
             print_line(line)
 
-    service = open_service(service_name, settings)
-    await server.serve(service, server_settings, ready=print_startup_lines)
+    await server.serve(open_app(), server_settings, ready=print_startup_lines)
 
 
 async def _create_first_administrator(settings: Settings) -> Credentials | None:

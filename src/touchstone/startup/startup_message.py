@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from touchstone.http.listener import UNIX_PREFIX
 from touchstone.services.gateway.first_administrator import Credentials
 
 
@@ -28,7 +29,8 @@ def startup_lines(service_name: str | None, address: str, administrator: Credent
         login = f"{administrator.email} with the password {administrator.password}"
         yield f"Sign in as {login} (shown only this once; change it if this output is kept)"
 
-    if is_public(service_name):
+    # Neither browsers nor the command line connect to a Unix socket; a proxy does.
+    if is_public(service_name) and not address.startswith(UNIX_PREFIX):
         yield f"Pages: {address}/app/   API description: {address}/docs"
         yield f"Command line, in another terminal: {command_line()} login --url {address}"
 

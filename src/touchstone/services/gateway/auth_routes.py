@@ -4,6 +4,7 @@ from fastapi import Response
 from starlette.requests import Request
 
 from touchstone.core.errors import InvalidRefreshToken, RegistrationClosed
+from touchstone.http.request_tracking import identify_user
 from touchstone.http.routing import strict_router
 from touchstone.services.gateway import (
     accounts,
@@ -61,6 +62,7 @@ async def login(credentials: LoginBody, request: Request, response: Response, ct
     account = accounts.fold_email(credentials.username)
     async with ctx.state.throttle.limit_password_attempts(account, ctx.address, device=device_nonce):
         user = await sign_in.authenticate(ctx.database, credentials.username, credentials.password)
+    identify_user(user.id)
     session = await sign_in.start_session(ctx.database, user, ctx.device, lifetime=ctx.state.session_lifetime)
 
     await _link_identity(request, response, ctx, user)

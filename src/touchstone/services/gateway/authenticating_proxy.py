@@ -13,6 +13,7 @@ from touchstone.core.internal_tokens import InternalTokens
 from touchstone.http.backend_auth import CALLER
 from touchstone.http.error_responses import error_response
 from touchstone.http.internal_client import identity_headers
+from touchstone.http.request_tracking import identify_user
 from touchstone.http.upstream import PATH_SAFE, Upstream
 from touchstone.services.gateway.authentication import IDENTITY, Authenticator, Identity
 from touchstone.services.gateway.public_routes import PublicRoute
@@ -89,6 +90,7 @@ class AuthenticatingProxy:
                 identity = self._authenticator.cached_identity(scope["headers"])
                 if identity is None:
                     identity = await self._authenticator.authenticate(scope["headers"])
+                identify_user(identity.caller.id)
 
             if match is None:
                 raise NotFound

@@ -19,7 +19,7 @@ def load_signing_key(settings: Settings) -> bytes:
     If the settings contain no key, it is read from a file in the data folder, which is created at the first start.
 
     Raises:
-        SettingsError: other users of the machine can read the file, or it is too short.
+        SettingsError: other users of the machine can read the file, this process cannot, or it is too short.
     """
     if settings.signing_key is not None:
         return settings.signing_key.get_secret_value().encode()
@@ -61,13 +61,17 @@ def _read_key_file(path: Path) -> bytes:
     """Return the key in a file.
 
     Raises:
-        SettingsError: other users of the machine can read the file, or it is too short.
+        SettingsError: other users of the machine can read the file, this process cannot, or it is too short.
     """
     non_owner_permissions = path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
     if non_owner_permissions:
         raise SettingsError(f"{path} can be read by others; run: chmod 600 {path}")
 
-    key = path.read_bytes()
+    # A restored file may belong to the user who restored it.
+    try:
+        key = path.read_bytes()
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}") from None
     if len(key) < MINIMUM_KEY_BYTES:
         raise SettingsError(f"{path} is shorter than {MINIMUM_KEY_BYTES} bytes; delete it to generate a new one")
     return key
