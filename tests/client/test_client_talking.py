@@ -76,6 +76,14 @@ def test_tokens_are_not_shown(kind: str) -> None:
 
 
 @for_both_kinds
+@pytest.mark.parametrize("identity", [{"token": "secret\n"}, {"token": "s\u00e9cret"}, {"locale": "fran\u00e7ais"}])
+def test_what_no_header_may_contain_is_refused_without_quoting_it(kind: str, identity: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="no HTTP header") as problem:
+        Caller(kind, Script(), **identity)("get_me")
+    assert not any(value.strip() in str(problem.value) for value in identity.values())
+
+
+@for_both_kinds
 def test_an_expired_token_is_renewed_once_and_kept(kind: str) -> None:
     """After a 401, the token is renewed and reported, and the call is sent again with the new token."""
     script = Script(refusal(401, "unauthorized"), ok(TOKENS), ok(ME))

@@ -47,12 +47,23 @@ class Identity:
         self.refresh_token = None
 
     def headers(self, *, with_token: bool) -> dict[str, str]:
-        """Return the headers that identify the caller, with the access token only if `with_token` is true."""
+        """Return the headers that identify the caller, with the access token only if `with_token` is true.
+
+        Raises:
+            ValueError: the locale or the token contains a character that no header may contain, such as a line break.
+        """
         headers = {}
         if self.locale is not None:
-            headers["Accept-Language"] = self.locale
+            headers["Accept-Language"] = _require_header_text(self.locale, "locale")
         if self.user_agent is not None:
             headers["User-Agent"] = self.user_agent
         if with_token and self.token is not None:
-            headers["Authorization"] = f"Bearer {self.token}"
+            headers["Authorization"] = f"Bearer {_require_header_text(self.token, 'token')}"
         return headers
+
+
+def _require_header_text(value: str, name: str) -> str:
+    """Return a value for a header, or raise `ValueError` without quoting it, because a token is secret."""
+    if value.isascii() and value.isprintable():
+        return value
+    raise ValueError(f"The {name} contains a line break or another character that no HTTP header may contain.")
