@@ -385,6 +385,17 @@ def test_signing_out_of_a_session_that_is_over_forgets_the_tokens(kind: str) -> 
     assert (caller.client.identity.token, caller.client.identity.refresh_token) == (None, None)
 
 
+@for_both_kinds
+def test_tokens_are_kept_if_their_session_may_still_exist(kind: str) -> None:
+    """If the service cannot renew an expired token for a moment, it has not ended the session either."""
+    script = Script(refusal(401, "unauthorized"), refusal(503, "unavailable"))
+    caller = Caller(kind, script, token="old", refresh_token="old")
+    with pytest.raises(TouchstoneError) as problem:
+        caller("logout")
+    assert problem.value.code == "unavailable"
+    assert (caller.client.identity.token, caller.client.identity.refresh_token) == ("old", "old")
+
+
 def test_an_address_without_a_scheme_is_named_as_the_reason() -> None:
     """The sentence has no empty address."""
     with (

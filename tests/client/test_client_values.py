@@ -28,6 +28,10 @@ JOB_ID = UUID("b6fa8123-02e0-4e36-9fe5-66e48c66ce4d")
         (pd.Index(["a", "b"]), ["a", "b"]),
         (pd.Timestamp("2024-03-01 10:30"), "2024-03-01T10:30:00"),
         (date(2024, 3, 1), "2024-03-01"),
+        (np.datetime64("2024-03-01T10:30", "ns"), "2024-03-01T10:30:00"),
+        (np.array(["2024-03-01T10:30"], "datetime64[ns]"), ["2024-03-01T10:30:00"]),
+        (pd.Series([pd.Timestamp("2024-03-01")]).to_numpy(), ["2024-03-01T00:00:00"]),
+        ({JOB_ID: np.int8(4)}, {str(JOB_ID): 4}),
         (float("nan"), None),
         (np.float64("nan"), None),
         (pd.NA, None),
@@ -68,7 +72,7 @@ def test_ids_and_bounds_may_come_from_a_table(kind: str) -> None:
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
         ("train", (np.int64(7), "income"), {"project_id": JOB_ID}),
         ("compare_datasets", (np.array([3, 5]),), {}),
-        ("list_datasets", (), {"task": pd.Series(["a,b"]), "year_min": np.int64(2020), "year_max": float("nan")}),
+        ("list_datasets", (), {"task": pd.Series(["a,b"]), "year_min": np.int64(2020), "year_max": pd.NA}),
     ]
     for name, args, kwargs in calls:
         with pytest.raises(TouchstoneError):
@@ -99,3 +103,16 @@ def test_records_of_a_data_frame_can_be_imported(kind: str) -> None:
     with pytest.raises(TouchstoneError):
         Caller(kind, script)("import_bulk", table.to_dict("records"))
     assert json.loads(script.requests[0].content) == {"name": "a", "year": None, "citations": 4}
+
+
+@for_both_kinds
+def test_a_filter_that_is_not_a_number_is_refused(kind: str) -> None:
+    """A bound that was computed as NaN, for example from an empty column, does not silently widen the answer."""
+    with pytest.raises(ValueError, match="year_max is NaN"):
+        Caller(kind, Script())("list_datasets", year_max=np.float64("nan"))
+
+
+def test_durations_have_no_form_in_json() -> None:
+    """Durations are refused by the encoder instead of becoming integers."""
+    with pytest.raises(TypeError):
+        json.dumps(json_value(np.timedelta64(3, "ns")))

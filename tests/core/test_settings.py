@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from touchstone.core.settings import Settings, SettingsError
 
@@ -39,6 +40,23 @@ def test_an_invalid_setting_is_reported_in_one_line(variables: dict[str, str], l
         Settings.load(variables)
     assert str(failure.value).startswith(line)
     assert "\n" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:///touchstone?host=/var/run/postgresql",
+        "postgresql://db.example.org/touchstone",
+        "postgresql://ada:p/w:1@db.example.org:5432/touchstone",
+        "postgresql://ada@company:pw@db.example.org:5432/touchstone?sslmode=require",
+        "postgresql://[::1]:5432/touchstone",
+    ],
+)
+def test_a_database_url_that_the_driver_can_read_is_accepted(url: str) -> None:
+    """Names of users may contain `@`, as those of some providers do, and hosts may be left out."""
+    settings = Settings.load({"TOUCHSTONE_DATABASE_URL": url})
+    assert settings.effective_database_url == url
+    assert sa.make_url(url).database == "touchstone"
 
 
 @pytest.mark.parametrize(

@@ -197,12 +197,13 @@ EXCLUDED_USE = "It must not be used\nto rank job applicants."
         (f"{EXCLUDED_USE}\n\n{INTENDED_USE}", f"{EXCLUDED_USE}\n\n{INTENDED_USE}"),
         (f"{INTENDED_USE} There are ten accents. {EXCLUDED_USE}", INTENDED_USE),
         (f"{INTENDED_USE} <!-- {EXCLUDED_USE} --> {EXCLUDED_USE}", INTENDED_USE),
+        (f"{INTENDED_USE}{' ' * 4000}{EXCLUDED_USE}", INTENDED_USE),
     ],
 )
 def test_a_quote_shows_both_facets_if_they_stand_side_by_side(text: str, quote: str) -> None:
     """A limit of purposes has an intended and an excluded use, and a quote of one of them would convince nobody.
 
-    Words in between, which may be hidden in a comment, do not become part of the quote.
+    Words in between, which may be hidden in a comment, do not become part of the quote, and a quote is not too long.
     """
     claim = claims_of(text, "Uses")["purpose_limitation_respected"]
     assert (claim.value, claim.note) == (True, "shown: excluded use, intended use")

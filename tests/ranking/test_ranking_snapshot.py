@@ -78,6 +78,17 @@ def test_no_temporary_file_remains_when_a_snapshot_is_written(snapshot_path: Pat
     assert [path.name for path in snapshot_path.parent.iterdir()] == ["index"]
 
 
+def test_the_unfinished_file_of_a_process_that_has_ended_is_removed(snapshot_path: Path) -> None:
+    """A process that ends while it writes a snapshot leaves a file behind, which the next writer removes."""
+    unfinished_file = snapshot_path.with_suffix(".4711")
+    unfinished_file.write_bytes(b"unfinished")
+    other_file = snapshot_path.with_suffix(".lock")
+    other_file.touch()
+
+    save_index(snapshot_path, map_snapshot(snapshot_path).index, version=2)
+    assert {path.name for path in snapshot_path.parent.iterdir()} == {"index", other_file.name}
+
+
 def change_byte(path: Path, offset: int) -> None:
     """Change one byte of a file, as a damaged disk might."""
     data = bytearray(path.read_bytes())

@@ -205,7 +205,7 @@ async def test_a_training_says_how_its_model_decides(database: Database, selecti
     assert (training["folds"], training["learned_from_all_rows"]) == (5, True)
     assert training["threshold"] == 0.15167630727086046, "the sentences round it"
     for statement in (
-        "Mean of 5 folds",
+        "Mean over 5 folds",
         "The values are classes. The rows are weighted. The positive class is ill. Each group has a threshold.",
         "it has not been evaluated itself",
         "Decision thresholds by group f: 0.25 all other groups: 0.5",
@@ -241,7 +241,7 @@ async def test_models_are_identified(database: Database, selection: Selection) -
     assert training["files"] == digests
     assert (explanation["training_id"], explanation["model_sha256"]) == (str(training_id), "c" * 64)
     for statement in (
-        f"Job: {training_id}",
+        f"Job id: {training_id}",
         f"model.skops: SHA-256 {digests['model.skops']}",
         f"predictions.parquet: SHA-256 {digests['predictions.parquet']}",
         f"the model of the job {training_id} model.skops: SHA-256 {'c' * 64}",

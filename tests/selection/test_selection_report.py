@@ -585,6 +585,14 @@ async def test_an_earlier_rank_says_if_the_need_has_changed(ada: httpx2.AsyncCli
     assert choice["gate_outcomes"] == {"instances_min": "unknown"}
 
 
+async def test_filters_that_are_written_in_several_ways_have_not_changed(ada: httpx2.AsyncClient) -> None:
+    """The rank at the time of a choice follows from the present filters, also if these are lists or left empty."""
+    criteria = {"task": "classification,regression", "domain": ["health"], "year_max": None}
+    project = await project_with_choice(ada, criteria=criteria)
+    page = plain_text((await report_of(ada, project, lang="en")).content)
+    assert "by other filters" not in page
+
+
 async def test_the_report_says_what_would_change_the_ranking(ada: httpx2.AsyncClient) -> None:
     """Moving the reversing weight reverses the two datasets, and establishing the smallest set raises the lower one."""
     project = await project_with_choice(ada)

@@ -263,7 +263,7 @@ def test_a_decision_does_not_undo_one_that_the_reader_has_not_seen(
     address = f"/app/review/{record['id']}/{first_claim}/decide"
     answer = client.post(address, data=form)
     assert answer.status_code == 422
-    assert "Somebody else has decided since you opened this page." in answer.text
+    assert "This claim has changed since you opened this page." in answer.text
     assert re.findall(r'rel="next"[^>]* href="([^"]*)"', answer.text) == [
         "/app/review?awaiting=acceptance&amp;position=1"
     ]

@@ -35,7 +35,9 @@ def _value_text(claim: Claim) -> str:
     """Return the value of a claim as text for a table. Years have no spaces between thousands."""
     if claim.not_applicable:
         return NOT_APPLICABLE
-    return str(claim.value) if claim.attribute == "year" else format_value(claim.value)
+    if claim.attribute == "year" and isinstance(claim.value, int):
+        return str(claim.value)
+    return format_value(claim.value)
 
 
 def _person_text(person: Person | None) -> str:

@@ -47,6 +47,7 @@ from touchstone.client.retries_and_renewals import (
     Step,
     StepResult,
     Steps,
+    is_temporary,
     send_with_retries,
 )
 from touchstone.client.whole_lists import read_whole_list
@@ -460,7 +461,7 @@ class AsyncTouchstone:
         return response
 
     async def _renew_tokens(self, expired_token: str | None) -> bool:
-        """Exchange the refresh token for new tokens. Return True if there is a new access token.
+        """Exchange the refresh token for new tokens. Return False if the session has ended.
 
         A refresh token can be used only once. If several tasks notice the expired access token at the same time, one of
         them renews it, and the others wait for the result.
@@ -472,7 +473,9 @@ class AsyncTouchstone:
 
             try:
                 tokens = await self.run(account_calls.renew(self.identity.refresh_token or ""))
-            except TouchstoneError:
+            except TouchstoneError as error:
+                if is_temporary(error):
+                    raise
                 return False
             self.identity.replace_tokens(tokens)
             return True

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Any, BinaryIO, Final, Generic, TypeAlias, TypeVar
 from urllib.parse import quote
 
@@ -158,8 +159,13 @@ def query_pairs(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the name and the value of each query parameter, as the service expects them.
 
     None is left out, a list becomes one pair for each item, and booleans are in lower case.
+
+    Raises:
+        ValueError: a value is NaN. Without a filter that was computed as NaN, the answer would contain too much.
     """
     for name, value in query.items():
+        if isinstance(value, float) and isnan(value):
+            raise ValueError(f"{name} is NaN")
         for item in _items_of(json_value(value)):
             if isinstance(item, bool):
                 yield name, str(item).lower()

@@ -18,12 +18,22 @@ def json_value(value: Any) -> Any:
     encoder refuses those that JSON cannot represent, such as infinity.
     """
     if isinstance(value, Mapping):
-        return {key: json_value(item) for key, item in value.items()}
+        return {json_value(key): json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [json_value(item) for item in value]
     if hasattr(value, "tolist"):
-        return json_value(value.tolist())
+        return json_value(_with_microseconds(value).tolist())
     return _json_scalar(value)
+
+
+def _with_microseconds(value: Any) -> Any:
+    """Return times and durations of NumPy in microseconds, the finest unit of Python's own, and other values unchanged.
+
+    In nanoseconds, as pandas stores them, they would become integers.
+    """
+    if type(value).__module__ == "numpy" and value.dtype.kind in "mM":
+        return value.astype(f"{value.dtype.kind}8[us]")
+    return value
 
 
 def _json_scalar(value: Any) -> Any:

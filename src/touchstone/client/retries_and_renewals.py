@@ -11,7 +11,13 @@ from typing import Any, Final, TypeVar
 import httpx2
 
 from touchstone.client.call import Call
-from touchstone.client.errors import connection_error, error_from_response, retry_after_seconds
+from touchstone.client.errors import (
+    NO_RESPONSE,
+    TouchstoneError,
+    connection_error,
+    error_from_response,
+    retry_after_seconds,
+)
 from touchstone.client.identity import Identity
 
 T = TypeVar("T")
@@ -49,6 +55,11 @@ class Pause:
 Step = SendCall | RenewTokens | Pause
 StepResult = httpx2.Response | httpx2.RequestError | bool | None
 Steps = Generator[Step, StepResult, T]
+
+
+def is_temporary(error: TouchstoneError) -> bool:
+    """Return whether another attempt may succeed, because the service did not answer or is temporarily unavailable."""
+    return error.status == NO_RESPONSE or error.status in TEMPORARY_STATUSES
 
 
 def send_with_retries(call: Call[T], identity: Identity) -> Steps[T]:

@@ -48,6 +48,7 @@ from touchstone.client.retries_and_renewals import (
     Step,
     StepResult,
     Steps,
+    is_temporary,
     send_with_retries,
 )
 from touchstone.client.whole_lists import read_whole_list
@@ -455,7 +456,7 @@ class Touchstone:
         return response
 
     def _renew_tokens(self, expired_token: str | None) -> bool:
-        """Exchange the refresh token for new tokens. Return True if there is a new access token.
+        """Exchange the refresh token for new tokens. Return False if the session has ended.
 
         A refresh token can be used only once. If several threads notice the expired access token at the same time, one
         of them renews it, and the others wait for the result.
@@ -467,7 +468,9 @@ class Touchstone:
 
             try:
                 tokens = self.run(account_calls.renew(self.identity.refresh_token or ""))
-            except TouchstoneError:
+            except TouchstoneError as error:
+                if is_temporary(error):
+                    raise
                 return False
             self.identity.replace_tokens(tokens)
             return True

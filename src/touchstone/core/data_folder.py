@@ -15,7 +15,7 @@ NON_OWNER_PERMISSIONS: Final = 0o077
 # Only files created by the service, because other programs may use the same folder.
 _SERVICE_FILE_PATTERNS: Final = (
     *("touchstone.db*", "signing.key", "installation.id", "uploads", "artifacts"),
-    *("catalog-*.index", "catalog-*.lock", "catalog-*.unverified"),
+    *("catalog-*.index", "catalog-*.lock", "catalog-*.unverified", "catalog-*.[0-9]*"),
 )
 log = structlog.get_logger("touchstone.data")
 

@@ -8,18 +8,19 @@ import asyncio
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from threading import Thread
-from typing import Any, Final, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
+Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 THREAD_NAME: Final = "detached"
 
-_running_threads: Final[set[Thread]] = set()
 
-
-async def run_detached(compute: Callable[..., Result], *arguments: Any) -> Result:
+async def run_detached(
+    compute: Callable[Parameters, Result], *arguments: Parameters.args, **options: Parameters.kwargs
+) -> Result:
     """Call a function in a detached thread, and return its result or raise its exception.
 
     If the caller is cancelled, the thread goes on, but its result is dropped. The function must leave everything in
@@ -29,26 +30,22 @@ async def run_detached(compute: Callable[..., Result], *arguments: Any) -> Resul
 
     def fulfil_future() -> None:
         try:
-            future.set_result(compute(*arguments))
+            future.set_result(compute(*arguments, **options))
         except BaseException as error:  # noqa: BLE001 - the exception is raised by `run_detached`
             future.set_exception(error)
-        finally:
-            _running_threads.discard(thread)
 
-    thread = Thread(target=fulfil_future, name=THREAD_NAME, daemon=True)
-    _running_threads.add(thread)
     future.set_running_or_notify_cancel()  # From now on, a cancellation of the caller leaves the future alone.
-    thread.start()
+    threading.Thread(target=fulfil_future, name=THREAD_NAME, daemon=True).start()
     return await asyncio.wrap_future(future)
 
 
 def exit_if_threads_are_running() -> None:
-    """End the process immediately if a detached thread is still running.
+    """End the process immediately and with success if a detached thread is still running.
 
     Python's own end of the process would wait for the threads of a pool that a detached thread uses. The caller must
     have closed all files and connections.
     """
-    if not _running_threads:
+    if not any(thread.name == THREAD_NAME for thread in threading.enumerate()):
         return
 
     for stream in (sys.stdout, sys.stderr):

@@ -26,7 +26,7 @@ MAXIMUM_BYTES: Final = 2**60
 MAXIMUM_JOB_SECONDS: Final = 366 * 86400
 # As the database driver reads it: a password ends only at `@`.
 _POSTGRESQL_URL: Final = re.compile(
-    r"postgresql://([^:/@]*(:[^@]*)?@)?(\[[^/\]]*\]|[^/:?]*)(:(?P<port>[^/?]*))?([/?]|$)", re.DOTALL
+    r"postgresql://([^:/]*(:[^@]*)?@)?(\[[^/\]]*\]|[^/:?]*)(:(?P<port>[^/?]*))?([/?]|$)", re.DOTALL
 )
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 

@@ -20,9 +20,9 @@ _DISK_FULL_MESSAGES: Final = (
     "could not extend file",
     "disk I/O error",
 )
-# PostgreSQL's error codes for writes on a standby server, and for a user who lacks rights, of which the schema `public`
-# gives none by default.
-_REFUSALS: Final = frozenset({"25006", "42501"})
+# PostgreSQL's error codes for writes on a standby server, and for missing rights. Since PostgreSQL 15, users may not
+# create tables in the schema `public` by default.
+_REFUSED_SQLSTATES: Final = frozenset({"25006", "42501"})
 _CONNECTION_FAILURES: Final = (
     OperationalError,
     sqlite3.OperationalError,
@@ -63,7 +63,7 @@ def is_disk_full(failure: BaseException) -> bool:
 
 
 def is_unavailable(failure: BaseException) -> bool:
-    """Return whether an exception means that the database is busy, damaged, read-only, closed to us or unreachable."""
+    """Return whether an exception means that the database is busy, damaged, read-only, unreachable or inaccessible."""
     # A violated constraint shows that the database is available.
     if isinstance(failure, IntegrityError):
         return False
@@ -76,7 +76,7 @@ def is_unavailable(failure: BaseException) -> bool:
 def _is_refused(failure: BaseException) -> bool:
     """Return whether an exception means that PostgreSQL is read-only, or that our user has no right to the tables."""
     driver_error = getattr(failure, "orig", failure)
-    return getattr(driver_error, "sqlstate", None) in _REFUSALS
+    return getattr(driver_error, "sqlstate", None) in _REFUSED_SQLSTATES
 
 
 def is_busy(failure: BaseException) -> bool:

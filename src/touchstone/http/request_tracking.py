@@ -20,6 +20,7 @@ NOSNIFF_NAME: Final = b"x-content-type-options"
 NOSNIFF: Final = (NOSNIFF_NAME, b"nosniff")
 _REQUEST_ID_FORMAT: Final = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 _EVENT_STREAM: Final = b"text/event-stream"
+_CURRENT_REQUEST: Final[ContextVar["TrackedRequest"]] = ContextVar("request")
 ErrorResponder = Callable[[ServiceError, Scope], ASGIApp]  # returns the response that reports an error
 
 
@@ -135,9 +136,6 @@ class TrackedRequest:
         if self.status == 0:
             response = self._respond_to_error(error, self.scope)
             await response(self.scope, receive_disconnect, self.send)
-
-
-_CURRENT_REQUEST: Final[ContextVar[TrackedRequest]] = ContextVar("request")
 
 
 def identify_user(user_id: UUID) -> None:

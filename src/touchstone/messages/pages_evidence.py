@@ -187,13 +187,13 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     ),
     "review_context_none": (
         "Le texte autour de la citation n’est pas disponible ici : vérifiez-la dans la source.",
-        "The text around the quote is not at hand here: check it in the source.",
+        "The text around the quote is not available here: check the quote in its source.",
     ),
     "review_closed": ("Cette affirmation a déjà été traitée.", "This claim has already been decided."),
     "review_changed": (
-        "Quelqu’un d’autre s’est prononcé depuis que vous avez ouvert cette page. Voici l’état actuel de "
-        "l’affirmation ; rien n’a été changé.",
-        "Somebody else has decided since you opened this page. This is the claim as it is now; nothing was changed.",
+        "Cette affirmation a changé depuis que vous avez ouvert cette page. La voici dans son état actuel ; votre "
+        "décision n’a pas été enregistrée.",
+        "This claim has changed since you opened this page. It is shown as it is now; your decision was not saved.",
     ),
     "review_note": ("Note", "Note"),
     "review_note_hint": ("Pourquoi : la note reste avec l’affirmation", "Why: the note stays with the claim"),

@@ -14,7 +14,8 @@ FACETS_PREFIX: Final = "shown: "
 """How the note of a claim begins that needs several facets of a criterion; the facets follow, separated by commas."""
 _FACETS: Final[Text] = ("établi\u00a0: {facets}", "shown: {facets}")
 _FACET_SEPARATOR: Final = ", "
-_PART_SEPARATOR: Final = "; "
+# The separators of the parts of a note, by language. A note itself has the English one.
+_PART_SEPARATORS: Final[Text] = ("\u00a0; ", "; ")
 NOTES: Final[tuple[Text, ...]] = (
     ("une vérification avec son résultat", "a check with its result"),
     ("un décompte des groupes dans les données", "a count of the groups in the data"),
@@ -135,7 +136,11 @@ def translate_note(note: str, locale: str) -> str:
         facets = note.removeprefix(FACETS_PREFIX).split(_FACET_SEPARATOR)
         translated_facets = [_translate(facet, index) for facet in facets]
         return _FACETS[index].format(facets=_FACET_SEPARATOR.join(translated_facets))
-    return _PART_SEPARATOR.join(_translate(part, index) for part in note.split(_PART_SEPARATOR))
+
+    parts = note.split(_PART_SEPARATORS[LOCALES.index("en")])
+    translated_parts = [_translate(part, index) for part in parts]
+    is_known = translated_parts != parts
+    return _PART_SEPARATORS[index].join(translated_parts) if is_known else note
 
 
 def _translate(note: str, index: int) -> str:

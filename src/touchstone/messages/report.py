@@ -267,8 +267,8 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     "choice_licence": ("Licence, selon la fiche", "Licence, according to the record"),
     "licence_separator": (" ou ", " or "),
     "licence_unknown": (
-        "inconnue : la fiche n’en indique aucune qui soit reconnue",
-        "unknown: the record states none that is recognized",
+        "inconnue : la fiche n’en indique aucune",
+        "unknown: the record states none",
     ),
     "choice_source": ("Provenance, selon la fiche", "Source, according to the record"),
     "choice_data_file": ("Fichier de données mesuré", "Measured data file"),

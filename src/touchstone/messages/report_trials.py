@@ -44,7 +44,7 @@ TRIAL_TEXTS: Final[Mapping[str, Text]] = {
         "Predicting “{target}”: {algorithm}",
     ),
     "training_job": ("Entraînement", "Training"),
-    "training_id": ("Numéro de la tâche : {id}", "Job: {id}"),
+    "training_id": ("Identifiant de la tâche : {id}", "Job id: {id}"),
     "training_seed": ("Graine aléatoire : {seed}", "Random seed: {seed}"),
     "file_digest": ("{name} : SHA-256 {sha256}", "{name}: SHA-256 {sha256}"),
     "training_data": ("Données", "Data"),
@@ -59,8 +59,8 @@ TRIAL_TEXTS: Final[Mapping[str, Text]] = {
         "Measured on {rows} {rows:row|rows} that the model had not seen",
     ),
     "training_folds": (
-        "Moyenne de {folds} plis, mesurés chacun sur des lignes que le modèle de ce pli n’avait pas vues",
-        "Mean of {folds} folds, each measured on rows that the model of this fold had not seen",
+        "Moyenne sur {folds} plis, chacun évalué sur des lignes que le modèle de ce pli n’avait pas vues",
+        "Mean over {folds} folds, each measured on rows that the model of that fold had not seen",
     ),
     "training_on_all_rows": (
         "Après cette évaluation, le modèle livré a appris de toutes les lignes ; lui-même n’a donc pas été évalué.",

@@ -18,6 +18,7 @@ from touchstone.core.confined_process import ProcessLimits, limit_this_process
 from touchstone.metadata.documents import Claim, DatasetDocument, DocumentSource, ImportedDocument, RejectedPart
 from touchstone.metadata.exact_values import POINTER
 from touchstone.metadata.extraction.proposals import propose_claims
+from touchstone.metadata.extraction.sentences import MAX_QUOTE_LENGTH
 from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import Reading, read_document
 from touchstone.metadata.reading_protocol import (
@@ -32,7 +33,6 @@ from touchstone.metadata.reading_protocol import (
 
 MAX_DATASETS: Final = 5_000
 MAX_CLAIMS: Final = 200
-MAX_QUOTE_LENGTH: Final = 4_000
 # The place, field, note and original source of a claim are cut to this length.
 MAX_DETAIL_LENGTH: Final = 1_000
 # The size limit, as JSON, for the unmapped fields of a dataset and its documents from other catalogs.

@@ -13,6 +13,8 @@ from touchstone.metadata.placeholders import BRACKETED_PLACEHOLDER
 
 # Longer "sentences" are cut into pieces, which bounds the work of every pattern.
 MAX_SENTENCE_CHARACTERS: Final = 1_500
+# Claims with longer quotes are refused.
+MAX_QUOTE_LENGTH: Final = 4_000
 
 # Matches the end of "It is old. The data" and of "(It is old.) The data", but not the full stop in "signs.example".
 _SENTENCE_END: Final = re.compile(r"[.!?…][\"'”’)\]]{0,3}(?= |$)|[。！？]")
@@ -67,7 +69,11 @@ class Sentence:
 
 
 def joint_quote(first: Sentence, second: Sentence) -> str | None:
-    """Return the verbatim text of two sentences, or None if the second one does not directly follow the first one."""
+    """Return the verbatim text of two sentences.
+
+    Returns:
+        the text, or None if the second sentence does not directly follow the first one, or if the text is too long.
+    """
     if first.section is not second.section:
         return None
 
@@ -76,7 +82,8 @@ def joint_quote(first: Sentence, second: Sentence) -> str | None:
     end = start + len(first.quote)
     second_start = text.find(second.quote, end)
     is_adjacent = start >= 0 and second_start >= 0 and not text[end:second_start].strip()
-    return text[start : second_start + len(second.quote)] if is_adjacent else None
+    quote = text[start : second_start + len(second.quote)]
+    return quote if is_adjacent and len(quote) <= MAX_QUOTE_LENGTH else None
 
 
 def read_sentences(sections: Iterable[Section]) -> list[Sentence]:

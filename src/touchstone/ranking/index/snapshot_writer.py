@@ -27,7 +27,8 @@ class SnapshotWriter(ArrayStore):
 
     The stored arrays are mapped from the file.
 
-    The file has a temporary name until `finish` renames it. Without `finish`, leaving the `with` block deletes it.
+    The file has a temporary name until `finish` renames it. Without `finish`, leaving the `with` block deletes it,
+    and if the process ends before that, the next writer does so. Only one process may write a snapshot at a time.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,6 +37,7 @@ class SnapshotWriter(ArrayStore):
         Raises:
             OSError: the file cannot be created.
         """
+        _remove_unfinished_files(path)
         self._path = path
         self._unfinished_path = path.with_suffix(f".{os.getpid()}")
         self._file = self._unfinished_path.open("w+b")
@@ -137,6 +139,13 @@ class SnapshotWriter(ArrayStore):
             checksum = zlib.crc32(chunk, checksum)
             position += len(chunk)
         return checksum
+
+
+def _remove_unfinished_files(path: Path) -> None:
+    """Remove the unfinished snapshots of processes that ended while they were writing the file at `path`."""
+    for file in path.parent.glob(f"{path.stem}.*"):
+        if file.suffix.removeprefix(".").isdecimal():
+            file.unlink(missing_ok=True)
 
 
 def save_index(path: Path, index: CatalogIndex, version: int) -> None:

@@ -128,7 +128,7 @@ async def _check_claim_unchanged(ctx: PageContext, form: FormData) -> None:
     """Check that nobody has decided on the claim since the reader has opened the form.
 
     The API lets a curator reject a claim that another curator has just confirmed. Whoever does so must have seen the
-    confirmation.
+    confirmation. A decision that arrives between this check and the reader's own goes unnoticed.
 
     Raises:
         TouchstoneError: the claim has changed.

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, NamedTuple
@@ -58,8 +57,7 @@ async def load_all_rows(
         return FullLoad(VersionedCatalog(columns, version), is_index_in_file=False)
 
     # Text is indexed later, in the background, because that takes longer than everything else.
-    build = partial(Catalog.build_large, batches, layout, version=version, snapshot_path=snapshot_path)
-    columns = await run_detached(build)
+    columns = await run_detached(Catalog.build_large, batches, layout, version=version, snapshot_path=snapshot_path)
     is_index_in_file = snapshot_path is not None and columns.index is not None
     return FullLoad(VersionedCatalog(columns, version), is_index_in_file)
 

@@ -47,7 +47,8 @@ def _reported_dataset(
     """Return the identity of a dataset from the attributes and the metadata of its record."""
     source = _object_member(metadata, "source")
     measurement = _object_member(metadata, "measured")
-    # A large member of a stored content is represented by its own digest, which is not that of the data file.
+    # A large member of a stored content is represented by an object with its own digest.
+    licence = metadata.get("licence")
     is_measured = "rows" in measurement
     objective = attributes.get("objective")
 
@@ -56,7 +57,7 @@ def _reported_dataset(
         dataset_id=uuid,
         name=name,
         objective=None if objective is None else str(objective),
-        licences=licence_words(metadata.get("licence")),
+        licences=() if isinstance(licence, Mapping) else licence_words(licence),
         source_name=_text_member(source, "name"),
         source_url=_text_member(source, "url"),
         data_sha256=_text_member(measurement, "sha256") if is_measured else None,

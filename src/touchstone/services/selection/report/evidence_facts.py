@@ -173,13 +173,13 @@ def _stored_attribute(name: str, content: DatasetContent, assurance: Assurance) 
 
 
 def _stored_claim(claim: ContentClaim) -> ReportedClaim:
-    """Convert a claim that was stored with a choice, without its note, its author, its time and its review."""
+    """Convert a claim that was stored with a choice, without its author, its time and its review."""
     return ReportedClaim(
         value=claim.value,
         not_applicable=claim.not_applicable,
         level=claim.level,
         quote=claim.quote,
-        note=None,
+        note=claim.note,
         place=claim.place,
         source=claim.source,
         standard=claim.standard,

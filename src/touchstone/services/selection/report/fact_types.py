@@ -315,7 +315,7 @@ class ReportedReview(msgspec.Struct, frozen=True, kw_only=True):
 class ReportedClaim(msgspec.Struct, frozen=True, kw_only=True):
     """An effective claim, with its quote and its source.
 
-    Claims that were stored with the choice of a withdrawn dataset have no note, no author, no time and no review.
+    Claims that were stored with the choice of a withdrawn dataset have no author, no time and no review.
 
     Attributes:
         note: the rule by which the value follows from the quote.

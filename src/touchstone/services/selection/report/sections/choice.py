@@ -1,11 +1,13 @@
 """The report section about the chosen dataset, the reason for the choice, and the comparison with its rival."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
+from touchstone.core.errors import Invalid
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.metadata.licences import UNKNOWN_LICENCE
 from touchstone.ranking.criteria import FACTS_BY_CRITERION
+from touchstone.services.selection.filters import FILTER_PARAMETERS
 from touchstone.services.selection.projects.chosen_dataset import ChosenDatasetState
 from touchstone.services.selection.projects.dataset_content import ContentChange
 from touchstone.services.selection.report.document import (
@@ -147,12 +149,15 @@ def _changed_values(changes: Sequence[ContentChange], language: ReportLanguage) 
     """Yield the values before and after each change of a short value. The JSON format contains all of them."""
     for change in changes:
         if _is_short_value(change.before) and _is_short_value(change.after):
-            before, after = (
-                language.attribute_value(change.field, value) if not isinstance(value, str) else value
-                for value in (change.before, change.after)
-            )
+            before = _value_text(change.field, change.before, language)
+            after = _value_text(change.field, change.after, language)
             label = language.field(change.field)
             yield Line(language.text("changed_value", label=label, before=before, after=after), Style.MUTED)
+
+
+def _value_text(field: str, value: Any, language: ReportLanguage) -> str:
+    """Return a value of a record as text."""
+    return value if isinstance(value, str) else language.attribute_value(field, value)
 
 
 def _is_short_value(value: object) -> bool:
@@ -208,12 +213,23 @@ def _lines_of_rank(decision: ReportedDecision, project_need: ReportedNeed, langu
 
     place = language.place(decision.place or decision.rank, decision.tied_with)
     lines = [Line(language.text("choice_rank_of", rank=place, total=decision.total_count))]
-    weights_then = {weight.criterion_name: weight.weight for weight in decision.weights if weight.weight > 0}
-    weights_now = {weight.criterion_name: weight.weight for weight in project_need.weights if weight.weight > 0}
-    need_then = (decision.filters, weights_then, decision.assurance)
-    if need_then != (project_need.filters, weights_now, project_need.assurance):
+    if not _is_present_need(decision, project_need):
         lines.append(Line(language.text("rank_by_other_need"), Style.UNKNOWN))
     return lines
+
+
+def _is_present_need(decision: ReportedDecision, project_need: ReportedNeed) -> bool:
+    """Return whether a dataset was chosen by the filters, weights and level of evidence that the project has now."""
+    # A choice stores the filters as the project had them, and the same filters can be written in several ways.
+    try:
+        filters_then = FILTER_PARAMETERS.parse_json(dict(decision.filters), "body", "criteria")
+    except Invalid:
+        return False
+
+    weights_then = {weight.criterion_name: weight.weight for weight in decision.weights if weight.weight > 0}
+    weights_now = {weight.criterion_name: weight.weight for weight in project_need.weights if weight.weight > 0}
+    need_then = (dict(filters_then), weights_then, decision.assurance)
+    return need_then == (dict(project_need.filters), weights_now, project_need.assurance)
 
 
 def _lines_of_chosen_dataset(decision: ReportedDecision, language: ReportLanguage) -> list[Line]:
