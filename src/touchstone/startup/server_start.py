@@ -38,6 +38,8 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
     logs.configure_logging(settings)
     server_settings = settings if is_public(service_name) else backend_server_settings(settings)
     administrator: Credentials | None = None
+    if is_public(service_name):
+        await _merge_write_ahead_log(settings)
 
     @asynccontextmanager
     async def open_app() -> AsyncIterator[ASGIApp]:
@@ -54,6 +56,15 @@ async def serve(service_name: str | None, settings: Settings, print_line: Callab
             print_line(line)
 
     await server.serve(open_app(), server_settings, ready=print_startup_lines)
+
+
+async def _merge_write_ahead_log(settings: Settings) -> None:
+    """Open and close the database, which makes SQLite merge the log that a killed process has left behind.
+
+    This frees the space of the log. Otherwise, nobody could sign in after a restart on a full disk.
+    """
+    async with open_prepared_database(settings):
+        pass
 
 
 async def _create_first_administrator(settings: Settings) -> Credentials | None:
