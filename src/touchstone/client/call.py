@@ -155,6 +155,19 @@ def build_path(*segments: object) -> str:
     return "/".join([API_PREFIX, *encoded_segments])
 
 
+def require_header_text(value: str, name: str) -> str:
+    """Return a value for a header.
+
+    Raises:
+        ValueError: a header cannot carry the value, which is not quoted because it may be secret.
+    """
+    if value.isascii() and value.isprintable():
+        return value
+    raise ValueError(
+        f"The {name} contains a character that no HTTP header may contain: only printable ASCII is allowed."
+    )
+
+
 def query_pairs(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the name and the value of each query parameter, as the service expects them.
 

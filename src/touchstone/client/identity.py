@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from touchstone.client.call import require_header_text
 from touchstone.client.models import Tokens
 
 
@@ -54,16 +55,9 @@ class Identity:
         """
         headers = {}
         if self.locale is not None:
-            headers["Accept-Language"] = _require_header_text(self.locale, "locale")
+            headers["Accept-Language"] = require_header_text(self.locale, "locale")
         if self.user_agent is not None:
             headers["User-Agent"] = self.user_agent
         if with_token and self.token is not None:
-            headers["Authorization"] = f"Bearer {_require_header_text(self.token, 'token')}"
+            headers["Authorization"] = f"Bearer {require_header_text(self.token, 'token')}"
         return headers
-
-
-def _require_header_text(value: str, name: str) -> str:
-    """Return a value for a header, or raise `ValueError` without quoting it, because a token is secret."""
-    if value.isascii() and value.isprintable():
-        return value
-    raise ValueError(f"The {name} contains a line break or another character that no HTTP header may contain.")

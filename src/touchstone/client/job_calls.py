@@ -6,7 +6,15 @@ from uuid import UUID
 
 import httpx2
 
-from touchstone.client.call import Call, build_path, keep_streaming, read_bytes, read_json, read_nothing
+from touchstone.client.call import (
+    Call,
+    build_path,
+    keep_streaming,
+    read_bytes,
+    read_json,
+    read_nothing,
+    require_header_text,
+)
 from touchstone.client.fields import ExplainOptions, TrainOptions
 from touchstone.client.models import Job, JobPage, Kind, Status
 
@@ -122,6 +130,4 @@ def idempotency_header(idempotency_key: str | None) -> dict[str, str]:
     """
     if idempotency_key is None:
         return {}
-    if not (idempotency_key.isascii() and idempotency_key.isprintable()):
-        raise ValueError("an idempotency key consists of printable ASCII characters")
-    return {"Idempotency-Key": idempotency_key}
+    return {"Idempotency-Key": require_header_text(idempotency_key, "idempotency key")}

@@ -1,7 +1,17 @@
 """The localized sentences in the JSON result of a job."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
+
+EVALUATION_TEXT_PATHS: Final = (
+    ("task_choice",),
+    ("split", "reason"),
+    ("split", "effect"),
+    ("weighting",),
+    ("decision",),
+    ("calibration",),
+)
+"""The paths in the result of a training to the sentences about how the model was evaluated and how it decides."""
 
 
 def texts_at(result: Mapping[str, Any], paths: Iterable[Sequence[str]]) -> list[Mapping[str, str]]:

@@ -2,24 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from touchstone.core.result_texts import texts_at
+from touchstone.core.result_texts import EVALUATION_TEXT_PATHS, texts_at
 from touchstone.learning.baseline_comparison import is_better_than_baseline, measured_estimates, point_estimate
 from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.web.localizer import Localizer
 
 JsonObject = Mapping[str, Any]
-
-# The paths of the members of a result that explain the evaluation, each with a text in both languages.
-_EXPLANATION_PATHS: Final = (
-    ("task_choice",),
-    ("split", "reason"),
-    ("split", "effect"),
-    ("weighting",),
-    ("decision",),
-    ("calibration",),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +81,7 @@ def _verdict(is_better: bool | None, localizer: Localizer, *, has_chosen_thresho
 
 def evaluation_notes(result: JsonObject, localizer: Localizer) -> tuple[str, ...]:
     """Return the notes about the evaluation of the model, and about a time limit that was reached."""
-    texts = texts_at(result, _EXPLANATION_PATHS)
+    texts = texts_at(result, EVALUATION_TEXT_PATHS)
     notes = [text[localizer.locale] for text in texts if localizer.locale in text]
     if result.get("stopped_by") == "time":
         notes.append(localizer.text("not_reproducible"))

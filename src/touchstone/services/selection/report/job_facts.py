@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from touchstone.core.errors import JobNotFound
-from touchstone.core.result_texts import texts_at
+from touchstone.core.result_texts import EVALUATION_TEXT_PATHS, texts_at
 from touchstone.database.engine import Reader
 from touchstone.jobs.job_kinds import EXPLANATION, TRAINING, JobKind
 from touchstone.jobs.job_records import ArtifactRecord, JobFilter, JobRecord
@@ -20,16 +20,8 @@ from touchstone.services.selection.projects.store import ProjectRecord
 
 MAX_JOBS: Final = 5
 """The maximum number of trainings and of explanations in a report."""
-_EVALUATION_TEXT_PATHS: Final = (
-    ("task_choice",),
-    ("split", "reason"),
-    ("split", "effect"),
-    ("weighting",),
-    ("decision",),
-    ("calibration",),
-    ("mitigation",),
-)
-"""The paths in the result of a training to the sentences about how the model was evaluated and how it decides."""
+# Pages show the mitigation in a section of its own, while the report quotes its sentence with the others.
+_QUOTED_TEXT_PATHS: Final = (*EVALUATION_TEXT_PATHS, ("mitigation",))
 
 
 class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +167,7 @@ def _reported_training(
         target=str(model["target"]),
         task=str(model["task"]),
         algorithm=str(model["algorithm"]),
-        evaluation=texts_at(result, _EVALUATION_TEXT_PATHS),
+        evaluation=texts_at(result, _QUOTED_TEXT_PATHS),
         test_rows=split.get("test_rows"),
         folds=split.get("folds"),
         threshold=(result.get("decision") or {}).get("threshold"),
