@@ -52,7 +52,7 @@ def test_french_notes_are_typeset_as_french() -> None:
         ("shown: excluded use, intended use", "établi\u00a0: usage exclu, usage prévu"),
         (
             "the largest of 7 configurations: ledgar; no target is named",
-            "la plus grande de 7 configurations\u00a0: ledgar; aucune cible n’est nommée",
+            "la plus grande de 7 configurations\u00a0: ledgar\u00a0; aucune cible n’est nommée",
         ),
         ("without the target label", "sans la cible label"),
         ("my own note; and more", "my own note; and more"),
