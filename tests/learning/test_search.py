@@ -16,13 +16,14 @@ from touchstone.learning import successive_halving
 from touchstone.learning.algorithms import MAX_KERNEL_ROWS, Trial, load_libraries
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.boosting import MIN_ROUNDS
+from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.ensembles import Ensemble, EnsembleMember, choose_best_trial, choose_ensemble
 from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.experiment import Experiment, prepare_experiment
 from touchstone.learning.final_fit import fit_chosen_model
 from touchstone.learning.fitting_pool import open_fitting_pool
 from touchstone.learning.linear_preference import MAX_ROWS, prefer_linear_model
-from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
+from touchstone.learning.preparation import MAX_FITTED_ROWS, build_preparation, encode_frame, fit_preparation
 from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.successive_halving import (
     FIRST_SAMPLE,
@@ -374,11 +375,47 @@ def test_missing_numbers_become_the_median() -> None:
     experiment = plan_experiment(curved_table(40), "y")
     preparation = build_preparation(experiment.data.columns, experiment.target, seed=0)
     frame = pd.DataFrame({"a": [1.0, 2.0, np.nan, 10.0], "b": [np.nan] * 4})
-    fit_preparation(preparation, frame, np.arange(4.0))
+    fit_preparation(preparation, frame, np.arange(4.0), seed=0)
 
     imputer = preparation.named_transformers_["numbers"].named_steps["impute"]
     assert imputer.statistics_.tolist() == [2.0, 0.0]
     assert imputer.strategy == "median"
+
+
+def test_the_preparation_of_a_long_table_knows_every_category() -> None:
+    """A sample determines the median; a category of a single row is encoded, too, and every row has its own place."""
+    rng = np.random.default_rng(0)
+    categories = rng.choice(["often", "seldom"], MAX_FITTED_ROWS + 50_000).astype(object)
+    categories[77_777] = "once"
+    numbers = rng.normal(3.0, 1.0, len(categories))
+    numbers[::10] = np.nan
+    frame = pd.DataFrame({"number": numbers, "category": categories})
+    columns = [
+        ColumnSchema("number", ColumnKind.NUMBER, distinct=len(frame), missing=len(frame) // 10),
+        ColumnSchema("category", ColumnKind.CATEGORY, distinct=3, missing=0),
+    ]
+    preparation = build_preparation(columns, plan_experiment(curved_table(40), "y").target, seed=0)
+    matrix = fit_preparation(preparation, frame, np.zeros(len(frame)), seed=0)
+
+    median = preparation.named_transformers_["numbers"].named_steps["impute"].statistics_[0]
+    assert median == pytest.approx(3.0, abs=0.02)
+    assert median != np.nanmedian(numbers)
+    np.testing.assert_array_equal(matrix, preparation.transform(frame))
+    assert preparation.named_transformers_["categories"].categories_[0].tolist() == ["often", "once", "seldom"]
+    assert np.flatnonzero(matrix[:, 3]).tolist() == [77_777]
+
+
+def test_encoding_by_the_target_takes_all_rows_of_a_long_table() -> None:
+    """Each category is encoded without its own rows, so that the noise of the target does not return."""
+    rng = np.random.default_rng(0)
+    rows = MAX_FITTED_ROWS + 1
+    frame = pd.DataFrame({"many": np.arange(rows).astype(str).astype(object)})
+    columns = [ColumnSchema("many", ColumnKind.CATEGORY, distinct=rows, missing=0)]
+    target = plan_experiment(curved_table(40), "y").target
+    values = rng.normal(size=rows)
+
+    matrix = fit_preparation(build_preparation(columns, target, seed=0), frame, values, seed=0)
+    assert abs(np.corrcoef(matrix[:, 0], values)[0, 1]) < 0.05
 
 
 def test_a_busy_machine_leaves_less_time_before_the_end() -> None:

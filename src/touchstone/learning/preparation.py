@@ -11,6 +11,7 @@ Every encoded column is derived from exactly one source column, so explanations 
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import numpy as np
@@ -23,9 +24,12 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 from skrub import DatetimeEncoder
 
 from touchstone.learning.column_types import CARDINALITY_THRESHOLD, ColumnKind, ColumnSchema
+from touchstone.learning.fitting_pool import usable_core_count
 from touchstone.learning.target import Floats, Indices, Target, Values
 from touchstone.learning.text_words import text_encoder
 
+MAX_FITTED_ROWS: Final = 100_000  # Medians, means and categories of more rows are determined from a sample.
+BLOCK_ROWS: Final = 50_000  # Long tables are encoded in blocks of this many rows, side by side.
 TARGET_ENCODING_FOLDS: Final = 5
 IMPUTE: Final = "impute"  # the name of the pipeline step that replaces missing numbers
 UNLEARNABLE_KINDS: Final = {ColumnKind.IDENTIFIER: "identifier", ColumnKind.UNSUPPORTED: "unsupported"}
@@ -84,24 +88,42 @@ def build_preparation(columns: Sequence[ColumnSchema], target: Target, seed: int
     return ColumnTransformer(steps, sparse_threshold=0.0)
 
 
-def fit_preparation(preparation: ColumnTransformer, frame: pd.DataFrame, values: Values) -> Floats:
+def fit_preparation(preparation: ColumnTransformer, frame: pd.DataFrame, values: Values, seed: int) -> Floats:
     """Fit a preparation on training rows, and return the encoded rows of shape (rows, encoded columns).
 
     Training rows have to be encoded while the preparation is fitted, because only then does the target encoder use
-    cross-fitting.
+    cross-fitting. Unless an encoder learns from the target, a sample of a long table is enough for the fit.
 
     Args:
         preparation: the unfitted preparation.
         frame: the source columns of the training rows.
         values: the target values of the training rows.
+        seed: the seed of the sample.
     """
     # The imputer's built-in median sorts masked arrays, which is very slow for a million rows.
     _set_imputation_strategy(_median, preparation.transformers)
-    matrix = preparation.fit_transform(frame, values)
+    if len(frame) <= MAX_FITTED_ROWS or _learns_from_target(preparation):
+        matrix = np.asarray(preparation.fit_transform(frame, values), dtype=np.float64)
+    else:
+        preparation.fit(frame.iloc[_sample_with_every_category(preparation, frame, seed)])
+        matrix = encode_frame(preparation, frame)
 
     # A function cannot be stored with the model, and after the fit it is no longer needed.
     _set_imputation_strategy("median", [*preparation.transformers, *preparation.transformers_])
-    return np.asarray(matrix, dtype=np.float64)
+    return matrix
+
+
+def _learns_from_target(preparation: ColumnTransformer) -> bool:
+    """Return whether the target influences how columns are encoded, as it does for texts and many categories."""
+    return any(step == "many" or step.startswith("text_") for step, _encoder, _names in preparation.transformers)
+
+
+def _sample_with_every_category(preparation: ColumnTransformer, frame: pd.DataFrame, seed: int) -> Indices:
+    """Return the positions of a random sample of rows, and of the first row of each category."""
+    sampled = np.random.default_rng(seed).choice(len(frame), MAX_FITTED_ROWS, replace=False)
+    categories = [name for step, _encoder, names in preparation.transformers if step == "categories" for name in names]
+    first_rows = [np.flatnonzero(~frame[name].duplicated()) for name in categories]
+    return np.unique(np.concatenate([sampled, *first_rows]))
 
 
 def _set_imputation_strategy(strategy: str | Callable[[Floats], float], steps: Sequence[tuple[str, Any, Any]]) -> None:
@@ -136,8 +158,7 @@ def encoded_sources(preparation: ColumnTransformer, names: Sequence[str]) -> Ind
     A source column may be encoded as several columns, for example one per category. Explanations add their
     contributions up to explain source columns.
     """
-    encoded_count = max(encoded_columns.stop for encoded_columns in preparation.output_indices_.values())
-    sources = np.full(encoded_count, -1, dtype=np.intp)
+    sources = np.full(_encoded_column_count(preparation), -1, dtype=np.intp)
 
     for step, encoder, step_columns in preparation.transformers_:
         if step == "remainder":
@@ -152,8 +173,25 @@ def encoded_sources(preparation: ColumnTransformer, names: Sequence[str]) -> Ind
 
 
 def encode_frame(preparation: ColumnTransformer, frame: pd.DataFrame) -> Floats:
-    """Encode a frame as a matrix of shape (rows, encoded columns)."""
-    return np.asarray(preparation.transform(frame), dtype=np.float64)
+    """Encode a frame with a fitted preparation as a matrix of shape (rows, encoded columns)."""
+    if len(frame) <= BLOCK_ROWS:
+        return np.asarray(preparation.transform(frame), dtype=np.float64)
+
+    matrix = np.empty((len(frame), _encoded_column_count(preparation)))
+
+    def encode_block(start: int) -> None:
+        block = slice(start, start + BLOCK_ROWS)
+        matrix[block] = preparation.transform(frame.iloc[block])
+
+    with ThreadPoolExecutor(usable_core_count(), "encoding") as executor:
+        # Read the results, because they raise the exceptions of the threads.
+        list(executor.map(encode_block, range(0, len(frame), BLOCK_ROWS)))
+    return matrix
+
+
+def _encoded_column_count(preparation: ColumnTransformer) -> int:
+    """Return the number of columns that a fitted preparation encodes."""
+    return max(encoded_columns.stop for encoded_columns in preparation.output_indices_.values())
 
 
 def _sources_within_step(step: str, encoder: Any, column_count: int) -> Indices:

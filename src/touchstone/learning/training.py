@@ -28,7 +28,6 @@ from touchstone.learning.column_types import schema_to_dict
 from touchstone.learning.experiment import Experiment, SearchResult, check_experiment, prepare_experiment
 from touchstone.learning.fairness.mitigation import mitigate
 from touchstone.learning.fitting_pool import open_fitting_pool
-from touchstone.learning.learning_curve import learning_curve
 from touchstone.learning.model_selection import PERCENT_AFTER_SEARCH, fit_stored_model, search_models
 from touchstone.learning.observed_values import observed_values
 from touchstone.learning.request_definitions import TrainingRequest
@@ -72,8 +71,7 @@ def run_training(request: TrainingRequest, file: DataFile, *, scratch: Path, rep
             search = mitigate(experiment, search_models(experiment, pool, budget, report), pool, budget)
 
             report(PERCENT_AFTER_SEARCH, Phase.EVALUATING, step=0, total_steps=1, message="measuring_model")
-            curve = learning_curve(experiment, search, pool, budget)
-            result = to_builtins(build_training_result(experiment, search, curve, file.declared, budget))
+            result = to_builtins(build_training_result(experiment, search, pool, file.declared, budget))
             pipeline = fit_stored_model(experiment, search, pool)
 
         report(PERCENT_BEFORE_WRITING, Phase.WRITING, step=0, total_steps=1, message="writing_artifacts")

@@ -1,6 +1,7 @@
 """The result of a training: the chosen model, its metrics, the leaderboard, charts and warnings."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
@@ -30,8 +31,9 @@ from touchstone.learning.evaluation import (
 )
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.fairness.mitigation_report import measure_groups, report_mitigation
-from touchstone.learning.fitting_pool import usable_core_count
+from touchstone.learning.fitting_pool import FittingPool, usable_core_count
 from touchstone.learning.leakage.leakage_warnings import leakage_warnings
+from touchstone.learning.learning_curve import learning_curve
 from touchstone.learning.localized_text import LocalizedText, localize
 from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.request_choices import ALGORITHM_BY_NAME, ENSEMBLE, METRIC_BY_NAME
@@ -57,7 +59,7 @@ MAX_LISTED_VALUES: Final = 200
 def build_training_result(
     experiment: Experiment,
     search: SearchResult,
-    curve: Sequence[LearningCurvePoint] | None,
+    pool: FittingPool,
     declared: Mapping[str, Any],
     budget: TimeBudget,
 ) -> Json:
@@ -66,23 +68,29 @@ def build_training_result(
     Args:
         experiment: the training.
         search: the result of the search.
-        curve: the learning curve, or None if there was no time for it.
+        pool: the threads for the learning curve.
         declared: the attributes declared by the author of the dataset, such as its number of rows. The profile compares
             them with the measured ones.
-        budget: the time budget. The effect of the split is omitted if there is no time to measure it.
+        budget: the time budget. The learning curve and the effect of the split are omitted if there is no time to
+            measure them.
     """
-    # Measure the model on the test rows of all folds.
-    predictions = concatenate([fold.predictions for fold in search.folds])
-    metrics = _measure_metrics(experiment, search)
-    groups = measure_groups(experiment, search)
+    with ThreadPoolExecutor(1, "learning-curve") as executor:
+        pending_curve = executor.submit(learning_curve, experiment, search, pool, budget)
 
-    # Describe the choice of the model and the roles of the columns.
-    leaderboard = _leaderboard(experiment, search)
-    stopped_by = "time" if curve is None else _stopped_by(experiment, search)
-    roles = _column_roles(experiment)
-    profile = profile_table(experiment.table, roles, declared, experiment.target.name, _possible_duplicates(experiment))
+        # Meanwhile, measure the model on the test rows of all folds.
+        predictions = concatenate([fold.predictions for fold in search.folds])
+        metrics = _measure_metrics(experiment, search)
+        groups = measure_groups(experiment, search)
+
+        # Describe the choice of the model and the columns.
+        leaderboard = _leaderboard(experiment, search)
+        roles = _column_roles(experiment)
+        repeated_rows = _possible_duplicates(experiment)
+        profile = profile_table(experiment.table, roles, declared, experiment.target.name, repeated_rows)
+        curve = pending_curve.result()
 
     # Describe the split, and measure how another split would have changed the metrics.
+    stopped_by = "time" if curve is None else _stopped_by(experiment, search)
     effect = None
     if stopped_by != "time" and expected_effect_seconds(experiment, search) <= budget.seconds_before_finishing():
         effect = measure_split_effect(experiment, search)
@@ -329,16 +337,16 @@ def _quality_charts(
 
     They depend on the task, and include the learning curve if there is one.
     """
-    learning_curve: Json = {}
+    curve_chart: Json = {}
     if curve is not None:
         chart = evaluation_charts.learning_curve_chart(curve, default_metric_label(experiment, search.folds[:1]))
-        learning_curve = {"learning_curve": chart}
+        curve_chart = {"learning_curve": chart}
 
     if not experiment.target.is_classification:
         return {
             "predicted_actual": evaluation_charts.predicted_actual_chart(predictions),
             "residuals": evaluation_charts.residuals_chart(predictions),
-            **learning_curve,
+            **curve_chart,
         }
 
     class_names = [str(label) for label in experiment.target.classes]
@@ -348,7 +356,7 @@ def _quality_charts(
         "roc": classification_charts.roc_chart(predictions, class_names),
         "precision_recall": classification_charts.precision_recall_chart(predictions, class_names),
         "calibration": calibration_chart(predictions, uncalibrated_predictions, class_names),
-        **learning_curve,
+        **curve_chart,
     }
 
 

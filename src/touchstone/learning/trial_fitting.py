@@ -90,10 +90,11 @@ def encode_fold(data: TrainingData, fold: Fold) -> EncodedFold:
     training_frame = data.frame.iloc[fold.train]
     test_frame = data.frame.iloc[fold.test]
 
-    preparation = build_preparation(data.columns, data.target, data.options.seed)
+    seed = data.options.seed
+    preparation = build_preparation(data.columns, data.target, seed)
     return EncodedFold(
         preparation=preparation,
-        train=fit_preparation(preparation, training_frame, data.target.values[fold.train]),
+        train=fit_preparation(preparation, training_frame, data.target.values[fold.train], seed),
         test=encode_frame(preparation, test_frame),
         fold=fold,
     )
