@@ -572,6 +572,25 @@ async def test_a_changed_record_is_named_with_its_fields(ada: httpx2.AsyncClient
     assert "Year: 2020 → 2021" in page
 
 
+async def test_what_was_removed_from_a_record_is_not_called_unknown(ada: httpx2.AsyncClient) -> None:
+    """A value that the record no longer has was known before, in its attributes and in its metadata."""
+    project = await project_with_choice(ada)
+    address = f"/datasets/{project['chosen_dataset_id']}"
+    await ada.patch(address, json={"metadata": {"licence": "CC-BY-4.0"}})
+    await ada.put(f"/projects/{project['id']}", json={"choice_reason": "It has a licence."})
+    await ada.patch(address, json={"year": None, "metadata": {"licence": None}})
+
+    report = await facts_of(ada, project)
+    english = plain_text((await report_of(ada, project, lang="en")).content)
+    french = plain_text((await report_of(ada, project, lang="fr")).content)
+
+    changes = {change["field"]: (change["before"], change["after"]) for change in report["choice"]["changes"]}
+    assert changes == {"year": (2020, None), "metadata.licence": ("CC-BY-4.0", None)}
+    assert "Year: 2020 → removed" in english
+    assert "metadata.licence: CC-BY-4.0 → removed" in english
+    assert "2020 → valeur retirée" in french
+
+
 async def test_an_earlier_rank_says_if_the_need_has_changed(ada: httpx2.AsyncClient) -> None:
     """The rank at the time of a choice cannot be found in the present ranking if the project has changed."""
     hint = "by other filters, weights or levels of evidence than now"
