@@ -28,6 +28,7 @@ from touchstone.services.selection.app import Selection
 from touchstone.services.selection.report.choice_facts import MAX_DECISIONS
 from touchstone.services.selection.report.document import ReportDocument
 from touchstone.services.selection.report.formats import FORMATS
+from touchstone.services.selection.report.language import ReportLanguage
 from touchstone.services.selection.report.legal_points import LEGAL_POINTS
 from touchstone.services.selection.report.pdf import PdfRenderer
 from touchstone.services.selection.report.sections.evidence import shows_number, without_emphasis
@@ -530,6 +531,22 @@ async def test_shares_of_weights_are_not_rounded_to_whole_percents(ada: httpx2.A
 
     assert re.search(r"Ethical 3 37\.5% .* Documentation 2 25% .* Novelty 1 12\.5%", english)
     assert "Éthique 3 37,5 %" in french
+
+
+async def test_the_share_of_a_small_weight_is_not_shown_as_none(ada: httpx2.AsyncClient) -> None:
+    """A weight of one in four thousand counts, so its share is not 0 %."""
+    weights = [{"criterion_name": "ethical_score", "weight": 3999}, {"criterion_name": "year", "weight": 1}]
+    project = await project_with_choice(ada, weights=weights)
+    english, french = [plain_text((await report_of(ada, project, lang=locale)).content) for locale in ("en", "fr")]
+
+    assert "Novelty 1 <0.1%" in english
+    assert "Nouveauté 1 < 0,1 %" in french
+
+
+@pytest.mark.parametrize(("locale", "shown"), [("fr", "<\u00a01\u00a0%"), ("en", "<1%")])
+def test_a_small_share_of_samples_is_not_shown_as_none(locale: str, shown: str) -> None:
+    """Percentages without decimals have a smallest one, too."""
+    assert ReportLanguage(locale).percent(0.004).replace("\u202f", "\u00a0") == shown
 
 
 async def test_the_licence_and_the_origin_of_the_chosen_dataset_are_stated(ada: httpx2.AsyncClient) -> None:

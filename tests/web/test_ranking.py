@@ -246,6 +246,17 @@ def test_shares_and_columns_follow_before_any_answer(visit: Visit) -> None:
     expect(page.locator("#shares .notice")).to_be_visible()
 
 
+@pytest.mark.parametrize(("language", "percentage"), [("en", "<1%"), ("fr", "<\u00a01\u00a0%")])
+def test_the_share_of_a_small_weight_is_not_shown_as_none(visit: Visit, language: str, percentage: str) -> None:
+    """A slider at its first step has a share, which the page writes as the server does."""
+    page = visit("/app/?w.ethical_score=100&w.technical_score=100&w.documentation=100&w.year=1", language=language)
+    expect(page.locator("#share-year")).to_have_text(percentage)
+    page.route(re.compile("/app/parts/ranking"), lambda route: None)
+    move(page, "citations", 1)
+    expect(page.locator("#share-citations")).to_have_text(percentage)
+    expect(page.locator("#share-informed_consent")).to_have_text("0%" if language == "en" else "0\u00a0%")
+
+
 def test_a_weight_between_two_steps_stays_until_a_hand_moves_it(visit: Visit) -> None:
     """A stored third is shown and requested as it is; a slider that is moved snaps to whole steps."""
     page = visit("/app/?w.ethical_score=66.667&w.year=33.333")
@@ -837,7 +848,7 @@ def test_the_picture_of_the_ranking_explains_itself(server: str, session_cookies
 
     # Slanted labels do not overlap, however narrow the columns are.
     labels = [element for element in drawing.iter() if element.get("transform", "").startswith("rotate(45 ")]
-    assert ["".join(label.itertext()) for label in labels] == ["Ethical 0%", "Novelty 100%"]
+    assert ["".join(label.itertext()) for label in labels] == ["Ethical <1%", "Novelty 100%"]
 
 
 def test_words_are_searched_in_any_order_and_completed(visit: Visit, api: httpx2.Client) -> None:
