@@ -835,6 +835,20 @@ def test_exports_hold_the_ranking(server: str, session_cookies: dict[str, str], 
         assert client.get("/app/ranking.exe").status_code == 404
 
 
+def test_an_exported_ranking_says_how_it_came_about(server: str, session_cookies: dict[str, str]) -> None:
+    """Every line has the level of evidence and the weights, which add up to 1 and from which the points follow."""
+    query: dict[str, str | int] = {"w.year": 30, "w.ethical_score": 10, "assurance": "reviewed"}
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
+        rows = list(csv.DictReader(io.StringIO(client.get("/app/ranking.csv", params=query).text.lstrip("\ufeff"))))
+    assert rows
+    for row in rows:
+        weights = {name: float(row[f"weight_{name}"]) for name in ("year", "ethical_score")}
+        assert row["assurance"] == "reviewed"
+        assert weights == pytest.approx({"year": 0.75, "ethical_score": 0.25})
+        for name, weight in weights.items():
+            assert float(row[f"points_{name}"]) == pytest.approx(float(row[name] or 0) * weight)
+
+
 def test_the_picture_of_the_ranking_explains_itself(server: str, session_cookies: dict[str, str]) -> None:
     """The picture says what is hatched and which evidence counts, and is valid SVG even with a tiny weight."""
     with httpx2.Client(base_url=server, cookies=session_cookies | {"touchstone_language": "en"}, timeout=60) as client:
