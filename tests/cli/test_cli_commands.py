@@ -602,6 +602,6 @@ def test_a_failing_database_is_named_and_logged_beside_the_output(
 
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert "database away" in result.stderr
+    assert result.stderr.startswith("touchstone: database away (problem: "), "no time, level or colour of a log line"
     assert result.stderr.splitlines()[-1].startswith("touchstone: TOUCHSTONE_DATA_DIR: the database cannot be opened: ")
     assert "no such table: users" in result.stderr.splitlines()[-1]
