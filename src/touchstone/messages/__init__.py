@@ -90,7 +90,7 @@ def document_rejection_text(code: str, facts: Mapping[str, Any], locale: str) ->
     of the validation error.
     """
     if code != INVALID_RECORD:
-        return in_language(DOCUMENT_REJECTIONS[code], locale)
+        return _fill_placeholders(DOCUMENT_REJECTIONS[code], facts, locale)
 
     reason = validation_text(facts["type"], facts["reason"], facts, locale)
     return _fill_placeholders(DOCUMENT_REJECTIONS[code], {"place": facts["place"], "reason": reason}, locale)
