@@ -455,6 +455,21 @@ def test_accounts_are_managed_in_the_database(me: str, address: str) -> None:
     assert "Token" in run("user", "reset", "other@example.org").stdout
 
 
+def test_the_role_of_a_curator_is_changed_with_a_sentence_about_the_effect(me: str, address: str) -> None:
+    """The command says what has changed, also if the user has the role already, lacks it, or is an administrator."""
+    run("user", "create", "reviewer@example.org")
+    run("user", "create", "chief@example.org", "--admin")
+    for options, sentence in (
+        (("reviewer@example.org", "--remove"), "Nothing has changed: reviewer@example.org was not a curator."),
+        (("reviewer@example.org",), "reviewer@example.org is now a curator."),
+        (("reviewer@example.org",), "Nothing has changed: reviewer@example.org was already a curator."),
+        (("reviewer@example.org", "--remove"), "reviewer@example.org is no longer a curator."),
+        (("chief@example.org", "--remove"), "chief@example.org is a curator in any case"),
+        (("chief@example.org",), "chief@example.org is a curator in any case"),
+    ):
+        assert sentence in run("user", "curator", *options).stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -587,6 +602,6 @@ def test_a_failing_database_is_named_and_logged_beside_the_output(
 
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert "database away" in result.stderr
+    assert result.stderr.startswith("touchstone: database away (problem: "), "no time, level or colour of a log line"
     assert result.stderr.splitlines()[-1].startswith("touchstone: TOUCHSTONE_DATA_DIR: the database cannot be opened: ")
     assert "no such table: users" in result.stderr.splitlines()[-1]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
-from tests.metadata.examples import CARD, CROISSANT, INFOS, as_bytes
+from tests.metadata.examples import CARD, CROISSANT, DCAT_US, INFOS, as_bytes
 from touchstone.client.document_files import MAX_BATCH_BYTES, MAX_BATCH_DOCUMENTS, Document, batches, documents_in
 
 
@@ -64,6 +64,15 @@ def test_rejections_are_listed(folder: Path) -> None:
     assert file_result.exit_code == 1
     [rejection] = json.loads(file_result.stdout)["results"]
     assert (rejection["document"], rejection["error"]["code"]) == ("signs/other.json", "unknown_standard")
+
+
+def test_rejections_that_are_not_listed_are_counted(tmp_path: Path) -> None:
+    """A catalog with many unusable datasets is not taken for one with two hundred of them."""
+    datasets = [{"description": f"Dataset {number} without a title."} for number in range(229)]
+    (tmp_path / "data.json").write_bytes(as_bytes({**DCAT_US, "dataset": datasets}))
+    result = run("import", str(tmp_path / "data.json"), "--table")
+    assert result.exit_code == 1
+    assert "data.json: 30 more datasets or documents were rejected" in " ".join(result.stdout.split())
 
 
 def test_json_lines_hold_documents_or_records(tmp_path: Path) -> None:

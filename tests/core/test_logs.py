@@ -28,6 +28,22 @@ def configure(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]
     structlog.reset_defaults()
 
 
+def test_commands_show_warnings_as_messages(capsys: pytest.CaptureFixture[str]) -> None:
+    """A person reads neither times nor levels nor JSON, and nothing begins a line of its own."""
+    logs.log_to_error_stream()
+    try:
+        log = structlog.get_logger("x")
+        log.info("not shown")
+        log.warning("readable by other users", path=HOSTILE_PATH, problem="Operation not permitted")
+        log.error("disk full")
+    finally:
+        structlog.reset_defaults()
+    assert capsys.readouterr().err.splitlines() == [
+        r"touchstone: readable by other users (path: a\nlevel=error\x1b[31m\u202e, problem: Operation not permitted)",
+        "touchstone: disk full",
+    ]
+
+
 @pytest.mark.parametrize("log_format", ["json", "console", "auto"])
 def test_no_logged_value_can_begin_a_new_line(
     log_format: str, configure: Callable[[str], None], capsys: pytest.CaptureFixture[str]

@@ -155,6 +155,16 @@ def test_an_empty_value_is_refused(variable: str) -> None:
             Settings.load({f"TOUCHSTONE_{variable}": value})
 
 
+def test_the_address_of_a_cluster_needs_the_executor_that_uses_it() -> None:
+    """Otherwise all jobs would run on this machine, although the operator has named a cluster."""
+    address = {"TOUCHSTONE_RAY_ADDRESS": "ray.example.org:6379"}
+    with pytest.raises(SettingsError, match=r"^TOUCHSTONE_RAY_ADDRESS: .* TOUCHSTONE_EXECUTOR=ray$"):
+        Settings.load(address)
+    with pytest.raises(SettingsError, match=r"^TOUCHSTONE_EXECUTOR: "):
+        Settings.load({**address, "TOUCHSTONE_EXECUTOR": "cluster"})
+    assert Settings.load({**address, "TOUCHSTONE_EXECUTOR": "ray"}).ray_address == "ray.example.org:6379"
+
+
 def test_an_empty_list_is_the_default() -> None:
     """Lists may be empty, and they are by default."""
     variables = ("TOUCHSTONE_DATA_ROOTS", "TOUCHSTONE_CORS_ORIGINS", "TOUCHSTONE_TRUSTED_PROXIES")

@@ -59,6 +59,23 @@ def test_contradictions_are_refused_with_their_field(body: dict[str, Any], code:
     assert (error_info.value.code, error_info.value.field) == (code, field)
 
 
+@pytest.mark.parametrize(
+    ("body", "nearest"),
+    [
+        ({"algorithms": ["Random_Forrest"]}, "random_forest"),
+        ({"algorithms": ["magic"]}, None),
+        ({"metric": "acuracy"}, "accuracy"),
+        ({"threshold": {"metric": "F1_macr"}}, "f1_macro"),
+        ({"metric": "vibes"}, None),
+    ],
+)
+def test_a_misspelt_name_is_refused_with_the_nearest_name(body: dict[str, Any], nearest: str | None) -> None:
+    """The nearest name is suggested, whatever its case, unless no known name is similar."""
+    with pytest.raises(LearningError) as error_info:
+        training_request(**body)
+    assert error_info.value.facts["nearest"] == nearest
+
+
 @pytest.mark.parametrize("strategy", ["auto", "holdout", "kfold"])
 def test_a_stored_request_with_all_defaults_can_be_sent_again(strategy: str) -> None:
     """Its number of folds and its share of test rows are stored together, although only one of them has an effect."""

@@ -116,8 +116,11 @@ async def store_training(
     return job.id
 
 
-async def store_explanation(database: Database, project: dict[str, Any], training_id: UUID) -> None:
-    """Store an explanation of a model in a project that has succeeded."""
+async def store_explanation(database: Database, project: dict[str, Any], training_id: UUID, **members: Any) -> None:
+    """Store an explanation of a model in a project that has succeeded.
+
+    `members` take the place of members of its result.
+    """
     new_job = NewJob(
         kind=EXPLANATION.name,
         owner=ADA,
@@ -128,7 +131,14 @@ async def store_explanation(database: Database, project: dict[str, Any], trainin
         source=JobSource(model_sha256="c" * 64),
     )
     job = await queue_store.enqueue(database, new_job)
-    result = {"method": "auto", "narrative": {"fr": "…", "en": "…"}, "limits": {"fr": [], "en": []}}
+    result = {
+        "method": "shap",
+        "global": [],
+        "local": [],
+        "narrative": {"fr": "…", "en": "…"},
+        "limits": {"fr": [], "en": []},
+        **members,
+    }
     values = {"status": JobState.SUCCEEDED, "result": result, "finished_at": datetime(2031, 5, 7, tzinfo=UTC)}
     async with database.writing() as transaction:
         await transaction.execute(sa.update(jobs).where(jobs.c.id == job.id).values(values))
@@ -195,23 +205,25 @@ async def test_a_training_says_how_its_model_decides(database: Database, selecti
             task_choice=sentence("The values are classes."),
             weighting=sentence("The rows are weighted."),
             decision=sentence("The positive class is ill.") | {"threshold": 0.15167630727086046},
-            mitigation=sentence("Each group has a threshold.") | {"thresholds": thresholds},
+            mitigation=sentence("Each group has a threshold.") | {"columns": ["sex", "age"], "thresholds": thresholds},
         )
         [training] = (await facts_of(client, project))["trainings"]
         english = plain_text((await report_of(client, project, lang="en")).content)
         french = plain_text((await report_of(client, project, lang="fr")).content)
 
-    assert training["group_thresholds"] == thresholds
+    assert (training["group_columns"], training["group_thresholds"]) == (["sex", "age"], thresholds)
     assert (training["folds"], training["learned_from_all_rows"]) == (5, True)
     assert training["threshold"] == 0.15167630727086046, "the sentences round it"
     for statement in (
         "Mean over 5 folds",
         "The values are classes. The rows are weighted. The positive class is ill. Each group has a threshold.",
         "it has not been evaluated itself",
-        "Decision thresholds by group f: 0.25 all other groups: 0.5",
+        "Decision thresholds by group (sex, age) f: 0.25 all other groups: 0.5",
     ):
         assert statement in english.translate(NO_BREAK_SPACES)
-    assert "Seuils de décision par groupe f : 0,25 tous les autres groupes : 0,5" in french.translate(NO_BREAK_SPACES)
+    assert "Seuils de décision par groupe (sex, age) f : 0,25 tous les autres groupes : 0,5" in french.translate(
+        NO_BREAK_SPACES
+    )
 
 
 async def test_models_are_identified(database: Database, selection: Selection) -> None:
@@ -248,6 +260,40 @@ async def test_models_are_identified(database: Database, selection: Selection) -
         "7 May 2031",
     ):
         assert statement in english
+
+
+@pytest.mark.parametrize(
+    ("members", "methods", "title"),
+    [
+        (
+            {
+                "method": "auto",
+                "global": [
+                    {"column": "age", "importance": {"mean": 0.1}, "shap": {"mean": 0.2}, "dependence": None},
+                    {"column": "sex", "importance": {"mean": 0.1}, "shap": {"mean": 0.2}, "dependence": {"mean": []}},
+                ],
+                "local": [{"row": 0}],
+            },
+            ["permutation_importance", "shap", "partial_dependence"],
+            "Permutation importance, Shapley values, Partial dependence",
+        ),
+        ({"method": "auto", "local": [{"row": 0}]}, ["shap"], "Shapley values"),
+        ({"method": "counterfactual", "local": [{"row": 0}]}, ["counterfactual"], "Counterfactuals"),
+    ],
+)
+async def test_an_explanation_has_the_title_of_the_methods_that_were_used(
+    database: Database, selection: Selection, members: dict[str, Any], methods: list[str], title: str
+) -> None:
+    """The request may leave the methods to the service, which is of no interest to the reader of a report."""
+    async with client_of(selection) as client:
+        project = await new_project(client)
+        training_id = await store_training(database, project, "small_groups")
+        await store_explanation(database, project, training_id, **members)
+        [explanation] = (await facts_of(client, project))["explanations"]
+        english = plain_text((await report_of(client, project, lang="en")).content)
+
+    assert (explanation["method"], explanation["methods"]) == (members["method"], methods)
+    assert f"Explanation: {title} …" in english
 
 
 async def test_trainings_that_are_not_described_are_counted(database: Database, selection: Selection) -> None:

@@ -408,6 +408,30 @@ async def test_a_catalog_holds_many_datasets(ada: httpx2.AsyncClient) -> None:
     assert statuses["rejected"]["error"]["detail"]
 
 
+@pytest.mark.parametrize(
+    ("dataset_count", "sentence"),
+    [
+        (199, None),
+        (200, "1 more dataset or document was rejected and is not in this list"),
+        (229, "30 more datasets or documents were rejected and are not in this list"),
+    ],
+)
+async def test_a_list_of_rejections_says_that_it_was_cut_off(
+    ada: httpx2.AsyncClient, dataset_count: int, sentence: str | None
+) -> None:
+    """Whoever repairs the listed datasets learns that there are more, and how many."""
+    datasets = [{"description": f"Dataset {number} without a title."} for number in range(dataset_count)]
+    catalog = {**DCAT_US, "dataset": datasets}  # beside its datasets, the document is rejected as well
+    headers = {"Accept-Language": "en"}
+    answer = await ada.post("/datasets/import?name=data.json", content=as_bytes(catalog), headers=headers)
+    errors = answer.json()["errors"]
+
+    assert answer.json()["code"] == "unusable_documents"
+    assert all(error["loc"] == ["body", "files", 0] for error in errors)
+    more = [error["msg"] for error in errors if error["type"] == "more_rejections"]
+    assert (len(errors) - len(more), more) == (200, [sentence] if sentence else [])
+
+
 @pytest.mark.parametrize("key", [standard.key for standard in STANDARDS])
 async def test_every_standard_can_be_imported_twice(ada: httpx2.AsyncClient, key: str) -> None:
     """The second import of a document of any standard creates nothing."""

@@ -28,6 +28,7 @@ from touchstone.services.selection.app import Selection
 from touchstone.services.selection.report.choice_facts import MAX_DECISIONS
 from touchstone.services.selection.report.document import ReportDocument
 from touchstone.services.selection.report.formats import FORMATS
+from touchstone.services.selection.report.language import ReportLanguage
 from touchstone.services.selection.report.legal_points import LEGAL_POINTS
 from touchstone.services.selection.report.pdf import PdfRenderer
 from touchstone.services.selection.report.sections.evidence import shows_number, without_emphasis
@@ -532,6 +533,22 @@ async def test_shares_of_weights_are_not_rounded_to_whole_percents(ada: httpx2.A
     assert "Éthique 3 37,5 %" in french
 
 
+async def test_the_share_of_a_small_weight_is_not_shown_as_none(ada: httpx2.AsyncClient) -> None:
+    """A weight of one in four thousand counts, so its share is not 0 %."""
+    weights = [{"criterion_name": "ethical_score", "weight": 3999}, {"criterion_name": "year", "weight": 1}]
+    project = await project_with_choice(ada, weights=weights)
+    english, french = [plain_text((await report_of(ada, project, lang=locale)).content) for locale in ("en", "fr")]
+
+    assert "Novelty 1 <0.1%" in english
+    assert "Nouveauté 1 < 0,1 %" in french
+
+
+@pytest.mark.parametrize(("locale", "shown"), [("fr", "<\u00a01\u00a0%"), ("en", "<1%")])
+def test_a_small_share_of_samples_is_not_shown_as_none(locale: str, shown: str) -> None:
+    """Percentages without decimals have a smallest one, too."""
+    assert ReportLanguage(locale).percent(0.004).replace("\u202f", "\u00a0") == shown
+
+
 async def test_the_licence_and_the_origin_of_the_chosen_dataset_are_stated(ada: httpx2.AsyncClient) -> None:
     """They are those of the record now; each choice has those of its time, and a missing licence is called unknown."""
     dataset_id = (await create_record(ada, name="Cohort C", metadata={"licence": "CC BY 4.0"}))["id"]
@@ -570,6 +587,25 @@ async def test_a_changed_record_is_named_with_its_fields(ada: httpx2.AsyncClient
     assert report["choice"]["changes"] == [{"field": "year", "before": 2020, "after": 2021}]
     assert "Changed fields: Year" in page
     assert "Year: 2020 → 2021" in page
+
+
+async def test_what_was_removed_from_a_record_is_not_called_unknown(ada: httpx2.AsyncClient) -> None:
+    """A value that the record no longer has was known before, in its attributes and in its metadata."""
+    project = await project_with_choice(ada)
+    address = f"/datasets/{project['chosen_dataset_id']}"
+    await ada.patch(address, json={"metadata": {"licence": "CC-BY-4.0"}})
+    await ada.put(f"/projects/{project['id']}", json={"choice_reason": "It has a licence."})
+    await ada.patch(address, json={"year": None, "metadata": {"licence": None}})
+
+    report = await facts_of(ada, project)
+    english = plain_text((await report_of(ada, project, lang="en")).content)
+    french = plain_text((await report_of(ada, project, lang="fr")).content)
+
+    changes = {change["field"]: (change["before"], change["after"]) for change in report["choice"]["changes"]}
+    assert changes == {"year": (2020, None), "metadata.licence": ("CC-BY-4.0", None)}
+    assert "Year: 2020 → removed" in english
+    assert "metadata.licence: CC-BY-4.0 → removed" in english
+    assert "2020 → valeur retirée" in french
 
 
 async def test_an_earlier_rank_says_if_the_need_has_changed(ada: httpx2.AsyncClient) -> None:

@@ -147,6 +147,23 @@ async def test_refusals_speak_the_callers_language(backends: Backends) -> None:
             assert answer.json()["errors"][0]["loc"] == ["body", "target"]
 
 
+@pytest.mark.parametrize(
+    ("change", "suggestion"),
+    [
+        ({"algorithms": ["liner"]}, "nearest name: “linear”"),
+        ({"metric": "acuracy"}, "nearest name: “accuracy”"),
+        ({"algorithms": ["magic"]}, "“magic” is not a known algorithm"),
+    ],
+)
+async def test_refusals_of_unknown_algorithms_and_metrics_suggest_the_nearest_name(
+    backends: Backends, change: dict[str, Any], suggestion: str
+) -> None:
+    """A name that resembles a known one is answered with the known one."""
+    async with backends.client() as client:
+        answer = await client.post("/train", json=TRAINING_REQUEST | change, headers={"Accept-Language": "en"})
+        assert (answer.status_code, suggestion in answer.json()["detail"]) == (422, True), answer.text
+
+
 async def test_only_a_training_that_succeeded_is_explained_and_predicts(backends: Backends) -> None:
     """A training that has not succeeded has no model."""
     async with backends.client() as client, backends.client(service="explanation") as explanation_client:

@@ -100,6 +100,24 @@ def test_times_say_in_which_time_zone_they_are(locale: str, shown: str) -> None:
     assert Localizer(locale).date(timestamp) == shown
 
 
+@pytest.mark.parametrize(
+    ("share", "digits", "french", "english"),
+    [
+        (0.0004, 1, "<\u00a00,1\u00a0%", "<0.1%"),
+        (0.0006, 1, "0,1\u00a0%", "0.1%"),
+        (0.004, 0, "<\u00a01\u00a0%", "<1%"),
+        (1e-300, 0, "<\u00a01\u00a0%", "<1%"),
+        (0.006, 0, "1\u00a0%", "1%"),
+        (0.0, 1, "0,0\u00a0%", "0.0%"),
+        (0.0, 0, "0\u00a0%", "0%"),
+    ],
+)
+def test_a_small_share_is_not_shown_as_none(share: float, digits: int, french: str, english: str) -> None:
+    """A share that would be rounded to zero is shown as less than the smallest percentage, and only zero as zero."""
+    percentages = [Localizer(locale).percent(share, digits).replace("\u202f", "\u00a0") for locale in ("fr", "en")]
+    assert percentages == [french, english]
+
+
 def test_links_and_headings_say_what_is_added(server: str, session_cookies: dict[str, str]) -> None:
     """Only the navigation shortens the title of the page for new data."""
     with browser(server, "fr-FR", session_cookies) as client:

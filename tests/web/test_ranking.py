@@ -246,6 +246,17 @@ def test_shares_and_columns_follow_before_any_answer(visit: Visit) -> None:
     expect(page.locator("#shares .notice")).to_be_visible()
 
 
+@pytest.mark.parametrize(("language", "percentage"), [("en", "<1%"), ("fr", "<\u00a01\u00a0%")])
+def test_the_share_of_a_small_weight_is_not_shown_as_none(visit: Visit, language: str, percentage: str) -> None:
+    """A slider at its first step has a share, which the page writes as the server does."""
+    page = visit("/app/?w.ethical_score=100&w.technical_score=100&w.documentation=100&w.year=1", language=language)
+    expect(page.locator("#share-year")).to_have_text(percentage)
+    page.route(re.compile("/app/parts/ranking"), lambda route: None)
+    move(page, "citations", 1)
+    expect(page.locator("#share-citations")).to_have_text(percentage)
+    expect(page.locator("#share-informed_consent")).to_have_text("0%" if language == "en" else "0\u00a0%")
+
+
 def test_a_weight_between_two_steps_stays_until_a_hand_moves_it(visit: Visit) -> None:
     """A stored third is shown and requested as it is; a slider that is moved snaps to whole steps."""
     page = visit("/app/?w.ethical_score=66.667&w.year=33.333")
@@ -824,6 +835,20 @@ def test_exports_hold_the_ranking(server: str, session_cookies: dict[str, str], 
         assert client.get("/app/ranking.exe").status_code == 404
 
 
+def test_an_exported_ranking_says_how_it_came_about(server: str, session_cookies: dict[str, str]) -> None:
+    """Every line has the level of evidence and the weights, which add up to 1 and from which the points follow."""
+    query: dict[str, str | int] = {"w.year": 30, "w.ethical_score": 10, "assurance": "reviewed"}
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
+        rows = list(csv.DictReader(io.StringIO(client.get("/app/ranking.csv", params=query).text.lstrip("\ufeff"))))
+    assert rows
+    for row in rows:
+        weights = {name: float(row[f"weight_{name}"]) for name in ("year", "ethical_score")}
+        assert row["assurance"] == "reviewed"
+        assert weights == pytest.approx({"year": 0.75, "ethical_score": 0.25})
+        for name, weight in weights.items():
+            assert float(row[f"points_{name}"]) == pytest.approx(float(row[name] or 0) * weight)
+
+
 def test_the_picture_of_the_ranking_explains_itself(server: str, session_cookies: dict[str, str]) -> None:
     """The picture says what is hatched and which evidence counts, and is valid SVG even with a tiny weight."""
     with httpx2.Client(base_url=server, cookies=session_cookies | {"touchstone_language": "en"}, timeout=60) as client:
@@ -837,7 +862,7 @@ def test_the_picture_of_the_ranking_explains_itself(server: str, session_cookies
 
     # Slanted labels do not overlap, however narrow the columns are.
     labels = [element for element in drawing.iter() if element.get("transform", "").startswith("rotate(45 ")]
-    assert ["".join(label.itertext()) for label in labels] == ["Ethical 0%", "Novelty 100%"]
+    assert ["".join(label.itertext()) for label in labels] == ["Ethical <1%", "Novelty 100%"]
 
 
 def test_words_are_searched_in_any_order_and_completed(visit: Visit, api: httpx2.Client) -> None:

@@ -125,8 +125,9 @@ def activate(email: Email) -> None:
 @local_command(user, "curator")
 def curator(email: Email, remove: Annotated[bool, typer.Option("--remove", help="Remove the role.")] = False) -> None:
     """Give a user the role of a curator, who reviews claims about datasets."""
-    account = asyncio.run(_set_curator(email, is_curator=not remove))
-    _print_account(account)
+    before, after = asyncio.run(_set_curator(email, is_curator=not remove))
+    _print_account(after)
+    typer.echo(_describe_role_change(before, after))
 
 
 @local_command(user, "reset")
@@ -152,10 +153,22 @@ async def _set_active(email: str, *, is_active: bool) -> UserView:
         return await accounts.change_user(database, account.id, is_active=is_active)
 
 
-async def _set_curator(email: str, *, is_curator: bool) -> UserView:
+async def _set_curator(email: str, *, is_curator: bool) -> tuple[UserView, UserView]:
+    """Give or remove the role of a curator, and return the account before and after the change."""
     async with _open_accounts(must_exist=True) as database:
-        account = await accounts.find_user(database, email)
-        return await accounts.change_user(database, account.id, is_curator=is_curator)
+        before = await accounts.find_user(database, email)
+        after = await accounts.change_user(database, before.id, is_curator=is_curator)
+        return before, after
+
+
+def _describe_role_change(before: UserView, after: UserView) -> str:
+    """Return a sentence that says whether a user has become or ceased to be a curator."""
+    if after.is_superuser:
+        return f"{after.email} is a curator in any case, because administrators are curators."
+
+    if before.is_curator == after.is_curator:
+        return f"Nothing has changed: {after.email} was {'already' if after.is_curator else 'not'} a curator."
+    return f"{after.email} is {'now' if after.is_curator else 'no longer'} a curator."
 
 
 def _print_account(account: UserView, *, generated_password: str | None = None) -> None:

@@ -37,6 +37,10 @@ def import_documents(documents: Sequence[DocumentSource], **options: Unpack[Impo
     Importing the same documents again changes nothing. Documents in the same folder complete each other, such as a card
     and its `dataset_infos.json`. Some standards identify a dataset by its folder, so names should contain the folder,
     as in `squad/README.md`.
+
+    If nothing can be used, the raised `TouchstoneError` has the code `unusable_documents`, and its `errors` say why. Of
+    more than 200 documents and datasets, only 200 are listed, and a last entry with the type `more_rejections` says how
+    many more there are.
     """
     files = [("files", (*_read_source(source), BINARY_MEDIA_TYPE)) for source in documents]
     return Call("POST", build_path("datasets", "import"), read_json(ImportReport), query=options, files=files)

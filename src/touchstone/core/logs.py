@@ -42,11 +42,22 @@ def configure_logging(settings: Settings) -> None:
 
 
 def log_to_error_stream() -> None:
-    """Write log lines to standard error, even before `configure_logging` or without it.
+    """Write warnings and errors to standard error as messages of a command, which has no log of its own.
 
-    By default, structlog writes them to standard output, where commands print their results.
+    By default, structlog writes log lines to standard output, where commands print their results. A command that serves
+    calls `configure_logging` afterwards.
     """
-    structlog.configure(logger_factory=lambda *_names: structlog.PrintLogger(sys.stderr))
+    structlog.configure(
+        processors=[structlog.processors.format_exc_info, _escape_control_characters, _render_message],
+        wrapper_class=structlog.make_filtering_bound_logger(LEVELS["warning"]),
+        logger_factory=lambda *_names: structlog.PrintLogger(sys.stderr),
+    )
+
+
+def _render_message(_logger: Any, _method: str, event: structlog.typing.EventDict) -> str:
+    """Return an event as a message of a command, such as `touchstone: disk full (problem: no space left)`."""
+    facts = ", ".join(f"{name}: {value}" for name, value in event.items() if name != "event")
+    return f"touchstone: {event['event']} ({facts})" if facts else f"touchstone: {event['event']}"
 
 
 def _wants_text(settings: Settings) -> bool:

@@ -153,7 +153,9 @@ class Settings(BaseSettings):
     executor: Literal["local", "ray"] = Field(
         "local", description="Where jobs run: in child processes, or on Ray (extra `ray`)."
     )
-    ray_address: str | None = Field(None, description="Address of a Ray cluster; by default one is started.")
+    ray_address: str | None = Field(
+        None, description="Address of a Ray cluster; by default one is started. It needs `TOUCHSTONE_EXECUTOR=ray`."
+    )
     job_workers: int = Field(
         1, ge=0, le=64, description="Jobs that this process runs at the same time; 0: it only accepts them."
     )
@@ -234,6 +236,15 @@ class Settings(BaseSettings):
         if providers and not info.data.get("public_url"):
             raise ValueError("providers need TOUCHSTONE_PUBLIC_URL, the address to which they send users back")
         return providers
+
+    @field_validator("ray_address")
+    @classmethod
+    def _require_ray_executor(cls, address: str | None, info: ValidationInfo) -> str | None:
+        """Refuse the address of a cluster that would not be used, because the jobs run on this machine."""
+        # An invalid executor is missing here, too, but has an error of its own, which is reported first.
+        if address is not None and info.data.get("executor") == "local":
+            raise ValueError("jobs run on a Ray cluster only with TOUCHSTONE_EXECUTOR=ray")
+        return address
 
     @field_validator("cors_origins")
     @classmethod

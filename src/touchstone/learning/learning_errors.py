@@ -26,9 +26,9 @@ class Reason:
 
 
 REASONS: Final[tuple[Reason, ...]] = (
-    Reason("unknown_algorithm", Phase.CHECKING, ("name", "known")),
-    Reason("unknown_metric", Phase.CHECKING, ("name", "known")),
-    Reason("unknown_method", Phase.CHECKING, ("name", "known")),
+    Reason("unknown_algorithm", Phase.CHECKING, ("name", "known", "nearest")),
+    Reason("unknown_metric", Phase.CHECKING, ("name", "known", "nearest")),
+    Reason("unknown_method", Phase.CHECKING, ("name", "known", "nearest")),
     Reason("metric_task_mismatch", Phase.CHECKING, ("name", "task")),
     Reason("algorithm_not_installed", Phase.CHECKING, ("name", "extra")),
     Reason("duplicate_value", Phase.CHECKING, ("name",)),

@@ -1,7 +1,6 @@
 """Checks of a request against its table and its model."""
 
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 from typing import Final
 
 from touchstone.learning.learning_errors import LearningError
@@ -11,6 +10,7 @@ from touchstone.learning.request_definitions import (
     ExplanationRequest,
     TrainingRequest,
     chosen_features,
+    find_nearest_name,
     reject_options_without_effect,
 )
 
@@ -75,12 +75,6 @@ def check_explanation_request(
 
     if is_regression:
         reject_options_without_effect(request, CLASSIFIER_OPTIONS, subject="task=regression")
-
-
-def find_nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name with the most similar spelling, or None if no name is similar."""
-    matches = get_close_matches(name, list(known), n=1)
-    return matches[0] if matches else None
 
 
 def _require_column(name: str, columns: Sequence[str], *, error_code: str, field: str) -> None:

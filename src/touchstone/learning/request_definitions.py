@@ -13,6 +13,7 @@ its table and its model.
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, Any, Final, TypeAlias
 
 from msgspec import Meta, Struct, field
@@ -412,10 +413,17 @@ def _require_effective_size(split: Split) -> None:
         raise LearningError("option_without_effect", field=path, option=f"{path}={value}", subject=subject)
 
 
+def find_nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name with the most similar spelling, or None if no name is similar."""
+    matches = get_close_matches(name, list(known), n=1)
+    return matches[0] if matches else None
+
+
 def _require_known(name: str, known: Mapping[str, Any], *, error_code: str, field: str) -> None:
-    """Raise `LearningError` with a list of the known names if a name is unknown."""
+    """Raise `LearningError` with the known names, and a similar one as a suggestion, if a name is unknown."""
     if name not in known:
-        raise LearningError(error_code, field=field, name=name, known=list(known))
+        nearest_name = find_nearest_name(name.lower(), known)  # all known names are in lower case
+        raise LearningError(error_code, field=field, name=name, known=list(known), nearest=nearest_name)
 
 
 def _is_installed(algorithm: Algorithm) -> bool:

@@ -9,8 +9,7 @@ import pandas as pd
 
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema, parse_cell
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.request_checks_against_data import find_nearest_name
-from touchstone.learning.request_definitions import Cell
+from touchstone.learning.request_definitions import Cell, find_nearest_name
 
 Cells = Mapping[str, npt.NDArray[Any]]  # an array of cells for each column, with one cell per row
 

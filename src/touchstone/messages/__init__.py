@@ -59,9 +59,9 @@ def text(key: str, locale: str, **placeholders: Any) -> str:
 def job_error_text(error_code: str, facts: Mapping[str, Any], locale: str) -> str:
     """Return the sentence that tells a user why a job cannot start or has failed.
 
-    The facts fill in the placeholders of the sentence, such as `{name}`. If a column name seems to be misspelt, the
-    fact `nearest` is the most similar existing name, and the sentence ends by suggesting it. If the job is one of
-    several, the fact `dataset` is the name of its dataset, which the sentence mentions.
+    The facts fill in the placeholders of the sentence, such as `{name}`. If a name seems to be misspelt, the fact
+    `nearest` is the most similar existing name, and the sentence ends by suggesting it. If the job is one of several,
+    the fact `dataset` is the name of its dataset, which the sentence mentions.
     """
     placeholders = {name: _join_items(fact) for name, fact in facts.items()}
     sentence = text(error_code, locale, **placeholders)
@@ -90,7 +90,7 @@ def document_rejection_text(code: str, facts: Mapping[str, Any], locale: str) ->
     of the validation error.
     """
     if code != INVALID_RECORD:
-        return in_language(DOCUMENT_REJECTIONS[code], locale)
+        return _fill_placeholders(DOCUMENT_REJECTIONS[code], facts, locale)
 
     reason = validation_text(facts["type"], facts["reason"], facts, locale)
     return _fill_placeholders(DOCUMENT_REJECTIONS[code], {"place": facts["place"], "reason": reason}, locale)

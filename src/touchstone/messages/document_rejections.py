@@ -8,8 +8,9 @@ from typing import Final
 
 from touchstone.messages.locales import Text
 
-# The key of the only sentence with placeholders.
+# The keys of the only sentences with placeholders.
 INVALID_RECORD: Final = "invalid_record"
+MORE_REJECTIONS: Final = "more_rejections"
 
 DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
     "access_unclear": (
@@ -81,6 +82,12 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
         "nothing in the description identifies the dataset",
     ),
     "no_name": ("rien dans la description ne nomme le jeu de données", "nothing in the description names the dataset"),
+    MORE_REJECTIONS: (
+        "{count} {count:autre jeu de données ou document est refusé|autres jeux de données ou documents sont refusés}, "
+        "sans figurer dans cette liste",
+        "{count} more {count:dataset or document was|datasets or documents were} rejected and "
+        "{count:is|are} not in this list",
+    ),
     "not_written_in_time": (
         "le temps d’une requête est écoulé : envoyez de nouveau le document, la suite sera importée",
         "the time of one request is over: send the document again, and the rest will be imported",

@@ -147,6 +147,22 @@ def format_percentage(share: float, locale: str) -> str:
     return format_decimal(100 * share, locale, decimals=1) + sign
 
 
+def bound_of_tiny_share(share: float, decimals: int) -> float | None:
+    """Return an upper bound to show in place of a share whose percentage would be rounded to zero, or None.
+
+    The bound is the smallest share whose percentage is not zero, such as 0.001 with one decimal. A share of zero needs
+    no bound.
+    """
+    rounded_percentage = _exact(100 * share).quantize(Decimal(1).scaleb(-decimals))
+    return 10.0 ** -(decimals + 2) if share > 0 and rounded_percentage == 0 else None
+
+
+def less_than(number: str, locale: str) -> str:
+    """Put the sign for "less than" before a formatted number, as in `<0.1%` in English and `< 0,1 %` in French."""
+    sign = "<\N{NO-BREAK SPACE}" if locale == "fr" else "<"
+    return sign + number
+
+
 def _exact(number: float) -> Decimal:
     """Return a number without rounding errors: a computed 0.30000000000000004 means 0.3.
 

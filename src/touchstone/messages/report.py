@@ -231,6 +231,7 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
     ),
     "changed_fields": ("Champs modifiés : {fields}", "Changed fields: {fields}"),
     "changed_value": ("{label} : {before} → {after}", "{label}: {before} → {after}"),
+    "value_removed": ("valeur retirée", "removed"),
     "choice_digest": ("SHA-256 au moment du choix : {digest}", "SHA-256 when it was chosen: {digest}"),
     "history_caption": ("Tous les choix, le plus récent d’abord", "All choices, the newest first"),
     "history_caption_newest": (

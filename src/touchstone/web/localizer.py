@@ -14,7 +14,7 @@ from babel.numbers import format_percent, get_decimal_symbol, get_group_symbol
 from touchstone.core.attributes import BY_NAME
 from touchstone.messages import text
 from touchstone.messages.locales import in_language
-from touchstone.messages.numbers import limit_to_show
+from touchstone.messages.numbers import bound_of_tiny_share, less_than, limit_to_show
 from touchstone.messages.plurals import is_singular
 from touchstone.messages.proposal_notes import translate_note
 
@@ -128,9 +128,16 @@ class Localizer:
         return f"{localized_mantissa}\u00a0×\u00a010{superscript}"
 
     def percent(self, share: float | None, digits: int = 0) -> str:
-        """Format a share in 0-1 as a percentage, or return a dash for None."""
+        """Format a share in 0-1 as a percentage, or return a dash for None.
+
+        A share that would be rounded to zero becomes `<1%`, or `<0.1%` with one decimal, because 0 % would deny it.
+        """
         if share is None:
             return _DASH
+
+        bound = bound_of_tiny_share(share, digits)
+        if bound is not None:
+            return less_than(self.percent(bound, digits), self.locale)
         return self._percent_pattern.format(self.number(100 * share, digits))
 
     def date(self, timestamp: datetime | None) -> str:

@@ -70,11 +70,15 @@ def _render_svg(ctx: PageContext, page: RankPage) -> str:
 def ranking_csv(ranking: Ranking) -> bytes:
     """Return a ranking as a CSV file that spreadsheets open correctly.
 
-    It has one line for each dataset, with the value and the points of each criterion and the outcome of each gate.
-    Unknown values are empty fields, because 0 would be a statement about the dataset.
+    It has one line for each dataset, with the value, the weight and the points of each criterion, the level of evidence
+    that the ranking requires, and the outcome of each gate. The weights and the level are repeated on every line,
+    because a spreadsheet would take lines above the header for data. Unknown values are empty fields, because 0 would
+    be a statement about the dataset.
     """
     criterion_names = [weight.criterion_name for weight in ranking.effective_weights]
+    weight_headers = [f"weight_{name}" for name in criterion_names]
     points_headers = [f"points_{name}" for name in criterion_names]
+    need = [ranking.assurance.value, *(weight.weight for weight in ranking.effective_weights)]
 
     # All datasets have outcomes for the same gates.
     gate_names: list[str] = []
@@ -84,18 +88,18 @@ def ranking_csv(ranking: Ranking) -> bytes:
 
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow([*_CSV_HEADERS, *criterion_names, *points_headers, *gate_headers])
+    writer.writerow([*_CSV_HEADERS, *criterion_names, *points_headers, "assurance", *weight_headers, *gate_headers])
 
     for dataset in ranking.datasets:
         outcomes_by_gate = dataset.gates or {}
         outcomes = [outcomes_by_gate[name] for name in gate_names]
-        writer.writerow([*_csv_fields(dataset, criterion_names), *outcomes])
+        writer.writerow([*_csv_fields(dataset, criterion_names), *need, *outcomes])
 
     return text.getvalue().encode(_CSV_ENCODING)
 
 
 def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[Any]:
-    """Return the CSV fields of a dataset, except the outcomes of gates; unknown values are empty."""
+    """Return the CSV fields of a dataset itself, with its values and points; unknown values are empty."""
     unknown_names = dataset.unknown or ()
     criterion_scores = dataset.criterion_scores or {}
     values = {name: score for name, score in criterion_scores.items() if name not in unknown_names}

@@ -5,8 +5,8 @@ import { setAttribute, setText } from "./dom.js";
 
 const form = document.getElementById("rank-form");
 const { lang } = document.documentElement;
-const wholePercentage = createNumberFormat(lang, 0);
-const precisePercentage = createNumberFormat(lang, 1);
+const wholePercentage = { numberFormat: createNumberFormat(lang, 0), tiny: form.dataset.tinyWholePercentage };
+const precisePercentage = { numberFormat: createNumberFormat(lang, 1), tiny: form.dataset.tinyPrecisePercentage };
 const sliderPosition = createNumberFormat(lang, 0, 3);
 const cssLength = createNumberFormat("en", 3);
 const ROUNDING_ERROR = 1e-9;
@@ -45,8 +45,10 @@ export function showShares() {
   resizeColumns(shares);
 }
 
-function formatPercentage(numberFormat, share) {
-  return form.dataset.percentPattern.replace("0", numberFormat.format(100 * share));
+function formatPercentage({ numberFormat, tiny }, share) {
+  const number = numberFormat.format(100 * share);
+  if (share && number === numberFormat.format(0)) return tiny;
+  return form.dataset.percentPattern.replace("0", number);
 }
 
 function describeSlider(slider, name, share, percentage) {

@@ -9,6 +9,7 @@ import msgspec
 
 from touchstone.core.errors import FieldError, RecordQuotaExceeded, ServiceError, UnusableDocuments
 from touchstone.messages import document_rejection_text
+from touchstone.messages.document_rejections import MORE_REJECTIONS
 from touchstone.metadata.documents import RejectedPart
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.encoded_records import encode_records
@@ -25,7 +26,10 @@ _RESULTS_PER_STEP: Final = 20
 
 
 def find_refusal(results: Sequence[ImportResult], *, quota_bytes: int) -> ServiceError | None:
-    """Return the error for a request whose documents were all rejected, or None if any of them was not."""
+    """Return the error for a request whose documents were all rejected, or None if any of them was not.
+
+    The error lists at most `MAX_FIELD_ERRORS` rejections, and then says how many more there are.
+    """
     if any(result.outcome.status is not ImportStatus.REJECTED for result in results):
         return None
 
@@ -36,6 +40,11 @@ def find_refusal(results: Sequence[ImportResult], *, quota_bytes: int) -> Servic
     errors = [
         FieldError(("body", "files", file), error.code, error.facts) for file, error in rejections[:MAX_FIELD_ERRORS]
     ]
+    unlisted = rejections[MAX_FIELD_ERRORS:]
+    if unlisted:
+        first_unlisted_file, _error = unlisted[0]
+        location = ("body", "files", first_unlisted_file)
+        errors.append(FieldError(location, MORE_REJECTIONS, {"count": len(unlisted)}))
     return UnusableDocuments(*errors)
 
 

@@ -22,6 +22,10 @@ MAX_JOBS: Final = 5
 """The maximum number of trainings and of explanations in a report."""
 # Pages show the mitigation in a section of its own, while the report quotes its sentence with the others.
 _QUOTED_TEXT_PATHS: Final = (*EVALUATION_TEXT_PATHS, ("mitigation",))
+_AUTOMATIC_METHOD: Final = "auto"
+_METHOD_FOR_ROWS: Final = "shap"
+# The member with the results of a method, in the entry of each column of an explanation.
+_MEMBER_BY_METHOD: Final = {"permutation_importance": "importance", "shap": "shap", "partial_dependence": "dependence"}
 
 
 class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +39,7 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
         folds: the number of folds of a cross-validation, or None if there is only one test set.
         threshold: the probability from which the positive class is predicted, or None if there is none.
         learned_from_all_rows: whether the delivered model has also learned from the test rows, after the evaluation.
+        group_columns: the columns of the groups that a mitigation treats alike; empty if there was none.
         group_thresholds: the decision threshold of each group if a mitigation chose them; the group None contains all
             other groups.
         metrics: the value of each metric with its confidence interval.
@@ -58,6 +63,7 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
     folds: int | None
     threshold: float | None
     learned_from_all_rows: bool
+    group_columns: Sequence[str]
     group_thresholds: Sequence[Any]
     metric: str
     metrics: Mapping[str, Any]
@@ -76,6 +82,8 @@ class ReportedExplanation(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         training_id: the training whose model is explained, or None if the explanation is about a table.
         model_sha256: the digest of the file of this model, or None.
+        method: the requested method, which may be `auto`.
+        methods: the methods that were used.
     """
 
     job_id: UUID
@@ -85,6 +93,7 @@ class ReportedExplanation(msgspec.Struct, frozen=True, kw_only=True):
     data_sha256: str | None
     finished_at: datetime | None
     method: str
+    methods: Sequence[str]
     narrative: Mapping[str, str]
     limits: Mapping[str, Sequence[str]]
 
@@ -154,6 +163,7 @@ def _reported_training(
     model = result["model"]
     metrics = result["metrics"]
     split = result.get("split") or {}
+    mitigation = result.get("mitigation") or {}
     main_metric = str(metrics["metric"])
 
     return ReportedTraining(
@@ -172,7 +182,8 @@ def _reported_training(
         folds=split.get("folds"),
         threshold=(result.get("decision") or {}).get("threshold"),
         learned_from_all_rows=model.get("fitted_on") == "all_rows",
-        group_thresholds=(result.get("mitigation") or {}).get("thresholds") or [],
+        group_columns=mitigation.get("columns") or [],
+        group_thresholds=mitigation.get("thresholds") or [],
         metric=main_metric,
         metrics=metrics.get("holdout") or metrics.get("folds") or {},
         baseline=_central_value(metrics["baseline"].get(main_metric)),
@@ -201,9 +212,26 @@ def _reported_explanation(job: JobRecord) -> ReportedExplanation:
         data_sha256=job.inputs.sha256 if job.inputs else None,
         finished_at=job.finished_at,
         method=str(result["method"]),
+        methods=_used_methods(result),
         narrative={locale: _without_statements_about_rows(text) for locale, text in result["narrative"].items()},
         limits=result["limits"],
     )
+
+
+def _used_methods(result: Mapping[str, Any]) -> list[str]:
+    """Return the methods that an explanation has used: the requested one, or those that the service chose."""
+    method = str(result["method"])
+    if method != _AUTOMATIC_METHOD:
+        return [method]
+
+    methods = [
+        name
+        for name, member in _MEMBER_BY_METHOD.items()
+        if any(column[member] is not None for column in result["global"])
+    ]
+    if result["local"] and _METHOD_FOR_ROWS not in methods:
+        methods.append(_METHOD_FOR_ROWS)
+    return methods
 
 
 def _without_statements_about_rows(narrative: str) -> str:

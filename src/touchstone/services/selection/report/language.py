@@ -19,7 +19,13 @@ from touchstone.messages.labels import (
     METRIC_LABELS,
 )
 from touchstone.messages.locales import Text, in_language
-from touchstone.messages.numbers import format_lower_bound, format_significant, format_upper_bound
+from touchstone.messages.numbers import (
+    bound_of_tiny_share,
+    format_lower_bound,
+    format_significant,
+    format_upper_bound,
+    less_than,
+)
 from touchstone.messages.plurals import with_count
 from touchstone.messages.proposal_notes import translate_note
 from touchstone.messages.report import FILTER_LABELS
@@ -127,11 +133,18 @@ class ReportLanguage:
         return format_bound(value, self.locale)
 
     def percent(self, share: float) -> str:
-        """Format a share in 0-1 as a percentage without decimals."""
+        """Format a share in 0-1 as a percentage without decimals, or as `<1%` if it would be rounded to zero."""
+        bound = bound_of_tiny_share(share, decimals=0)
+        if bound is not None:
+            return less_than(self.percent(bound), self.locale)
         return str(format_percent(share, locale=self._babel_locale))
 
     def weight_share(self, share: float) -> str:
-        """Format the share of a weight in 0-1 as a percentage with at most one decimal."""
+        """Format the share of a weight in 0-1 as a percentage with at most one decimal, or as `<0.1%`."""
+        bound = bound_of_tiny_share(share, decimals=1)
+        if bound is not None:
+            return less_than(self.weight_share(bound), self.locale)
+
         pattern = "#,##0.# %" if self.locale == "fr" else "#,##0.#%"
         return self.with_fixed_spaces(str(format_percent(share, format=pattern, locale=self._babel_locale)))
 

@@ -150,7 +150,9 @@ def _changed_values(changes: Sequence[ContentChange], language: ReportLanguage) 
     for change in changes:
         if _is_short_value(change.before) and _is_short_value(change.after):
             before = _value_text(change.field, change.before, language)
-            after = _value_text(change.field, change.after, language)
+            # The value was known before, so it is not "unknown" like a value that nobody has ever given.
+            is_removed = change.after is None and change.before is not None
+            after = language.text("value_removed") if is_removed else _value_text(change.field, change.after, language)
             label = language.field(change.field)
             yield Line(language.text("changed_value", label=label, before=before, after=after), Style.MUTED)
 

@@ -98,7 +98,8 @@ def _training_facts(training: ReportedTraining, language: ReportLanguage) -> lis
 
     if training.group_thresholds:
         thresholds = [_threshold_line(entry, language) for entry in training.group_thresholds]
-        facts.append(Fact(language.text("training_thresholds"), thresholds))
+        columns = language.enumeration(training.group_columns)
+        facts.append(Fact(language.text("training_thresholds", columns=columns), thresholds))
     return facts
 
 
@@ -180,7 +181,8 @@ def _group_row(group: Json, metric_names: Sequence[str], language: ReportLanguag
 
 def _explanation_blocks(explanation: ReportedExplanation, language: ReportLanguage) -> Iterator[Block]:
     """Yield the narrative of one explanation, and the limits of its conclusions."""
-    yield Heading(language.text("explanation_title", method=language.method(explanation.method)))
+    methods = language.enumeration([language.method(name) for name in explanation.methods])
+    yield Heading(language.text("explanation_title", methods=methods))
     yield paragraph(str(language.translation(explanation.narrative)))
 
     facts = [
