@@ -111,21 +111,21 @@ async def _load_accounts() -> tuple[list[UserView], int]:
 @local_command(user, "deactivate")
 def deactivate(email: Email) -> None:
     """Deactivate an account, and end all its sessions immediately."""
-    account = asyncio.run(_set_active(email, is_active=False))
+    account = asyncio.run(_change_account(email, is_active=False))
     _print_account(account)
 
 
 @local_command(user, "activate")
 def activate(email: Email) -> None:
     """Activate an account again."""
-    account = asyncio.run(_set_active(email, is_active=True))
+    account = asyncio.run(_change_account(email, is_active=True))
     _print_account(account)
 
 
 @local_command(user, "curator")
 def curator(email: Email, remove: Annotated[bool, typer.Option("--remove", help="Remove the role.")] = False) -> None:
     """Give a user the role of a curator, who reviews claims about datasets."""
-    account = asyncio.run(_set_curator(email, is_curator=not remove))
+    account = asyncio.run(_change_account(email, is_curator=not remove))
     _print_account(account)
 
 
@@ -146,16 +146,10 @@ async def _issue_reset_token(email: str) -> ResetToken:
         return await password_resets_and_changes.issue_reset_token(database, account.id, lifetime=lifetime)
 
 
-async def _set_active(email: str, *, is_active: bool) -> UserView:
+async def _change_account(email: str, **changes: bool) -> UserView:
     async with _open_accounts(must_exist=True) as database:
         account = await accounts.find_user(database, email)
-        return await accounts.change_user(database, account.id, is_active=is_active)
-
-
-async def _set_curator(email: str, *, is_curator: bool) -> UserView:
-    async with _open_accounts(must_exist=True) as database:
-        account = await accounts.find_user(database, email)
-        return await accounts.change_user(database, account.id, is_curator=is_curator)
+        return await accounts.change_user(database, account.id, **changes)
 
 
 def _print_account(account: UserView, *, generated_password: str | None = None) -> None:
