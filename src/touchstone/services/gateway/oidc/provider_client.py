@@ -25,7 +25,7 @@ Content = TypeVar("Content", bound=msgspec.Struct)
 
 
 class ProviderMetadata(msgspec.Struct, frozen=True):
-    """The discovery document of a provider (Discovery 1.0, section 3), as far as it is used."""
+    """The members of a provider's discovery document (Discovery 1.0, section 3) that this service uses."""
 
     issuer: str
     authorization_endpoint: str
