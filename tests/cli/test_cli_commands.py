@@ -24,7 +24,7 @@ from tests.cli.served import served
 from touchstone.cli.command_context import CommandContext
 from touchstone.cli.file_output import open_output
 from touchstone.cli.saved_sign_ins import SavedSignIns
-from touchstone.cli.tables import format_value, replace_control_characters
+from touchstone.cli.tables import format_value, replace_unprintable_characters
 from touchstone.client import Tokens, Touchstone
 from touchstone.core.settings import Settings
 from touchstone.database.migrations.alembic_runner import FOLDER
@@ -290,8 +290,8 @@ def test_tables_show_texts_as_they_are(me: str) -> None:
 def test_no_break_spaces_are_no_control_characters() -> None:
     """French sentences keep their spaces; what could command a terminal or reverse a line is marked."""
     sentence = "Valeur\u00a0: 8\u202f921\u00a0€\n"
-    assert replace_control_characters(sentence) == sentence
-    assert replace_control_characters("a\x1bb\u202ec\u2028d") == "a\ufffdb\ufffdc\ufffdd"
+    assert replace_unprintable_characters(sentence) == sentence
+    assert replace_unprintable_characters("a\x1bb\u202ec\u2028d") == "a\ufffdb\ufffdc\ufffdd"
 
 
 def test_a_project_keeps_the_choice(me: str) -> None:

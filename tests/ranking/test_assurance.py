@@ -112,8 +112,8 @@ def test_unsupported_claims_lead_only_where_declarations_count(layout: Layout) -
     assert view.count((FlagEquals("informed_consent", True),)) == 0
     assert view.count((Range("citations", low=0),)) == 0
     positions = view.sort((), "id", descending=False, skip=0, limit=None).positions
-    assert view.known_ethical(positions) == [0, 1, 0]
-    assert view.declared.known_ethical(positions) == [10, 2, 0]
+    assert view.known_ethical_counts(positions).tolist() == [0, 1, 0]
+    assert view.declared.known_ethical_counts(positions).tolist() == [10, 2, 0]
 
 
 def test_a_view_at_an_assurance_leads_back_to_the_declared_one() -> None:

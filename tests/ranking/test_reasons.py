@@ -27,7 +27,7 @@ from touchstone.ranking.reasons.comparison import PairComparison, compare_record
 from touchstone.ranking.reasons.lifts import find_lifts
 from touchstone.ranking.reasons.points import add_rounding_error, points_by_criterion
 from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by_level
-from touchstone.ranking.reasons.rank_lookup import RankLookup, find_unknown_ranks
+from touchstone.ranking.reasons.rank_lookup import RankLookup, find_possible_ranks
 
 Weights = Mapping[str, float]
 
@@ -286,7 +286,7 @@ def test_unknown_ethical_attributes_allow_a_range_of_ranks(seed: int) -> None:
         weights, query = random_weights(random), random_query(random)
         subjects = random.sample(rows, 8)
         positions = np.array([_position(view, record.id) for record in subjects])
-        ranges = find_unknown_ranks(view, query, weights, positions)
+        ranges = find_possible_ranks(view, query, weights, positions)
 
         for subject, rank_range in zip(subjects, ranges, strict=True):
             matches = [record for record in by_hand.matching(rows, query) if record.id != subject.id]

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from touchstone.cli.option_groups import Option, OptionGroup
 from touchstone.cli.saved_sign_ins import DEFAULT_URL, SavedSignIns, SignIn
-from touchstone.cli.tables import replace_control_characters
+from touchstone.cli.tables import replace_unprintable_characters
 from touchstone.client import Tokens, Touchstone
 from touchstone.core.environment_variable_names import URL_VARIABLE
 
@@ -52,7 +52,7 @@ class CommandContext:
         console = Console()
         for table_or_line in tables_and_lines:
             if isinstance(table_or_line, str):
-                line = replace_control_characters(table_or_line)
+                line = replace_unprintable_characters(table_or_line)
                 console.print(Text(line))
             else:
                 console.print(table_or_line)

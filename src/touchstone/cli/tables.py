@@ -93,7 +93,7 @@ def build_facts_table(values_by_label: Mapping[str, Any], title: str | None = No
 
 def _empty_table(title: str | None) -> Table:
     """Return a table without columns and rows, in the common style of all tables."""
-    heading = None if title is None else Text(replace_control_characters(title), style="bold")
+    heading = None if title is None else Text(replace_unprintable_characters(title), style="bold")
     return Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
 
 
@@ -118,7 +118,7 @@ def format_value(value: Any) -> str:
             text = ", ".join(format_value(item) for item in value)
         case _:
             text = str(value)
-    return replace_control_characters(text)
+    return replace_unprintable_characters(text)
 
 
 def digits_of(number: int | None) -> str | None:
@@ -126,7 +126,7 @@ def digits_of(number: int | None) -> str | None:
     return None if number is None else str(number)
 
 
-def replace_control_characters(text: str) -> str:
+def replace_unprintable_characters(text: str) -> str:
     """Replace every character that is not printable, except line breaks and spaces, by U+FFFD.
 
     Otherwise, a string from the service could send commands to the terminal. Python does not count no-break spaces as

@@ -111,21 +111,21 @@ async def _load_accounts() -> tuple[list[UserView], int]:
 @local_command(user, "deactivate")
 def deactivate(email: Email) -> None:
     """Deactivate an account, and end all its sessions immediately."""
-    account = asyncio.run(_set_active(email, is_active=False))
+    _before, account = asyncio.run(_change_account(email, is_active=False))
     _print_account(account)
 
 
 @local_command(user, "activate")
 def activate(email: Email) -> None:
     """Activate an account again."""
-    account = asyncio.run(_set_active(email, is_active=True))
+    _before, account = asyncio.run(_change_account(email, is_active=True))
     _print_account(account)
 
 
 @local_command(user, "curator")
 def curator(email: Email, remove: Annotated[bool, typer.Option("--remove", help="Remove the role.")] = False) -> None:
     """Give a user the role of a curator, who reviews claims about datasets."""
-    before, after = asyncio.run(_set_curator(email, is_curator=not remove))
+    before, after = asyncio.run(_change_account(email, is_curator=not remove))
     _print_account(after)
     typer.echo(_describe_role_change(before, after))
 
@@ -147,17 +147,11 @@ async def _issue_reset_token(email: str) -> ResetToken:
         return await password_resets_and_changes.issue_reset_token(database, account.id, lifetime=lifetime)
 
 
-async def _set_active(email: str, *, is_active: bool) -> UserView:
-    async with _open_accounts(must_exist=True) as database:
-        account = await accounts.find_user(database, email)
-        return await accounts.change_user(database, account.id, is_active=is_active)
-
-
-async def _set_curator(email: str, *, is_curator: bool) -> tuple[UserView, UserView]:
-    """Give or remove the role of a curator, and return the account before and after the change."""
+async def _change_account(email: str, **changes: bool) -> tuple[UserView, UserView]:
+    """Change an account, and return it as it was before and as it is now."""
     async with _open_accounts(must_exist=True) as database:
         before = await accounts.find_user(database, email)
-        after = await accounts.change_user(database, before.id, is_curator=is_curator)
+        after = await accounts.change_user(database, before.id, **changes)
         return before, after
 
 

@@ -48,8 +48,8 @@ def get_lifts(
     """Return the lifts of a dataset: its score and rank if one more of its attributes were verified.
 
     There is one lift for each yes-or-no attribute without its best value, such as unconfirmed informed consent. If
-    `rank` is given, the response also contains a minimal set of attributes that would bring the dataset
-    to this rank, and a sentence about them.
+    `rank` is given, the response also contains a minimal set of attributes that would bring the dataset to this rank,
+    and a sentence about them.
     """
     body = {**_ranking_body(filters, weights, requirements), **without_none(rank=rank)}
     path = build_path("datasets", dataset_id, "lifts")

@@ -311,7 +311,7 @@ class Touchstone:
     def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
         """Wait until a job is done, and return it; `report` is called with the job after each poll.
 
-        The job may have failed or been cancelled, which its `status` says.
+        The job may have failed or been cancelled, as its `status` shows.
         """
         return self._perform(wait_for_job(job, self.identity, report))
 
@@ -433,7 +433,7 @@ class Touchstone:
             step_result = self._perform_step(step)
 
     def _perform_step(self, step: Step) -> StepResult:
-        """Send a call, renew the tokens or pause, and return the result that the step documents."""
+        """Send a call, renew the tokens or pause, and return the documented result of this kind of step."""
         match step:
             case SendCall(call):
                 return self._send(call)

@@ -12,7 +12,7 @@ _DEFAULT_SCOPES: Final = "openid email profile"
 
 
 def is_protected_url(url: str) -> bool:
-    """Return whether nobody can read on the way what is sent to a URL: it uses https, or stays on this machine."""
+    """Return whether requests to a URL cannot be intercepted, because it uses https or leads to this machine."""
     try:
         parsed_url = urlsplit(url)
         hostname = parsed_url.hostname

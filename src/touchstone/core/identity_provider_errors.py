@@ -4,7 +4,7 @@ from touchstone.core.errors import BadRequest, Forbidden, NotFound, ServiceError
 
 
 class InvalidIdentity(Unauthorized):
-    """What an identity provider has sent does not prove who the user is."""
+    """The response of an identity provider does not prove the identity of the user."""
 
     code = "invalid_identity"
 
@@ -28,7 +28,7 @@ class IdentityProviderNotFound(NotFound):
 
 
 class OAuthAccountNotFound(NotFound):
-    """The account at an identity provider does not exist, or signs in another user."""
+    """The account at an identity provider does not exist, or is linked to another user."""
 
     code = "oauth_account_not_found"
 
@@ -40,7 +40,7 @@ class LastWayToSignIn(ServiceError):
 
 
 class AccountNotLinked(ServiceError):
-    """The e-mail address has an account, which the user of the identity provider must sign in to with its password."""
+    """There is already an account with this e-mail address. To link it, the user must enter its password."""
 
     status, code = 409, "account_not_linked"
 

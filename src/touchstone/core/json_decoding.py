@@ -1,4 +1,4 @@
-"""Decoding of JSON that others have written, which fails in one way whatever is wrong with it."""
+"""Decoding of untrusted JSON, which raises the same exception for every kind of invalid input."""
 
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ def decode_json(encoded: bytes | str, content_type: type[Content]) -> Content:
 
 
 def parse_scalar(text: str) -> int | float | bool | str:
-    """Return the number or Boolean that a string such as `3` or `true` is in JSON, or any other string itself."""
+    """Parse a string such as `3` or `true` as a JSON number or Boolean. Other strings are returned unchanged."""
     any_type: Any = Any
     try:
         value = decode_json(text, any_type)

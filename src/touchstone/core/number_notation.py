@@ -168,7 +168,7 @@ def infer_notation(texts: Sequence[str], delimiter: str) -> NumberNotation | Non
     digits = [number.digits for number in numbers]
     unit = _common_unit(numbers)
     notation = replace(_infer_marks(digits, delimiter), unit=unit)
-    if not _may_have_dots_between_thousands(number.digits + number.exponent for number in numbers):
+    if not _have_dotted_groups(number.digits + number.exponent for number in numbers):
         return notation
 
     with_thousands = NumberNotation(decimal_comma=True, thousands=".", unit=unit)
@@ -189,7 +189,7 @@ def may_have_dots_between_thousands(texts: Iterable[str], delimiter: str) -> boo
     Callers use this quick check to decide whether a notation must be inferred. In a file with commas as delimiters,
     dots in plain numbers are always decimal marks.
     """
-    return delimiter != "," and _may_have_dots_between_thousands(texts)
+    return delimiter != "," and _have_dotted_groups(texts)
 
 
 def mixes_units(texts: Sequence[str]) -> bool:
@@ -258,7 +258,7 @@ def _infer_marks(texts: Sequence[str], delimiter: str) -> NumberNotation:
     return NumberNotation(decimal_comma=True)
 
 
-def _may_have_dots_between_thousands(texts: Iterable[str]) -> bool:
+def _have_dotted_groups(texts: Iterable[str]) -> bool:
     """Return whether some numbers have dots, and all dots separate groups of three digits.
 
     This alone proves nothing, because a length in metres or the price of a share may have three decimals in every row.

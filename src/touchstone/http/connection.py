@@ -109,7 +109,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         self._is_slow = False
         # The random delay spreads the checks of connections that were opened at the same time.
         first_check_seconds = random.uniform(0, CHECK_SECONDS)  # noqa: S311
-        self._check_timer = self.loop.call_later(first_check_seconds, self._check)
+        self._check_timer = self.loop.call_later(first_check_seconds, self._enforce_limits)
 
         self._client_key = self._limits.client_key(self.client)
         self._is_counted = self._limits.add_connection(self._client_key)
@@ -291,7 +291,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         stop_event: asyncio.Event | None = self.app_state.get(STOP_EVENT_KEY)
         return stop_event is not None and stop_event.is_set()
 
-    def _check(self) -> None:
+    def _enforce_limits(self) -> None:
         """Abort or close the connection if it violates a limit, and schedule the next check."""
         reason = self._check_pace() or self._close_reason()
         if reason in _ABORT_REASONS:
@@ -301,7 +301,7 @@ class ConnectionProtocol(HttpToolsProtocol):
         if reason and not self.transport.is_closing():
             CLOSED_CONNECTIONS.labels(reason).inc()
             self.transport.close()  # buffered data is still sent, and its rate is still checked
-        self._check_timer = self.loop.call_later(CHECK_SECONDS, self._check)
+        self._check_timer = self.loop.call_later(CHECK_SECONDS, self._enforce_limits)
 
     def _check_pace(self) -> str | None:
         """Record the progress of the transfers, and return why the client is too slow, or None.

@@ -32,8 +32,10 @@ class Problem(BaseModel):
     """The body of every error response."""
 
     detail: str = Field(description="One sentence, French by default, English with `Accept-Language: en`.")
-    code: str = Field(description="Stable key of the refusal.")
-    errors: list[dict[str, Any]] = Field(description="Where and why: `loc`, `msg`, `type`.")
+    code: str = Field(description="Stable code of the error.")
+    errors: list[dict[str, Any]] = Field(
+        description="The place (`loc`), the reason (`msg`) and the code (`type`) of each error."
+    )
 
 
 _WWW_AUTHENTICATE: Final = {"WWW-Authenticate": {"description": "`Bearer`, if 401.", "schema": {"type": "string"}}}
@@ -44,10 +46,10 @@ _RETRY_AFTER: Final = {
 ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     "4XX": {
         "model": Problem,
-        "description": "Refused; the sentence says why.",
+        "description": "The request is refused, for the reason in `detail`.",
         "headers": _WWW_AUTHENTICATE | _RETRY_AFTER,
     },
-    "5XX": {"model": Problem, "description": "Not possible now.", "headers": _RETRY_AFTER},
+    "5XX": {"model": Problem, "description": "The request cannot be answered now.", "headers": _RETRY_AFTER},
 }
 
 
@@ -125,7 +127,7 @@ async def _handle_http_exception(request: Request, error: Exception) -> Response
 
 
 async def handle_defect(request: Request, error: Exception) -> Response:
-    """Report an unexpected exception without saying anything about it.
+    """Respond to an unexpected exception, without revealing anything about it.
 
     Starlette raises the exception again after the response, so that the log gets the traceback.
     """

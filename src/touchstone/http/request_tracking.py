@@ -139,7 +139,7 @@ class TrackedRequest:
 
 
 def identify_user(user_id: UUID) -> None:
-    """Say who sends the current request, for its line in the access log."""
+    """Record the user who sends the current request, for the access log."""
     request = _CURRENT_REQUEST.get(None)
     if request is not None:
         request.user_id = user_id

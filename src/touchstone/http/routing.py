@@ -185,15 +185,10 @@ class FastPathMiddleware:
         self.application = application
         self.handlers: dict[tuple[str, str], Handler] = {}  # by method and path
 
-        for router in routers:
-            for route in router.routes:
-                if isinstance(route, StrictRoute) and route.is_bare and route.has_fixed_path:
-                    self._add(route)
-
-    def _add(self, route: StrictRoute) -> None:
-        """Register the handler of a route under each of its methods."""
-        for method in route.methods or ():
-            self.handlers[method, route.path] = route.endpoint
+        for route in [route for router in routers for route in router.routes]:
+            if isinstance(route, StrictRoute) and route.is_bare and route.has_fixed_path:
+                for method in route.methods or ():
+                    self.handlers[method, route.path] = route.endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Call the handler for this method and path directly, or pass the request on if there is none.

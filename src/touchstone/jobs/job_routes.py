@@ -62,7 +62,7 @@ async def delete_job(ctx: Context, job_id: str) -> Response:
 
 @job_router.post("/{job_id}/cancel", summary="Cancel a job", response_model=JobView)
 async def cancel_job(ctx: Context, job_id: str) -> Response:
-    """Cancel a job and return it; a job that has ended or is cancelled already stays as it is."""
+    """Cancel a job, and return it. A job that has ended or is being cancelled does not change."""
     job = await ctx.load_job(job_id)
     await job_store.cancel_job(ctx.database, job.id)
 
@@ -79,7 +79,7 @@ async def cancel_job(ctx: Context, job_id: str) -> Response:
     response_class=StreamingResponse,
     responses={
         200: {
-            "description": "Events named `progress` or after the new state of the job, with a JSON object each.",
+            "description": "Events, each with a JSON object. Their name is `progress` or the new state of the job.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
         204: {"description": "The job has ended and there is nothing after `Last-Event-ID`."},
@@ -87,7 +87,7 @@ async def cancel_job(ctx: Context, job_id: str) -> Response:
     openapi_extra=LAST_EVENT_ID,
 )
 async def follow_job(ctx: Context, job_id: str) -> Response:
-    """Stream the events of a job as server-sent events until it has ended, from `Last-Event-ID` on if that is given."""
+    """Stream the events of a job, after `Last-Event-ID` if that is given, as server-sent events until it has ended."""
     job = await ctx.load_job(job_id)
     last_event_number = parse_last_event_id(ctx.request.headers.get("last-event-id"))
 

@@ -140,7 +140,7 @@ def _validate_rows(rows: Any, validate: ValidatorFunctionWrapHandler) -> Any:
 
 
 CellRows = Annotated[list[CellRow], Field(max_length=request_definitions.MAX_INSTANCES), WrapValidator(_validate_rows)]
-JobName = Annotated[Name, Field(description="A name of one's own for the job.")]
+JobName = Annotated[Name, Field(description="A name for the job.")]
 
 # The Pydantic types that replace a definition because they are more specific.
 PYDANTIC_COUNTERPARTS: Final[tuple[tuple[Any, Any], ...]] = (

@@ -61,5 +61,6 @@ class PublicSite:
 
 
 def _is_page(scope: Scope) -> bool:
+    """Return whether a request is for a page, and not for the API."""
     path = scope.get("path", "")
     return path in ("/", "/app", "/favicon.ico") or path.startswith("/app/")

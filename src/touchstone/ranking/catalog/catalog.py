@@ -249,7 +249,9 @@ class Catalog:
         deleted_ids = set(deleted)
         new_rows = {row.id: row for row in upserts if row.id not in deleted_ids}
         self._remove([*new_rows, *deleted_ids])
-        self._append(list(new_rows.values()))
+
+        self._register_appended(list(new_rows))
+        self._tail_writer.extend(list(new_rows.values()))
         self._renew_view()
 
     def replace(self, batch: RecordBatch) -> None:
@@ -259,7 +261,7 @@ class Catalog:
 
     def append(self, batch: RecordBatch) -> None:
         """Insert the records of a batch with new ids, and renew the view."""
-        self._add_to_tail(batch.ids.tolist())
+        self._register_appended(batch.ids.tolist())
         self._tail_writer.extend_batch(batch)
         self._renew_view()
 
@@ -331,13 +333,8 @@ class Catalog:
         if self._indexed:
             self._indexed = self._indexed.without(ids)
 
-    def _append(self, rows: Sequence[CatalogRow]) -> None:
-        """Append records to the tail."""
-        self._add_to_tail([row.id for row in rows])
-        self._tail_writer.extend(rows)
-
-    def _add_to_tail(self, ids: Sequence[int]) -> None:
-        """Record the positions of live records that the caller appends to the tail."""
+    def _register_appended(self, ids: Sequence[int]) -> None:
+        """Register records that are appended to the tail as live records at the next positions."""
         first_position = len(self._tail_alive)
         self._tail_positions |= {id_: position for position, id_ in enumerate(ids, start=first_position)}
         self._tail_alive = np.concatenate([self._tail_alive, np.ones(len(ids), np.bool_)])

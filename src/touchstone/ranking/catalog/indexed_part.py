@@ -19,7 +19,7 @@ from touchstone.ranking.catalog.repeated_rankings import MatchingRecords, Pooled
 from touchstone.ranking.catalog.results import NO_MATCHES, PartRanking, SortedWindow
 from touchstone.ranking.catalog.sorted_pages import SortedPages
 from touchstone.ranking.catalog.ties import count_in_ranking, count_in_unordered
-from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, pack_bits, read_bit, read_bits
+from touchstone.ranking.columns.bitmaps import clear_bits, count_bits_by_leaf, list_bits, pack_bits, read_bit, read_bits
 from touchstone.ranking.columns.segment import KNOWN_ETHICAL
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.facet_counts import count_index, warm_up_facets
@@ -27,7 +27,7 @@ from touchstone.ranking.index.lru_cache import LruCache
 from touchstone.ranking.index.match_counts import divide_leaves
 from touchstone.ranking.index.query_translator import TranslatedQuery
 from touchstone.ranking.index.text_search import warm_up_search
-from touchstone.ranking.kernels import bits, filter_kernels, order_kernels, tie_kernels, top_kernels
+from touchstone.ranking.kernels import filter_kernels, order_kernels, tie_kernels, top_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.inputs import KernelQuery, KernelWeights
 from touchstone.ranking.kernels.order_kernels import ScoreKeys
@@ -210,15 +210,15 @@ class IndexedPart:
         translated = self._translate(query, finds_all=True)
         if translated is None:
             return 0
-        return self._select(translated.kernel_query, matches=np.empty(0, np.uint64))
+        return self._count_and_mark(translated.kernel_query, np.empty(0, np.uint64))
 
-    def _select(self, kernel_query: KernelQuery, matches: Words) -> int:
-        """Count the matches, and set their bits in `matches`.
+    def _select(self, kernel_query: KernelQuery) -> _Matches:
+        """Return the records that match a query for the kernels."""
+        bitmap = np.zeros(self._columns.word_count, np.uint64)
+        return _Matches(bitmap, self._count_and_mark(kernel_query, bitmap))
 
-        Args:
-            kernel_query: the query.
-            matches: a bitmap of zeros, modified in place, or an empty array if only the number is needed.
-        """
+    def _count_and_mark(self, kernel_query: KernelQuery, bitmap: Words) -> int:
+        """Return the number of matches, and set their bits in a bitmap of zeros unless it is empty."""
         leaf_ranges = divide_leaves(self._columns.leaf_count)
         match_counts = np.zeros(len(leaf_ranges), np.int64)
 
@@ -226,20 +226,21 @@ class IndexedPart:
             leaf_mask = np.empty(self._columns.leaf_words, np.uint64)
             leaves = leaf_ranges[chunk]
             match_counts[chunk] = filter_kernels.select_records(
-                self._kernel_columns, kernel_query, leaves, leaf_mask, matches
+                self._kernel_columns, kernel_query, leaves, leaf_mask, bitmap
             )
 
         run_in_chunks(len(leaf_ranges), select_chunk)
         return int(match_counts.sum())
 
-    def _find_matches(self, query: Query) -> "_Matches":
-        """Return a bitmap of the matches and their number, which are cached and must not be modified."""
+    def _find_matches(self, query: Query) -> _Matches:
+        """Return the matches of a query, which are cached and must not be modified."""
         matches = self._cached_matches.get(query)
         if matches is None:
-            bitmap = np.zeros(self._columns.word_count, np.uint64)
             translated = self._translate(query, finds_all=True)
-            match_count = self._select(translated.kernel_query, bitmap) if translated else 0
-            matches = _Matches(bitmap, match_count)
+            if translated is None:
+                matches = _Matches(np.zeros(self._columns.word_count, np.uint64), 0)
+            else:
+                matches = self._select(translated.kernel_query)
             self._cached_matches.put(query, matches)
         return matches
 
@@ -270,11 +271,7 @@ class IndexedPart:
 
     def _rank_gathered(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
         """Rank a few matches by collecting, scoring and sorting all of them."""
-        matches = np.zeros(self._columns.word_count, np.uint64)
-        match_count = self._select(kernel_query, matches)
-        positions = np.empty(match_count, np.int64)
-        bits.list_set_bits(matches, positions)
-
+        positions = list_bits(*self._select(kernel_query))
         scores = self.index.scores(positions, weights)
         alphabetical_ranks = self._columns.names.places[positions]
         best = select_window((-scores, alphabetical_ranks), skip=0, limit=end)
@@ -288,8 +285,7 @@ class IndexedPart:
         """
         matches, match_count = self._find_matches(query)
         if match_count <= max(end, self._thresholds.gather_up_to):
-            positions = np.empty(match_count, np.int64)
-            bits.list_set_bits(matches, positions)
+            positions = list_bits(matches, match_count)
             criteria = {name: self.criterion(name, positions) for name in sets.names}
             records = MatchingRecords(positions, criteria, tie_keys=(self._columns.names.places[positions],))
             return repeated_rankings.rank_gathered_by_sets(records, sets, end)
@@ -333,8 +329,7 @@ class IndexedPart:
 
     def _rank_fully(self, kernel_query: KernelQuery, weights: KernelWeights, end: int | None) -> PartRanking:
         """Rank all of many matches by listing them by name and then sorting the list stably by score."""
-        matches = np.zeros(self._columns.word_count, np.uint64)
-        match_count = self._select(kernel_query, matches)
+        matches, match_count = self._select(kernel_query)
 
         by_name = np.empty(match_count + 1, np.uint32)  # the kernel requires one spare element
         order_kernels.filter_permutation(matches, self._columns.names.permutation, by_name)
@@ -376,10 +371,7 @@ class IndexedPart:
 
     def matching_positions(self, query: Query) -> Ints:
         """Return the ascending positions of the live records that match."""
-        matches, match_count = self._find_matches(query)
-        positions = np.empty(match_count, np.int64)
-        bits.list_set_bits(matches, positions)
-        return positions
+        return list_bits(*self._find_matches(query))
 
     def count_before(self, name_and_id: NameAndId, positions: Ints) -> int:
         """Return the number of records at the given positions that precede a folded name and id alphabetically."""
@@ -461,9 +453,7 @@ class IndexedPart:
 
     def live_positions(self) -> Ints:
         """Return the ascending positions of the live records."""
-        positions = np.empty(self.size, np.int64)
-        bits.list_set_bits(self._alive.bitmap, positions)
-        return positions
+        return list_bits(self._alive.bitmap, self.size)
 
     def decode_words(self) -> DecodedWords | None:
         """Return the words of the live records in the order of their positions, or None if there is no word index."""

@@ -7,7 +7,6 @@ from bisect import bisect_left
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog.part import CatalogPart, NameAndId, read_name_and_id
@@ -57,7 +56,8 @@ def merge_rankings(
         name_and_id = read_name_and_id(tail, int(tail_ranking.positions[tail_index]))
         insertions[tail_index] = bisect_left(range(after), name_and_id, lo=first, key=indexed_name_and_id)
 
-    positions = _interleave(indexed_ranking.positions, tail_ranking.positions, insertions, tail_offset=indexed.span)
+    # In the view, the positions of the tail follow the positions of the index.
+    positions = np.insert(indexed_ranking.positions.astype(np.int64), insertions, tail_ranking.positions + indexed.span)
     scores = np.insert(indexed_ranking.scores, insertions, tail_ranking.scores)
     return positions, scores
 
@@ -195,18 +195,5 @@ def _merge_all(indexed: SortedRecords, tail: SortedRecords, order: ListOrder) ->
             break
         insertions[tail_index] = insertion
 
-    return _interleave(indexed.positions, tail.positions, insertions, tail_offset=indexed.part.span)
-
-
-def _interleave(
-    indexed_positions: NDArray[Any], tail_positions: NDArray[Any], insertions: NDArray[Any], *, tail_offset: int
-) -> Ints:
-    """Combine the positions of both parts into one list of positions in the view.
-
-    Args:
-        indexed_positions: the positions of records of the index.
-        tail_positions: the positions of records of the tail.
-        insertions: the index in `indexed_positions` where each record of the tail is inserted.
-        tail_offset: the first position of the tail in the view.
-    """
-    return np.insert(indexed_positions.astype(np.int64), insertions, tail_positions + tail_offset)
+    # In the view, the positions of the tail follow the positions of the index.
+    return np.insert(indexed.positions.astype(np.int64), insertions, tail.positions + indexed.part.span)

@@ -14,22 +14,22 @@ from touchstone.core.attributes import FLAGS, NUMBERS
 from touchstone.core.evidence import Assurance
 from touchstone.core.text import fold
 from touchstone.ranking.array_types import Ints
+from touchstone.ranking.columns.bitmaps import list_bits
 from touchstone.ranking.columns.evidence_columns import ASSURED_COLUMNS
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, TEXT_COLUMNS
 from touchstone.ranking.criteria import COMPOSITES
 from touchstone.ranking.index.catalog_index import CatalogIndex
 from touchstone.ranking.index.order_cache import OrderKey, Positions
-from touchstone.ranking.kernels import bits, order_kernels
+from touchstone.ranking.kernels import order_kernels
 from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.query.sort_order import PageRequest, select_window, to_ascending
 
 MIN_BEGINNING: Final = 65_536
 """The minimum number of records at the beginning of an order, so that only large catalogs have beginnings."""
-_BEGINNING_SHARE: Final = 8  # the beginning of an order is one eighth of it
-_READING_COST: Final = (
-    15  # cost of reading the sort key of a match, relative to the cost of reading one entry of an order
-)
-_SORTING_COST: Final = 100  # cost of sorting one record before the end of the page, relative to the same cost
+_BEGINNING_DIVISOR: Final = 8  # the beginning of an order is one eighth of it
+# The costs are relative to the cost of reading one entry of an order.
+_KEY_COST: Final = 15  # reading the sort key of a match
+_SORTING_COST: Final = 100  # sorting one record before the end of the page
 _ALL_BITS: Final = np.uint64(2**64 - 1)
 
 
@@ -73,18 +73,17 @@ class SortedPages:
         if request.is_before is not None:
             return True  # the page can be anywhere in the order
 
-        are_few = match_count <= self._sort_up_to // 20
+        if match_count <= self._sort_up_to // 20:
+            return True
+
         end = request.skip + length
-        reading_cost = (
-            end * self._columns.size / match_count
-        )  # the expected number of entries up to the end of the page
-        sorting_cost = _READING_COST * match_count + _SORTING_COST * end
-        return are_few or sorting_cost < reading_cost
+        expected_entries_to_end = end * self._columns.size / match_count
+        sorting_cost = _KEY_COST * match_count + _SORTING_COST * end
+        return sorting_cost < expected_entries_to_end
 
     def _sort(self, matches: Words, match_count: int, request: PageRequest) -> Ints:
         """Sort the matches, and return the page."""
-        positions = np.empty(match_count, np.int64)
-        bits.list_set_bits(matches, positions)
+        positions = list_bits(matches, match_count)
         keys = [*self._sort_keys(request, positions), self._index.integers("id", positions)]
         if request.is_before is None:
             return positions[select_window(keys, request.skip, request.limit)]
@@ -102,7 +101,7 @@ class SortedPages:
         if request.column == "dataset_name" and not request.descending:
             return columns.names.permutation
 
-        count = max(MIN_BEGINNING, columns.size // _BEGINNING_SHARE)
+        count = max(MIN_BEGINNING, columns.size // _BEGINNING_DIVISOR)
         if count >= columns.size:
             return self._permutation(request)
 

@@ -66,7 +66,7 @@ def suggest(parts: Sequence[CatalogPart], text: str, visible: Query, *, facets: 
 def _suggest_terms(facets: Facets, column: str, prefixes: Sequence[str]) -> Iterator[Suggestion]:
     """Yield the matching domains or tasks, the most frequent first."""
     for value, count in facets.values[column]:
-        if _match_prefixes(prefixes, split_words(str(value))):
+        if _are_word_prefixes(prefixes, split_words(str(value))):
             yield Suggestion(column, str(value), count)
 
 
@@ -96,12 +96,12 @@ def _named_records(part: CatalogPart, prefixes: Sequence[str], visible: Query) -
     names = part.texts("dataset_name", positions)
     records = []
     for name, name_popularity in zip(names, popularity, strict=True):
-        if name is not None and _match_prefixes(prefixes, name_words(name)):
+        if name is not None and _are_word_prefixes(prefixes, name_words(name)):
             records.append(_NamedRecord(name, name_popularity))
     return records
 
 
-def _match_prefixes(prefixes: Sequence[str], words: Iterable[str]) -> bool:
-    """Return whether every prefix is the prefix of at least one of the words."""
+def _are_word_prefixes(prefixes: Sequence[str], words: Iterable[str]) -> bool:
+    """Return whether each prefix is the beginning of at least one of the words."""
     distinct_words = set(words)
     return all(any(word.startswith(prefix) for word in distinct_words) for prefix in prefixes)

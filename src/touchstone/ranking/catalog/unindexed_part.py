@@ -85,7 +85,7 @@ class UnindexedPart:
                 return NO_MATCHES
             positions = candidates[self._evaluate(query, candidates)]
         else:
-            positions = self._find_matches(query)
+            positions = self.matching_positions(query)
 
         scores = score_segment(self._segment, positions, weights)
         name_ranks = self._segment.name_ranks(positions)
@@ -96,7 +96,7 @@ class UnindexedPart:
 
     def rank_by_sets(self, query: Query, sets: WeightSets, *, end: int) -> list[PartRanking]:
         """Return the best `end` matches for each set of weights."""
-        positions = self._find_matches(query)
+        positions = self.matching_positions(query)
         criteria = {name: self.criterion(name, positions) for name in sets.names}
         tie_keys = (self._segment.name_ranks(positions), self._segment.columns["id"][positions])
         return rank_gathered_by_sets(MatchingRecords(positions, criteria, tie_keys), sets, end)
@@ -119,16 +119,12 @@ class UnindexedPart:
             return segment.criteria_float32
         return np.stack([segment.criteria[name].astype(np.float32) for name in CRITERION_NAMES])
 
-    def _find_matches(self, query: Query) -> Ints:
-        """Return the positions of the live records that match."""
-        return np.flatnonzero(self._evaluate(query))
-
     def sort(self, query: Query, request: PageRequest) -> SortedWindow:
         """Return one page of the matches in the order of a column.
 
         Records without a value come last, and ties are sorted by id.
         """
-        positions = self._find_matches(query)
+        positions = self.matching_positions(query)
         values_by_key = sort_values(self._segment, request.column)
         keys = [to_ascending(values[positions], request.descending) for values in values_by_key]
         keys.append(self._segment.columns["id"][positions])
@@ -143,7 +139,7 @@ class UnindexedPart:
 
     def matching_positions(self, query: Query) -> Ints:
         """Return the ascending positions of the live records that match."""
-        return self._find_matches(query)
+        return np.flatnonzero(self._evaluate(query))
 
     def find_position(self, dataset_id: int) -> int | None:
         """Return the position of the live record with an integer id, or None if there is none."""
@@ -198,7 +194,7 @@ class UnindexedPart:
 
     def count_facets(self, query: Query, counter: FacetCounter) -> None:
         """Add the facets of the matches to a counter."""
-        count_segment(counter, self._segment, self._find_matches(query))
+        count_segment(counter, self._segment, self.matching_positions(query))
 
     def ids(self, positions: NDArray[Any]) -> Ints:
         """Return the integer ids of the records at the given positions."""

@@ -172,21 +172,11 @@ class View:
         """
         if key == RELEVANCE:
             return sort_by_relevance(self._parts, query, descending=descending, skip=skip, limit=limit)
-        return self._read_list(query, ListOrder(SORT_KEYS[key], descending), ListWindow(skip, limit))
+        return self.sort_window(query, key, ListWindow(skip, limit), descending=descending)
 
     def sort_window(self, query: Query, key: str, window: ListWindow, *, descending: bool) -> SortedWindow:
         """Return a window of the matches in the order of one of SORT_KEYS."""
-        return self._read_list(query, ListOrder(SORT_KEYS[key], descending), window)
-
-    def place(self, key: str, position: int) -> ListPlace:
-        """Return the place of the record at a position in a list sorted by one of SORT_KEYS."""
-        order = ListOrder(SORT_KEYS[key], descending=False)
-        if self._indexed and position < self._tail_offset:
-            return order.place(self._indexed, position)
-        return order.place(self._tail, position - self._tail_offset)
-
-    def _read_list(self, query: Query, order: ListOrder, window: ListWindow) -> SortedWindow:
-        """Return a window of the matches in the given order."""
+        order = ListOrder(SORT_KEYS[key], descending)
         if not self._indexed:
             return self._tail.sort(query, order.request(self._tail, window))
 
@@ -210,6 +200,13 @@ class View:
             positions = positions[skip - start :]
 
         return SortedWindow(positions, total_count=indexed_count + tail_count)
+
+    def place(self, key: str, position: int) -> ListPlace:
+        """Return the place of the record at a position in a list sorted by one of SORT_KEYS."""
+        order = ListOrder(SORT_KEYS[key], descending=False)
+        if self._indexed and position < self._tail_offset:
+            return order.place(self._indexed, position)
+        return order.place(self._tail, position - self._tail_offset)
 
     def suggest(self, text: str, viewer: UUID | None, limit: int) -> list[Suggestion]:
         """Suggest names, domains and tasks of records visible to a viewer that match a typed text."""
@@ -299,13 +296,8 @@ class View:
         """Return the packed evidence levels of the records at the given positions, for `unpack_levels`."""
         return self._gather(positions, lambda part, part_positions: part.packed_levels(part_positions), np.uint64)
 
-    def known_ethical(self, positions: NDArray[Any]) -> list[int]:
-        """Return the number of ethical attributes with a known value for each record."""
-        counts: list[int] = self.known_ethical_counts(positions).tolist()
-        return counts
-
     def known_ethical_counts(self, positions: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the result of `known_ethical` as an array."""
+        """Return the number of ethical attributes with a known value for each record at the given positions."""
         return np.asarray(self._attribute(KNOWN_ETHICAL, positions, np.uint8))
 
     def items(self, positions: NDArray[Any]) -> ScoredItems:
@@ -324,7 +316,7 @@ class View:
             instances_number=_to_integers(instances),
             features_number=_to_integers(features),
             objective=self._texts("objective", positions),
-            known=self.known_ethical(positions),
+            known=self.known_ethical_counts(positions).tolist(),
         )
 
     def criterion(self, name: str, positions: NDArray[Any]) -> Floats:

@@ -47,9 +47,11 @@ def clear_bits(words: Words, positions: Ints) -> None:
     np.bitwise_and.at(words, positions >> 6, ~bit_masks)
 
 
-def list_bits(words: Words) -> Ints:
-    """Return the ascending positions of the set bits of a bitmap."""
-    positions = np.empty(int(np.bitwise_count(words).sum(dtype=np.int64)), np.int64)
+def list_bits(words: Words, count: int | None = None) -> Ints:
+    """Return the ascending positions of the set bits of a bitmap, whose number may be given if it is known."""
+    if count is None:
+        count = int(np.bitwise_count(words).sum(dtype=np.int64))
+    positions = np.empty(count, np.int64)
     bits.list_set_bits(words, positions)
     return positions
 

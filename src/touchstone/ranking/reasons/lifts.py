@@ -18,7 +18,7 @@ from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
 from touchstone.ranking.query.predicates import Query
 from touchstone.ranking.reasons.best_case import best_value
-from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_unknown_ranks
+from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_possible_ranks
 from touchstone.ranking.weighted_mean import active_weights, score_matrix
 
 
@@ -100,7 +100,7 @@ def find_lifts(
     lookup = RankLookup.for_query(view, query, weights)
     variants = _RecordVariants(view, weights, position, lookup)
     current = variants.with_best_values(())
-    [unknown_ranks] = find_unknown_ranks(view, query, weights, np.array([position]), lookup)
+    [unknown_ranks] = find_possible_ranks(view, query, weights, np.array([position]), lookup)
 
     lifts = [_describe_lift(variants, flag, current.score) for flag in variants.improvable_flags]
     largest_gain_first = sorted(lifts, key=lambda lift: (-lift.gain, lift.attribute))

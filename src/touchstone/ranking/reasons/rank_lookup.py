@@ -108,7 +108,7 @@ class RankLookup:
         return index if is_match else None
 
 
-def find_unknown_ranks(
+def find_possible_ranks(
     view: View, query: Query, weights: Mapping[str, float], positions: Ints, lookup: RankLookup | None = None
 ) -> list[RankRange]:
     """Return the best and the worst rank that each record could have if all ethical attributes were known.

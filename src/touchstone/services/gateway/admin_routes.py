@@ -42,7 +42,9 @@ async def list_users(ctx: Context, query: Annotated[UserQuery, Query()]) -> User
 
 @router.patch("/{user_id}", summary="Change the state or the role of a user")
 async def change_user(user_id: str, change: UserChange, ctx: Context) -> UserView:
-    """Deactivate a user, which ends all sessions of that user immediately, or reactivate a user; appoint a curator.
+    """Deactivate or reactivate a user, or change whether the user is a curator.
+
+    Deactivation ends all sessions of the user immediately.
 
     Only administrators may call this.
     """

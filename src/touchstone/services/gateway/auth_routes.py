@@ -76,8 +76,8 @@ async def login(credentials: LoginBody, request: Request, response: Response, ct
 async def refresh(body: RefreshToken, response: Response, ctx: Context) -> Grant:
     """Return new tokens for a refresh token, which can be used once.
 
-    If it is used again within ten seconds, while the new refresh token is unused, the response is the same refresh
-    token; later use ends the session.
+    If it is used again within ten seconds, while the new refresh token is unused, the response contains the same
+    refresh token. Any other repeated use ends the session.
     """
     try:
         session = await refresh_tokens.rotate_refresh_token(

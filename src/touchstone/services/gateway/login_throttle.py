@@ -5,7 +5,7 @@ import hashlib
 import math
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -78,18 +78,15 @@ class LoginThrottle:
                     self._limiter.hit(limit, key)
                 raise
 
-    @asynccontextmanager
-    async def limit_reset_attempts(self, client_address: str) -> AsyncIterator[None]:
+    def limit_reset_attempts(self, client_address: str) -> AbstractAsyncContextManager[None]:
         """Limit guesses of reset tokens. The body of the `async with` statement must verify one token.
 
         Raises:
             TooManyAttempts: there were too many failures, so the token must not be verified.
         """
-        async with self._limit_failures(RESET_LIMIT, client_address, InvalidResetToken):
-            yield
+        return self._limit_failures(RESET_LIMIT, client_address, InvalidResetToken)
 
-    @asynccontextmanager
-    async def limit_provider_attempts(self, client_address: str) -> AsyncIterator[None]:
+    def limit_provider_attempts(self, client_address: str) -> AbstractAsyncContextManager[None]:
         """Limit sign-ins that fail because an identity provider's answer is not valid.
 
         The body of the `async with` statement must verify one answer. Each verification sends requests to the provider,
@@ -98,8 +95,7 @@ class LoginThrottle:
         Raises:
             TooManyAttempts: there were too many failures, so the provider must not be asked.
         """
-        async with self._limit_failures(PROVIDER_LIMIT, client_address, InvalidIdentity):
-            yield
+        return self._limit_failures(PROVIDER_LIMIT, client_address, InvalidIdentity)
 
     @asynccontextmanager
     async def _limit_failures(

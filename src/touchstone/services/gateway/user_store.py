@@ -44,7 +44,7 @@ class UserRecord:
 
 @dataclass(frozen=True, slots=True)
 class OAuthAccountRecord:
-    """An account at an external provider that signs a user in."""
+    """An account at an external provider with which a user can sign in."""
 
     id: UUID
     user_id: UUID
@@ -171,7 +171,7 @@ async def insert_oauth_account(transaction: Writer, account: OAuthAccountRecord)
 
 
 async def delete_oauth_account(transaction: Writer, account_id: UUID) -> None:
-    """Delete an account at an external provider, which then signs in nobody."""
+    """Delete an account at an external provider, so that nobody can sign in with it."""
     await transaction.execute(sa.delete(oauth_accounts).where(oauth_accounts.c.id == account_id))
 
 

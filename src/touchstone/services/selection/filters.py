@@ -136,7 +136,7 @@ _TRAINABLE: Final = Parameter(
 _VISIBILITY: Final = Parameter(
     name="visibility",
     type=ParameterType.CHOICE,
-    description="Public records, or one's own private ones.",
+    description="Public records, or the caller's private ones.",
     choices=("public", "private"),
 )
 FLAG_ALIASES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -33,7 +33,7 @@ from touchstone.services.selection.reasons.requests import (
 )
 
 TOTAL_COUNT: Final = {
-    "X-Total-Count": {"description": "How many match in all.", "schema": {"type": "integer", "minimum": 0}}
+    "X-Total-Count": {"description": "The number of all matches.", "schema": {"type": "integer", "minimum": 0}}
 }
 LINK: Final = {"Link": {"description": "Addresses of further parts of the list.", "schema": {"type": "string"}}}
 LOCATION: Final = {"Location": {"description": "URL of the created resource.", "schema": {"type": "string"}}}
@@ -159,7 +159,7 @@ def _scoring_request_schema() -> dict[str, Any]:
         "weights": _nullable(_weight_list_schema()) | {"description": "Empty or left out: the balanced profile."},
         "profile": _nullable({"type": "string", "enum": list(PROFILES)}) | {"description": "Instead of `weights`."},
         "assurance": _nullable(ASSURANCE.schema()) | ASSURANCE.documentation(ASSURANCE.name),
-        "gates": _nullable(_reference("Gates")) | {"description": "Requirements that are kept apart from the score."},
+        "gates": _nullable(_reference("Gates")) | {"description": "Requirements that do not affect the score."},
     }
     return {"type": "object", "properties": properties, "additionalProperties": False}
 

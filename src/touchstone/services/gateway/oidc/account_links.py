@@ -84,8 +84,8 @@ async def link_account(database: Database, user: UserRecord, claims: dict[str, A
             await user_store.insert_oauth_account(transaction, _new_link(user.id, identity))
             await user_store.update_user(transaction, user.id, is_verified=True)
     except OAuthAccountTaken:
-        # Another request may use the same token, or create an account for the identity, at the same time. Its link
-        # stays as it is. Without such a link, the database has refused the row for another reason.
+        # Another request may have used the same token, or created an account for the identity, at the same time. If
+        # the identity has no link, the database has refused the new one for another reason.
         async with database.reading() as connection:
             linked_user = await user_store.read_user_of_oauth_account(connection, identity.provider, identity.subject)
         if linked_user is None:
@@ -93,7 +93,7 @@ async def link_account(database: Database, user: UserRecord, claims: dict[str, A
 
 
 async def unlink_account(database: Database, user_id: UUID, oauth_account_id: UUID) -> None:
-    """Unlink an account from an identity, which then no longer signs in the user. Sessions continue.
+    """Unlink an account from an identity, so that the user can no longer sign in with it. Sessions continue.
 
     Raises:
         OAuthAccountNotFound: the user has no such link.
@@ -112,7 +112,7 @@ async def unlink_account(database: Database, user_id: UUID, oauth_account_id: UU
 
 
 def _new_link(user_id: UUID, identity: ExternalIdentity) -> OAuthAccountRecord:
-    """Return the row that makes an identity sign in a user."""
+    """Return a new link, with which a user can sign in with an identity."""
     return OAuthAccountRecord(
         id=uuid4(),
         user_id=user_id,

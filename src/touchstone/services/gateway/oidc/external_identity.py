@@ -41,7 +41,7 @@ class ExternalIdentity:
             EmailNotVerified: there is no e-mail address, or the provider has not verified it.
             InvalidIdentity: the id of the user or the address is not valid.
         """
-        # Some providers send the word instead of the value.
+        # Some providers send the string "true" instead of a Boolean.
         if claims.get("email") is None or claims.get("email_verified") not in (True, "true"):
             raise EmailNotVerified(provider=provider.label)
 

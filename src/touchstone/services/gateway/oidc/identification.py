@@ -1,4 +1,4 @@
-"""Finding out who has signed in at an identity provider, from its response in the user's browser."""
+"""Identification of the user who has signed in at an identity provider, from the provider's response."""
 
 from typing import Annotated, Any, Final
 
@@ -21,7 +21,7 @@ _TEMPORARY_ERRORS: Final = frozenset({"server_error", "temporarily_unavailable"}
 
 
 class ProviderAnswer(BaseModel):
-    """The parameters with which a provider sends the browser back. It may add others."""
+    """The query parameters with which a provider redirects the browser to `callback`. Others are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 

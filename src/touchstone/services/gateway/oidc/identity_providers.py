@@ -1,4 +1,4 @@
-"""The configured identity providers, and the keys for what the browser keeps during a sign-in."""
+"""The configured identity providers, and the keys that sign the cookies of a sign-in."""
 
 import asyncio
 

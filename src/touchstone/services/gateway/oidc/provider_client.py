@@ -16,7 +16,7 @@ from touchstone.core.json_decoding import decode_json
 from touchstone.services.gateway.oidc.provider_requests import ProviderRequests, ProviderResponse
 
 CACHE_SECONDS: Final = 3600.0
-# After a failure, the provider is left alone for this time.
+# After a failure, no requests are sent to the provider for this time.
 FAILURE_CACHE_SECONDS: Final = 3.0
 _DISCOVERY_PATH: Final = "/.well-known/openid-configuration"
 # Symmetric keys are ignored: whoever knows one could sign tokens as well as verify them.
@@ -25,7 +25,7 @@ Content = TypeVar("Content", bound=msgspec.Struct)
 
 
 class ProviderMetadata(msgspec.Struct, frozen=True):
-    """The discovery document of a provider (Discovery 1.0, section 3), as far as it is used."""
+    """The members of a provider's discovery document (Discovery 1.0, section 3) that this service uses."""
 
     issuer: str
     authorization_endpoint: str

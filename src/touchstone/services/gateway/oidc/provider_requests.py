@@ -101,7 +101,7 @@ class ProviderRequests:
         return ProviderResponse(response.status, body)
 
     async def _read_body(self, response: aiohttp.ClientResponse) -> bytes:
-        """Return the body of a response, of which no more is read than allowed."""
+        """Return the body of a response, unless it is longer than MAX_RESPONSE_BYTES."""
         body = b""
         async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
             body += chunk

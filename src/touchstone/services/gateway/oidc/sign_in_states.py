@@ -1,7 +1,7 @@
-"""What the service has to remember while a user signs in at an identity provider.
+"""The state of a sign-in at an identity provider.
 
-It is in a signed cookie of the browser, so that any process of the gateway can complete the sign-in, and only in the
-browser in which it began.
+It is stored in a signed cookie, so that any process of the gateway can complete the sign-in, but only in the browser in
+which it began.
 """
 
 import base64

@@ -60,11 +60,11 @@ class ReportResponse(StreamingResponse):
     "/bulk",
     summary="Import records in bulk",
     response_class=Response,
-    responses={200: {"description": "What was done, one line for each transaction.", "content": _CONTENT}},
+    responses={200: {"description": "The outcome of each transaction, one per line.", "content": _CONTENT}},
     openapi_extra=describe_operation() | {"requestBody": _BODY},
 )
 async def import_records(request: Request) -> Response:
-    """Make or update the records of JSON Lines of any length or a Parquet file; a repeated key updates its record."""
+    """Create records from JSON Lines of any length or from a Parquet file. Known keys update their records."""
     ctx = RequestContext(request)
     _check_no_parameters(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()

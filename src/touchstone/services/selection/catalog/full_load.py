@@ -92,7 +92,7 @@ def _read_with_several_connections(url: str) -> Iterator[RecordBatch]:
             converter = converters.enter_context(closing(RowConverter(thread_count=1)))
             idle_loaders.put(_RangeLoader(reader, converter))
 
-        def load(blocks: BlockRange) -> list[RecordBatch]:
+        def load_range(blocks: BlockRange) -> list[RecordBatch]:
             """Read a range of blocks with an idle connection."""
             loader = idle_loaders.get()
             try:
@@ -100,7 +100,7 @@ def _read_with_several_connections(url: str) -> Iterator[RecordBatch]:
             finally:
                 idle_loaders.put(loader)
 
-        for batches in map_ahead(load, table.ranges, thread_count=len(table.readers)):
+        for batches in map_ahead(load_range, table.ranges, thread_count=len(table.readers)):
             yield from batches
 
 

@@ -16,8 +16,8 @@ class SortOrder(NamedTuple):
     is_descending: bool = False
 
 
-class DatasetIds(NamedTuple):
-    """The ids of a window of a sorted list.
+class IdWindow(NamedTuple):
+    """The ids of the records in a window of a sorted list.
 
     Attributes:
         ids: the ids in order.
@@ -33,7 +33,7 @@ class DatasetIds(NamedTuple):
     last_place: ListPlace | None
 
 
-def read_ids(view: View, query: Query, order: SortOrder, window: ListWindow, *, with_last_place: bool) -> DatasetIds:
+def read_ids(view: View, query: Query, order: SortOrder, window: ListWindow, *, with_last_place: bool) -> IdWindow:
     """Return the ids in a window of the sorted list of records that match a query.
 
     Args:
@@ -51,7 +51,7 @@ def read_ids(view: View, query: Query, order: SortOrder, window: ListWindow, *, 
     last_place = None
     if with_last_place and len(positions) > 0 and order.key != RELEVANCE:
         last_place = view.place(order.key, int(positions[-1]))
-    return DatasetIds(view.ids(positions).tolist(), matches.total_count, has_more, last_place)
+    return IdWindow(view.ids(positions).tolist(), matches.total_count, has_more, last_place)
 
 
 def _sort_window_and_next(view: View, query: Query, order: SortOrder, window: ListWindow) -> SortedWindow:

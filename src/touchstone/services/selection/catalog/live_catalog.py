@@ -34,7 +34,7 @@ from touchstone.ranking.query.facets import Facets
 from touchstone.ranking.query.predicates import Contains, FullText, Query
 from touchstone.services.selection.catalog.catalog_snapshots import CatalogSnapshots
 from touchstone.services.selection.catalog.index_upkeep import IndexUpkeep
-from touchstone.services.selection.catalog.list_ids import DatasetIds, SortOrder, read_ids
+from touchstone.services.selection.catalog.list_ids import IdWindow, SortOrder, read_ids
 from touchstone.services.selection.catalog.load_progress import LoadProgress
 from touchstone.services.selection.catalog.loading import load_catalog
 from touchstone.services.selection.catalog.record_reader import RecordReader
@@ -380,7 +380,7 @@ class LiveCatalog:
         assurance: Assurance = Assurance.DECLARED,
         *,
         with_last_place: bool = False,
-    ) -> DatasetIds:
+    ) -> IdWindow:
         """Return a window of the sorted ids of the records that match a query, and the number of all matches.
 
         Args:
@@ -392,7 +392,7 @@ class LiveCatalog:
         """
         view = self.view.at(assurance)
 
-        def read_window() -> DatasetIds:
+        def read_window() -> IdWindow:
             """Read the window from the view. This may run in a thread."""
             return read_ids(view, query, order, window, with_last_place=with_last_place)
 

@@ -67,7 +67,7 @@ async def _find_row_id(ctx: RequestContext, key: str) -> int:
     """Return the integer id of a record, given its integer id or its UUID.
 
     Raises:
-        DatasetNotFound: the record does not exist.
+        DatasetNotFound: no record has this UUID. Integer ids are not checked.
     """
     row_id = parse_row_id(key)
     if row_id is not None:

@@ -19,7 +19,7 @@ from touchstone.core.json_decoding import decode_json
 from touchstone.ranking.catalog.result_merging import ListPlace, ListWindow
 from touchstone.ranking.columns.segment import TEXT_COLUMNS
 from touchstone.ranking.query.sort_order import SORT_KEYS
-from touchstone.services.selection.catalog.list_ids import DatasetIds, SortOrder
+from touchstone.services.selection.catalog.list_ids import IdWindow, SortOrder
 from touchstone.services.selection.paging import LIMIT, PAGE, PAGE_SIZE, SKIP, PageWindow
 from touchstone.services.selection.parameters import Parameter, ParameterType, ParameterValues, split_query
 
@@ -32,7 +32,7 @@ CURSOR: Final = Parameter(
     name="cursor",
     type=ParameterType.TEXT,
     max_length=_MAX_CURSOR,
-    description="Continue a list where the header `Link` of its last answer says; not together with skip or a page.",
+    description="Continue a list, with the cursor in the header `Link` of its previous part, without `skip` or a page.",
 )
 _PAGING_PARAMETER_NAMES: Final = frozenset({SKIP.name, LIMIT.name, PAGE.name, PAGE_SIZE.name, CURSOR.name})
 
@@ -119,7 +119,7 @@ def _encode_cursor(order: SortOrder, last_record: ListPlace, skip: int = 0) -> s
 
 
 def link_header(
-    query_string: bytes, order: SortOrder, *, page_window: PageWindow, window: ListWindow, matches: DatasetIds
+    query_string: bytes, order: SortOrder, *, page_window: PageWindow, window: ListWindow, matches: IdWindow
 ) -> dict[str, str]:
     """Return the header `Link` (RFC 8288) of a list.
 
@@ -178,7 +178,7 @@ def _page_links(page: int, page_size: int, total_count: int) -> _Links:
     return {relation: {PAGE.name: number, PAGE_SIZE.name: page_size} for relation, number in pages.items()}
 
 
-def _list_links(order: SortOrder, page_window: PageWindow, window: ListWindow, matches: DatasetIds) -> _Links:
+def _list_links(order: SortOrder, page_window: PageWindow, window: ListWindow, matches: IdWindow) -> _Links:
     """Return the links to the first, previous and next part of a list without page numbers.
 
     Cursors only lead forward, so there is no link to the previous part if the request has a cursor.

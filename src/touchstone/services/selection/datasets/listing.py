@@ -20,14 +20,14 @@ STREAM_CHUNK: Final = 500
 _SORT_BY: Final = Parameter(
     name="sort_by",
     type=ParameterType.CHOICE,
-    description="Sort key; records without the value come last, ties by id. `relevance` is that for `q`.",
+    description="Sort key. Records without a value come last, and ties are sorted by id. `relevance` refers to `q`.",
     choices=(*SORT_KEYS, RELEVANCE),
     default="id",
 )
 _SORT_ORDER: Final = Parameter(
     name="sort_order",
     type=ParameterType.CHOICE,
-    description="Direction: `asc` unless given, and `desc` for relevance.",
+    description="Direction, by default `desc` for `relevance` and `asc` for other keys.",
     choices=("asc", "desc"),
 )
 LIST_PARAMETERS: Final = ParameterTable(

@@ -244,7 +244,7 @@ class RankingResult:
             points_by_criterion(criterion_scores, self.weights),
             unknown_criteria(facts),
             points_by_level(supported_facts, criterion_scores, self.weights),
-            map(DeclaredStanding, declared_scores.tolist(), declared_view.known_ethical(positions)),
+            map(DeclaredStanding, declared_scores.tolist(), declared_view.known_ethical_counts(positions).tolist()),
             best_cases(facts, self.weights),
         )
 

@@ -79,13 +79,13 @@ _CRITERIA: Final = msgspec.json.encode(criteria_json())
     openapi_extra=describe_operation(LIST_PARAMETERS),
 )
 async def list_datasets(request: Request) -> Response:
-    """Filter, sort and page on the server; a bare array, or an object when `page` or `page_size` is given.
+    """Return the records that match the filters, as an array, or as an object if `page` or `page_size` is given.
 
-    The header `Link` has the addresses of further parts of the list. That of the next part of a bare array has a
-    `cursor`, with which no record is repeated or skipped when others change.
+    The header `Link` contains the addresses of further parts of the list. For an array, the address of the next part
+    contains a `cursor`, so that no record is repeated or skipped if others change in the meantime.
 
-    Once the records of an answer have taken 4 MiB, a record that does not fit comes with `metadata_omitted: true` and
-    without its `metadata`, which reading the record alone gives.
+    A response contains at most 4 MiB of records with their `metadata`. Records that do not fit have
+    `metadata_omitted: true` instead, and can be read one by one.
     """
     # FastAPI would need more time to parse the sixty parameters than it takes to read the list.
     ctx = RequestContext(request)
@@ -115,7 +115,7 @@ async def list_datasets(request: Request) -> Response:
     openapi_extra=describe_operation(body="DatasetCreate"),
 )
 async def create_dataset(request: Request) -> Response:
-    """Put a record into the catalog; its data file is measured when it can be read."""
+    """Create a record. Its data file is measured if it can be read."""
     ctx = RequestContext(request)
     body = await ctx.body(DatasetCreate)
 
@@ -133,7 +133,7 @@ async def create_dataset(request: Request) -> Response:
     openapi_extra=describe_operation(ASSURANCE_PARAMETERS, body="SearchCriteria"),
 )
 async def search_datasets(request: Request) -> Response:
-    """Return every record that satisfies all criteria, ordered by id; `metadata` may be omitted as in the list."""
+    """Return all records that satisfy every criterion, ordered by id. `metadata` may be omitted as in the list."""
     ctx = RequestContext(request)
     assurance = parse_assurance(ASSURANCE_PARAMETERS.parse_query(ctx.query_string)) or Assurance.DECLARED
     criteria = await ctx.body(SearchCriteria)
@@ -158,7 +158,7 @@ async def search_datasets(request: Request) -> Response:
     openapi_extra=describe_operation(SCORE_PARAMETERS, body="ScoringRequest"),
 )
 async def score_datasets(request: Request) -> Response:
-    """Rank by score decreasing, then name, then id; return all records that match unless `limit` says otherwise."""
+    """Rank the matching records by descending score, then by name and by id. Without `limit`, return all of them."""
     # This is the hottest route of the service, so the request is only parsed if its response is not cached.
     ctx = RequestContext(request)
     raw_body = await request.body()
@@ -183,12 +183,12 @@ async def score_datasets(request: Request) -> Response:
 
 @router.get(
     "/facets",
-    summary="What the current filters leave to choose from",
+    summary="Count the values of the matching datasets",
     response_model=dict[str, Any],
     openapi_extra=describe_operation(_FACET_PARAMETERS),
 )
 async def get_facets(request: Request) -> Response:
-    """Return values with their counts, flags, and ranges of numbers, over the records that match the filters."""
+    """Return the values, flags and ranges of numbers of the records that match the filters, with their counts."""
     ctx = RequestContext(request)
     values = _FACET_PARAMETERS.parse_query(ctx.query_string)
     query = build_query(values, ctx.viewer)
@@ -205,7 +205,7 @@ async def get_facets(request: Request) -> Response:
     openapi_extra=describe_operation(SUGGEST_PARAMETERS),
 )
 async def suggest(request: Request) -> Response:
-    """Complete names, domains and tasks: each word of `q` begins one of their words."""
+    """Return the names, domains and tasks that have a word beginning with each word of `q`."""
     ctx = RequestContext(request)
     values = SUGGEST_PARAMETERS.parse_query(ctx.query_string)
     text, limit = parse_suggest_options(values)
@@ -229,7 +229,7 @@ async def get_criteria() -> Response:
     openapi_extra=describe_operation(conditional_header="If-None-Match"),
 )
 async def get_dataset(request: Request, dataset_id: DatasetKey) -> Response:
-    """Return one record, by either of its ids."""
+    """Return the record with the given integer id or UUID."""
     ctx = RequestContext(request)
     record = await ctx.load_record(dataset_id)
 
@@ -246,7 +246,10 @@ async def get_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     openapi_extra=describe_operation(body="DatasetChange", conditional_header="If-Match"),
 )
 async def change_dataset(request: Request, dataset_id: DatasetKey) -> Response:
-    """Change the fields that are given; null clears an optional one. Only its owner or an administrator may do so."""
+    """Change the given fields of a record. Null clears an optional field.
+
+    Only its owner or an administrator may do so.
+    """
     ctx = RequestContext(request)
     record = await ctx.load_record(dataset_id)
 
@@ -278,9 +281,9 @@ async def delete_dataset(request: Request, dataset_id: DatasetKey) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/{dataset_id}/source", summary="Where a dataset's data is", response_model=SourceView)
+@router.get("/{dataset_id}/source", summary="Locate the data of a dataset", response_model=SourceView)
 async def get_source(request: Request, dataset_id: DatasetKey) -> Response:
-    """Return, for the other backends, the file of a record that the caller may see and that can be opened."""
+    """Tell another backend where the data file of a record is, after checking that the caller may use it."""
     ctx = RequestContext(request)
     encoded_record = await ctx.load_record(dataset_id)
     record = msgspec.json.decode(encoded_record.body)

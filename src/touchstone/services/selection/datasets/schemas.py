@@ -123,16 +123,16 @@ def _attribute_fields() -> dict[str, Any]:
 
 
 class DatasetChangeBody(RequestModel):
-    """The fields of a change that are not attributes; those left out stay as they are."""
+    """The fields of a change that are not attributes. Fields that are left out keep their values."""
 
     name: Name = Field(None, description="Name, 1 to 255 characters.", validate_default=False)  # type: ignore[assignment]
     description: Text = Field(None)  # type: ignore[assignment]
     file_path: FilePath = Field(None, description="Path of the data file.")  # type: ignore[assignment]
     file_type: ShortText = Field(None, description="For example csv or parquet.")  # type: ignore[assignment]
     metadata: JsonObject | None = Field(
-        None, description="What else is known, 64 KiB as JSON at most; `measured` is the service's own."
+        None, description="Further facts, at most 64 KiB as JSON. Only the service writes `measured`."
     )
-    visibility: Visibility = Field("public", description="A private record is seen by its owner alone.")
+    visibility: Visibility = Field("public", description="Only its owner can see a private record.")
 
     def provided_attributes(self) -> dict[str, Any]:
         """Return the attributes that the caller has provided, including those that are null.
@@ -162,7 +162,7 @@ class DatasetCreateBody(DatasetChangeBody):
 
 
 class DatasetImportBody(DatasetCreateBody):
-    """The fields of an imported record that are not attributes; what the service writes itself is dropped."""
+    """The fields of an imported record that are not attributes. Fields that only the service writes are ignored."""
 
     ignored_keys: ClassVar[frozenset[str]] = SERVICE_FIELDS
 
@@ -170,7 +170,7 @@ class DatasetImportBody(DatasetCreateBody):
 DatasetCreate: type[DatasetCreateBody] = create_model(
     "DatasetCreate", __base__=DatasetCreateBody, **_attribute_fields()
 )
-DatasetCreate.__doc__ = "A record to put into the catalog (interface, section 2.2, with the attributes of 2.4)."
+DatasetCreate.__doc__ = "A record to create (interface, section 2.2, with the attributes of section 2.4)."
 DatasetImport: type[DatasetImportBody] = create_model(
     "DatasetImport", __base__=DatasetImportBody, **_attribute_fields()
 )
@@ -178,7 +178,7 @@ DatasetImport.__doc__ = "One record of a bulk import: a new record, or one that 
 DatasetChange: type[DatasetChangeBody] = create_model(
     "DatasetChange", __base__=DatasetChangeBody, **_attribute_fields()
 )
-DatasetChange.__doc__ = "What to change of a record; null clears what is optional."
+DatasetChange.__doc__ = "The changes to a record. Null clears an optional field."
 
 
 class HidingChange(RequestModel):
@@ -189,7 +189,10 @@ class HidingChange(RequestModel):
 
 
 class SearchCriteria(RequestModel):
-    """What to search for; everything is optional and joined by AND (interface, section 2.3, and some filters)."""
+    """The criteria of a search, all of them optional (interface, section 2.3, and some filters).
+
+    A record must satisfy every given criterion.
+    """
 
     q: Annotated[SearchedText, Field(max_length=MAX_SEARCH_TEXT_LENGTH)] | None = None
     name_contains: Text | None = None
@@ -236,12 +239,12 @@ class _DatasetViewFields(BaseModel):
     file_type: str
     metadata: dict[str, Any] | None
     metadata_omitted: bool = Field(
-        False, description="True in a list whose records take too many bytes: read the record alone for its `metadata`."
+        False, description="True if the list would be too large with this `metadata`: read the record instead."
     )
     visibility: Visibility
     hidden: bool = Field(description="An administrator has hidden the record from everyone except its owner.")
     hidden_reason: str | None = Field(description="Why the record is hidden.")
-    declared_by: PersonView | None = Field(description="Who declares the record; null for one without an owner.")
+    declared_by: PersonView | None = Field(description="The owner of the record, who declares its values.")
     ethical_score: float = Field(ge=0, le=1)
     technical_score: float = Field(ge=0, le=1)
     popularity_score: float = Field(ge=0, le=1)
@@ -262,11 +265,11 @@ _ATTRIBUTE_VIEWS: Final[dict[str, Any]] = {
     if attribute.name != "dataset_name"
 }
 DatasetView: type[BaseModel] = create_model("Dataset", __base__=_DatasetViewFields, **_ATTRIBUTE_VIEWS)
-DatasetView.__doc__ = "A catalog record, in both shapes of the interface."
+DatasetView.__doc__ = "A record of the catalog."
 
 
 class DatasetPageView(BaseModel):
-    """The page form of the list."""
+    """A page of the list of records."""
 
     datasets: list[DatasetView]
     total_count: int
@@ -276,7 +279,7 @@ class DatasetPageView(BaseModel):
 
 
 class HiddenDatasetView(BaseModel):
-    """A record as the administrators who hide it see it."""
+    """The part of a record that administrators see when they hide it or show it again."""
 
     id: int
     dataset_id: UUID
@@ -297,21 +300,21 @@ class HiddenDatasetPageView(BaseModel):
 
 
 class WeightView(BaseModel):
-    """How much one criterion counts."""
+    """The weight of one criterion."""
 
     criterion_name: str
     weight: float
 
 
 class DeclaredStandingView(BaseModel):
-    """What a dataset is worth if everything that is merely declared counts."""
+    """The score of a dataset and the number of its known ethical attributes if mere declarations count."""
 
     score: float = Field(ge=0, le=1)
     known: int = Field(ge=0, le=10)
 
 
 class BestCaseView(BaseModel):
-    """What a dataset is worth if everything unknown about it is as favourable as possible."""
+    """The score of a dataset if all its unknown attributes had their best values."""
 
     score: float = Field(ge=0, le=1)
     criterion_scores: dict[str, float]
@@ -332,30 +335,36 @@ class ScoredView(BaseModel):
     id: int
     rank: int
     place: int = Field(ge=1, description="1 + the number of records with a higher score: equal scores share a place.")
-    tied_with: int = Field(ge=0, description="How many other records of the whole ranking have exactly this score.")
+    tied_with: int = Field(
+        ge=0, description="The number of other records in the whole ranking with exactly this score."
+    )
     known: int = Field(
-        ge=0, le=10, description="Of how many of the ten ethical attributes it is known whether they are true or false."
+        ge=0, le=10, description="The number of ethical attributes that are known to be true or false, out of ten."
     )
     ethical_interval: tuple[float, float] = Field(
         description="The ethical score if all unknown attributes were false, and if all were true."
     )
-    gates: dict[str, GateOutcome] | None = Field(None, description="If there are gates: what each says of the record.")
-    criterion_scores: dict[str, float] | None = Field(None, description="With `explain=true`: by criterion.")
-    points: dict[str, float] | None = Field(None, description="With `explain=true`: they add up to the score.")
+    gates: dict[str, GateOutcome] | None = Field(None, description="The outcome of each gate, if there are any.")
+    criterion_scores: dict[str, float] | None = Field(
+        None, description="With `explain=true`: the value of each criterion."
+    )
+    points: dict[str, float] | None = Field(
+        None, description="With `explain=true`: by criterion; they add up to the score."
+    )
     unknown: list[str] | None = Field(
-        None, description="With `explain=true`: criteria of which nothing is known; each counts as 0."
+        None, description="With `explain=true`: the criteria without any known value; each counts as 0."
     )
     points_by_level: dict[EvidenceLevel, float] | None = Field(
         None, description="With `explain=true`: the part of the score that each level of evidence supports."
     )
     declared: DeclaredStandingView | None = Field(
-        None, description="With `explain=true`: what the dataset is worth at the assurance `declared`."
+        None, description="With `explain=true`: the score at the assurance `declared`."
     )
     best_case: BestCaseView | None = Field(
         None, description="With `explain=true`: the highest score and criteria that the unknown attributes allow."
     )
     sentence: str | None = Field(
-        None, description="With `explain=true`: why the dataset has its place, French or English by Accept-Language."
+        None, description="With `explain=true`: why the dataset has its place, in the language of the request."
     )
 
 
@@ -364,12 +373,14 @@ class RankingNoteView(BaseModel):
 
     code: NoteCode
     criterion_name: str
-    value: float | None = Field(description="What all records shown have; null if it is not known for any.")
+    value: float | None = Field(
+        description="The value that all records shown have; null if it is unknown for all of them."
+    )
     sentence: str = Field(description="The note in the language of the request.")
 
 
 class RankingView(BaseModel):
-    """The envelope of a ranking."""
+    """A ranking with the number of matches, the weights and notes."""
 
     datasets: list[ScoredView]
     total_count: int
@@ -388,7 +399,7 @@ class PurposeView(BaseModel):
 
 
 class SourceView(BaseModel):
-    """Where the data of a record is, for the other backends."""
+    """The location of the data of a record, for the other backends."""
 
     dataset_id: int
     uuid: UUID

@@ -33,26 +33,26 @@ SCORE_KEYS: Final = ("filters", "criteria", "weights", "profile", "assurance", "
 _LIMIT: Final = Parameter(
     name="limit",
     type=ParameterType.INTEGER,
-    description="How many at most; all unless given.",
+    description="The maximum number of records, all by default.",
     minimum=1,
     maximum=INT53_MAX,
 )
 _ENVELOPE: Final = Parameter(
     name="envelope",
     type=ParameterType.FLAG,
-    description="Answer an object with counts and weights.",
+    description="Return an object with counts and weights instead of an array.",
     default=False,
 )
 _EXPLAIN: Final = Parameter(
     name="explain",
     type=ParameterType.FLAG,
-    description="Add each criterion's value and points.",
+    description="Add the value and the points of each criterion.",
     default=False,
 )
 _RECOMMENDATION_LIMIT: Final = Parameter(
     name="limit",
     type=ParameterType.INTEGER,
-    description="How many at most.",
+    description="The maximum number of records.",
     minimum=1,
     maximum=INT53_MAX,
     default=20,

@@ -14,12 +14,12 @@ _Q: Final = Parameter(
     name="q",
     type=ParameterType.TEXT,
     max_length=MAX_SEARCH_TEXT_LENGTH,
-    description="What has been typed so far: each of its words begins a word of a name, domain or task.",
+    description="The text typed so far. Each of its words must begin a word of the name, domain or task.",
 )
 _LIMIT: Final = Parameter(
     name="limit",
     type=ParameterType.INTEGER,
-    description="How many at most.",
+    description="The maximum number of suggestions.",
     minimum=1,
     maximum=50,
     default=10,

@@ -8,7 +8,7 @@ from uuid import UUID
 from touchstone.core.evidence import CLAIMED_ATTRIBUTES, Assurance, ClaimValue, EvidenceLevel
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence.claim_records import ClaimRecord
-from touchstone.services.selection.evidence.resolution import is_creators_declaration, resolve_attribute
+from touchstone.services.selection.evidence.resolution import is_declared_by_creator, resolve_attribute
 
 
 class AttributeState(NamedTuple):
@@ -71,14 +71,16 @@ def _attribute_state(
         value=resolution.shown_value,
         is_not_applicable=resolution.is_not_applicable,
         level=level,
-        declared=_creators_value(declared_value, effective_claims, record.owner),
+        declared=_value_declared_by_creator(declared_value, effective_claims, record.owner),
         documented=evidence.documented if evidence else None,
         reviewed=evidence.reviewed if evidence else None,
         is_conflicting=len(stated_values) > 1,
     )
 
 
-def _creators_value(declared_value: ClaimValue, claims: Sequence[ClaimRecord], owner: UUID | None) -> ClaimValue:
+def _value_declared_by_creator(
+    declared_value: ClaimValue, claims: Sequence[ClaimRecord], owner: UUID | None
+) -> ClaimValue:
     """Return the value that the creator of a record declares for an attribute, or None if there is none.
 
     Args:
@@ -86,7 +88,7 @@ def _creators_value(declared_value: ClaimValue, claims: Sequence[ClaimRecord], o
         claims: the effective claims about the attribute.
         owner: the creator of the record.
     """
-    creators_claims = [claim for claim in claims if is_creators_declaration(claim, owner)]
-    if not creators_claims:
+    declarations = [claim for claim in claims if is_declared_by_creator(claim, owner)]
+    if not declarations:
         return declared_value
-    return max(creators_claims, key=lambda claim: claim.created_at).value
+    return max(declarations, key=lambda claim: claim.created_at).value

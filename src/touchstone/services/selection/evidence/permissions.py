@@ -20,8 +20,8 @@ def check_may_review(claim: ClaimRecord, decision: Decision, owner: UUID | None,
         ClaimClosed: the claim is closed, or has been accepted or confirmed already.
     """
     is_confirmation = decision is Decision.CONFIRM
-    is_creators_decision = owner == caller.id and not is_confirmation
-    if not (caller.is_curator or is_creators_decision):
+    may_decide_as_creator = owner == caller.id and not is_confirmation
+    if not (caller.is_curator or may_decide_as_creator):
         raise ReviewForbidden
     if is_confirmation and claim.author == caller.id:
         raise OwnClaim

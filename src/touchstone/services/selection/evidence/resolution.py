@@ -30,13 +30,13 @@ class Statement(NamedTuple):
         value: the claimed value, or None for "not applicable".
         level: the level of evidence, after any review.
         at: the time of the claim.
-        is_creators: whether it is a declaration by the creator of the record.
+        is_by_creator: whether it is a declaration by the creator of the record.
     """
 
     value: ClaimValue
     level: EvidenceLevel
     at: datetime
-    is_creators: bool
+    is_by_creator: bool
 
 
 class Resolution(NamedTuple):
@@ -70,7 +70,7 @@ def resolve_attribute(
         return Resolution(declared_value, None)
 
     if declared_value is not None:
-        statements.append(Statement(declared_value, EvidenceLevel.DECLARED, _BEFORE_ALL_CLAIMS, is_creators=True))
+        statements.append(Statement(declared_value, EvidenceLevel.DECLARED, _BEFORE_ALL_CLAIMS, is_by_creator=True))
 
     shown = find_deciding_statement(attribute, statements, Assurance.DECLARED)
     documented = find_deciding_statement(attribute, statements, Assurance.DOCUMENTED)
@@ -110,11 +110,10 @@ def find_deciding_statement(attribute: str, statements: Sequence[Statement], ass
 
 def _to_statement(claim: ClaimRecord, owner: UUID | None) -> Statement:
     """Convert an effective claim to a statement."""
-    is_creators = is_creators_declaration(claim, owner)
-    return Statement(claim.value, claim.effective_level, claim.created_at, is_creators)
+    return Statement(claim.value, claim.effective_level, claim.created_at, is_declared_by_creator(claim, owner))
 
 
-def is_creators_declaration(claim: ClaimRecord, owner: UUID | None) -> bool:
+def is_declared_by_creator(claim: ClaimRecord, owner: UUID | None) -> bool:
     """Return whether a claim is a declaration by the creator of the record, confirmed or not."""
     return claim.level is EvidenceLevel.DECLARED and claim.author is not None and claim.author == owner
 
@@ -125,16 +124,14 @@ def _prefer_creator(attribute: str, statements: Sequence[Statement]) -> Sequence
     If the creator declares a number, only the creator's newest declarations are returned. If the creator declares a
     flag, all statements except measurements are returned.
     """
-    creators_statements = [
-        statement for statement in statements if statement.is_creators and statement.value is not None
-    ]
-    if not creators_statements:
+    declarations = [statement for statement in statements if statement.is_by_creator and statement.value is not None]
+    if not declarations:
         return statements
     if attribute in FLAGS:
         return [statement for statement in statements if statement.level is not EvidenceLevel.MEASURED]
 
-    newest = max(statement.at for statement in creators_statements)
-    return [statement for statement in creators_statements if statement.at == newest]
+    newest = max(statement.at for statement in declarations)
+    return [statement for statement in declarations if statement.at == newest]
 
 
 def _strongest_statement(attribute: str, statements: Sequence[Statement]) -> Statement:

@@ -104,11 +104,11 @@ class ClaimCreate(RequestModel):
         None, description="The people whom the claim is about; claims about annotators alone never count."
     )
     quote: Quote | None = Field(None, description="The verbatim words that support the claim.")
-    place: Place | None = Field(None, description="Where the quote stands in the source.")
+    place: Place | None = Field(None, description="The place of the quote in the source.")
     source: SourceBody | None = None
     standard: ShortText | None = Field(None, description="The metadata standard of the source.")
     field: Place | None = Field(None, description="The field of that standard.")
-    until: Time = Field(None, description="When the claim ceases to count.")
+    until: Time = Field(None, description="The time from which the claim no longer counts.")
 
     def to_draft(self) -> ClaimDraft:
         """Return the claim as a draft for the ledger, without its author and status.
@@ -240,13 +240,13 @@ class ProposalPageView(BaseModel):
 class AttributeStateView(BaseModel):
     """The state of one attribute according to all claims about it."""
 
-    value: bool | int | float | None = Field(description="What the record shows.")
+    value: bool | int | float | None = Field(description="The value that the record shows.")
     not_applicable: bool = Field(description="The value is null because the attribute does not apply.")
     level: EvidenceLevel | None = Field(description="How well the value is supported; null if nothing is known.")
-    declared: bool | int | float | None = Field(description="What the creator of the record declares.")
+    declared: bool | int | float | None = Field(description="The value that the creator of the record declares.")
     documented: bool | int | float | None = Field(description="The value at the assurance `documented`.")
     reviewed: bool | int | float | None = Field(description="The value at the assurance `reviewed`.")
-    conflicting: bool = Field(description="Claims that count say different things.")
+    conflicting: bool = Field(description="Claims that count state different values.")
 
     @classmethod
     def from_state(cls, state: AttributeState) -> Self:

@@ -34,15 +34,11 @@ async def take_lease(transaction: Writer, dataset_id: int, now: datetime, until:
     """Lease a measurement until a time, or return False if another process was faster."""
     columns = pending_measurements.c
     is_unleased = (columns.dataset_id == dataset_id) & (columns.leased_until <= now)
-    return await _set_lease(transaction, is_unleased, until)
+    update = sa.update(pending_measurements).where(is_unleased).values(leased_until=until)
+    return await transaction.fetch_returned_row(update.returning(columns.dataset_id)) is not None
 
 
-async def set_lease_end(transaction: Writer, dataset_id: int, until: datetime) -> bool:
-    """Change the end of a lease. Return False if the measurement is no longer pending."""
-    return await _set_lease(transaction, pending_measurements.c.dataset_id == dataset_id, until)
-
-
-async def _set_lease(transaction: Writer, condition: sa.ColumnElement[bool], until: datetime) -> bool:
-    """Set the end of the lease on the row that satisfies a condition, or return False if there is none."""
-    update = sa.update(pending_measurements).where(condition).values(leased_until=until)
-    return await transaction.fetch_returned_row(update.returning(pending_measurements.c.dataset_id)) is not None
+async def set_lease_end(transaction: Writer, dataset_id: int, until: datetime) -> None:
+    """Change the end of a lease, unless the measurement is no longer pending."""
+    is_of_dataset = pending_measurements.c.dataset_id == dataset_id
+    await transaction.execute(sa.update(pending_measurements).where(is_of_dataset).values(leased_until=until))

@@ -28,7 +28,7 @@ _UPLOAD_BODY: Final[dict[str, Any]] = {
 
 @router.get("", summary="List your uploads", response_model=FilesView)
 async def list_files(request: Request) -> Response:
-    """Return the caller's uploads, newest first, with the bytes that they take and may take together."""
+    """Return the caller's uploads, the newest first, with their total size and the quota."""
     ctx = RequestContext(request)
     owner = ctx.require_owner()
     uploads = ctx.services.uploads
@@ -51,7 +51,7 @@ async def list_files(request: Request) -> Response:
     openapi_extra=describe_operation(UPLOAD_PARAMETERS) | {"requestBody": _UPLOAD_BODY},
 )
 async def upload_file(request: Request) -> Response:
-    """Upload a form with one file, or the file itself with `?name=`; a record refers to it by its `file_path`."""
+    """Upload one file in a form, or as the body with `?name=`. Records refer to it by its `file_path`."""
     ctx = RequestContext(request)
     owner = ctx.require_owner()
 
@@ -62,7 +62,7 @@ async def upload_file(request: Request) -> Response:
 
 @router.delete("/{file_id}", status_code=204, summary="Delete an upload")
 async def delete_file(request: Request, file_id: str) -> Response:
-    """Delete an upload, which frees its bytes; records that name the file stay, but lose what was measured in it."""
+    """Delete an upload. Records that refer to it remain, but lose the measurements of the file."""
     ctx = RequestContext(request)
     owner = ctx.require_owner()
 

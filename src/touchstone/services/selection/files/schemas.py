@@ -19,8 +19,8 @@ class FileView(BaseModel):
 
 
 class FilesView(BaseModel):
-    """One's uploads, newest first."""
+    """The caller's uploads, the newest first."""
 
     files: list[FileView]
     used_bytes: int
-    quota_bytes: int = Field(description="How many bytes one's uploads may take together.")
+    quota_bytes: int = Field(description="The maximum total size of the uploads.")

@@ -24,7 +24,7 @@ from touchstone.services.selection.datasets.measured_record import DataFile, tar
 from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetCreate, DatasetCreateBody
 from touchstone.services.selection.evidence import store as claim_store
-from touchstone.services.selection.evidence.claim_records import ClaimRecord, ClaimSource, ClaimStatus
+from touchstone.services.selection.evidence.claim_records import ClaimDraft, ClaimRecord, ClaimSource, ClaimStatus
 from touchstone.services.selection.evidence.record_claims import with_resolved_attributes
 from touchstone.services.selection.files.measurement import Measurement
 from touchstone.services.selection.imports.document_entries import (
@@ -229,7 +229,7 @@ class DocumentImporter:
 
         current_claims = await claim_store.read_claims(writer.transaction, current.id) if current else []
         edited = edited_attributes(current, current_claims, entries) if current else ()
-        changes = change_claims(current_claims, earlier, self._drafts(dataset, entry), edited, now)
+        changes = change_claims(current_claims, earlier, self._draft_claims(dataset, entry), edited, now)
         draft = without_dropped_declarations(draft, changes)
 
         # A measurement is only valid for the data file and the target column that were measured.
@@ -285,7 +285,7 @@ class DocumentImporter:
         skipped = [RejectedPart(claim.place or "", "too_many_proposals", facts) for claim in left_out]
         return changes, tuple(skipped)
 
-    def _drafts(self, dataset: ReadDataset, entry: DocumentEntry) -> Sequence[Any]:
+    def _draft_claims(self, dataset: ReadDataset, entry: DocumentEntry) -> list[ClaimDraft]:
         """Return drafts of the claims that a document makes."""
         source = ClaimSource(
             kind=entry.standard, name=self._order.source_name, url=self._order.source_url, sha256=entry.sha256

@@ -192,25 +192,21 @@ def change_claims(
     earlier = _claims_by_statement(current, earlier_version.claims if earlier_version else ())
     remembered = _claims_by_statement(current, earlier_version.remembered_claims if earlier_version else ())
     rejected = {_evidence_key(claim): claim for claim in current if claim.status is ClaimStatus.REJECTED}
-    statements: set[tuple[object, ...]] = set()
     of_document: list[ClaimRecord] = []
     added: list[ClaimRecord] = []
     changed: dict[UUID, ClaimRecord] = {}
 
+    distinct_drafts: dict[tuple[object, ...], ClaimDraft] = {}
     for draft in drafts:
-        statement = statement_key(draft)
-        if statement in statements:
-            continue
+        distinct_drafts.setdefault(statement_key(draft), draft)
 
-        statements.add(statement)
+    for statement, draft in distinct_drafts.items():
         claim = _pop_repeated_claim(earlier, draft) or rejected.get(_evidence_key(draft))
         if claim is None and draft.attribute in edited:
             claim = remembered.pop(statement, None)
+
         if claim is None:
-            claim = new_claim(draft, dataset_id=0, now=now)  # The record may not have an id yet.
-            is_active_declaration = claim.level is EvidenceLevel.DECLARED and claim.status is ClaimStatus.ACTIVE
-            if is_active_declaration and claim.attribute in edited:
-                claim = withdrawn(claim, now)
+            claim = _create_claim(draft, now, is_edited=draft.attribute in edited)
             added.append(claim)
         elif claim.status is ClaimStatus.PROPOSED and draft.status is ClaimStatus.ACTIVE:
             claim = _accept(claim, draft.author, now)
@@ -227,6 +223,13 @@ def change_claims(
 
     others = [claim for claim in current if claim.id not in changed]
     return ClaimChanges(of_document, added, list(changed.values()), others, dropped, list(remembered.values()))
+
+
+def _create_claim(draft: ClaimDraft, now: datetime, *, is_edited: bool) -> ClaimRecord:
+    """Return a new claim, which is withdrawn at once if it is a declaration about an edited attribute."""
+    claim = new_claim(draft, dataset_id=0, now=now)  # The record may not have an id yet.
+    is_active_declaration = claim.level is EvidenceLevel.DECLARED and claim.status is ClaimStatus.ACTIVE
+    return withdrawn(claim, now) if is_edited and is_active_declaration else claim
 
 
 def _claims_by_statement(

@@ -47,9 +47,9 @@ _IMPORT_BODY: Final[dict[str, Any]] = {
     openapi_extra=describe_operation(IMPORT_PARAMETERS) | {"requestBody": _IMPORT_BODY},
 )
 async def import_documents(request: Request) -> Response:
-    """Import one document as the body, or several as a form; importing the same again changes nothing.
+    """Import one document as the body, or several as a form. Importing the same documents again changes nothing.
 
-    The documents of a form complete each other where they lie in the same folder. Addresses in documents are never
+    The documents of a form complete each other if they are in the same folder. Addresses in documents are never
     fetched.
     """
     ctx = RequestContext(request)

@@ -21,7 +21,7 @@ IMPORT_PARAMETERS: Final = ParameterTable(
     Parameter(
         name="name",
         type=ParameterType.TEXT,
-        description="Path of the document in its source, such as `squad/README.md`, when the body is the document.",
+        description="Path of the document in its source, such as `squad/README.md`, if it is the body.",
     ),
     Parameter(
         name="source_name",
@@ -37,17 +37,19 @@ IMPORT_PARAMETERS: Final = ParameterTable(
         name="visibility",
         type=ParameterType.CHOICE,
         description=(
-            "Who sees the records; left out: new ones are public, except for exports of private records, and others "
-            "stay as they are."
+            "Who can see the records. By default, new records are public unless they are exports of private records, "
+            "and existing records keep their visibility."
         ),
         choices=("public", "private"),
     ),
     Parameter(
         name="accept",
         type=ParameterType.FLAG,
-        description="Let claims that are found in prose count immediately, instead of proposing them.",
+        description="Activate claims that are found in prose immediately, instead of proposing them.",
     ),
-    Parameter(name="dry_run", type=ParameterType.FLAG, description="Say what would be done, and change nothing."),
+    Parameter(
+        name="dry_run", type=ParameterType.FLAG, description="Report what would be done, without changing anything."
+    ),
 )
 
 
@@ -73,7 +75,7 @@ class ImportOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ImportStatus(StrEnum):
-    """What an import has done with a dataset."""
+    """The outcome of an import for a dataset."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -84,27 +86,27 @@ class ImportStatus(StrEnum):
 class SkippedPartView(BaseModel):
     """A part of a document that was not used."""
 
-    place: str = Field(description="Where it stands: a JSON pointer, a heading or the name of a file.")
+    place: str = Field(description="The place in the document: a JSON pointer, a heading or the name of a file.")
     code: str
     detail: str
     facts: dict[str, Any]
 
 
 class ImportErrorView(BaseModel):
-    """Why a document, or a dataset in it, was rejected."""
+    """The reason why a document, or a dataset in it, was rejected."""
 
-    place: str = Field(description="Where it stands; empty if it is the document.")
+    place: str = Field(description="The place in the document; empty if the whole document was rejected.")
     code: str
     detail: str
 
 
 class ImportResultView(BaseModel):
-    """What an import has done with one dataset, or with a document that cannot be used."""
+    """The outcome of an import for one dataset, or for a document that cannot be used."""
 
     status: ImportStatus
     document: str = Field(description="The name of the document.")
     standard: str | None
-    key: str | None = Field(description="What identifies the dataset in its source.")
+    key: str | None = Field(description="The key of the dataset in its source.")
     dataset: DatasetView | None = Field(description="The record; its ids are null if a dry run would create it.")
     evidence: list[ClaimView] = Field(description="The claims that the document makes in fields.")
     proposals: list[ClaimView] = Field(description="The claims that were found in the prose of the document.")
@@ -115,12 +117,12 @@ class ImportResultView(BaseModel):
     error: ImportErrorView | None
     details_omitted: bool = Field(
         False,
-        description="True where many results take too many bytes: read the record and its evidence for the details.",
+        description="True if the report would be too large with the details: read the record and its evidence instead.",
     )
 
 
 class ImportReportView(BaseModel):
-    """What an import has done: one result for each dataset, and one for each document that cannot be used."""
+    """The outcome of an import: one result for each dataset, and one for each document that cannot be used."""
 
     total: int
     results: list[ImportResultView]

@@ -39,7 +39,7 @@ class ChosenDatasetContentView(BaseModel):
     dataset_id: UUID | None
     name: str
     digest: str | None = Field(description="SHA-256 over the canonical JSON of `dataset_id`, `record` and `claims`.")
-    withdrawn: bool = Field(description="It was deleted since, or the owner of the project may not see it any more.")
+    withdrawn: bool = Field(description="It has been deleted, or the owner of the project may no longer see it.")
     record: dict[str, Any] | None = Field(description="Its attributes, texts and metadata.")
     claims: list[ContentClaimView]
 
@@ -49,13 +49,13 @@ class ChoiceRankingView(BaseModel):
 
     rank: int | None = Field(description="Null if it did not match the filters.")
     place: int | None = Field(description="1 + the number of datasets with a higher score; null if not recorded.")
-    tied_with: int = Field(ge=0, description="How many other datasets had exactly this score.")
+    tied_with: int = Field(ge=0, description="The number of other datasets with exactly this score.")
     score: float | None
     total_count: int
     weights: list[WeightView]
     filters: dict[str, Any]
     gates: dict[str, Any]
-    gate_outcomes: dict[str, GateOutcome] = Field(description="What each of the gates said of the dataset.")
+    gate_outcomes: dict[str, GateOutcome] = Field(description="The outcome of each gate for the dataset.")
     assurance: Assurance
     formula_version: str
     catalog_version: str = Field(description="An opaque token that stands for the state of the catalog.")
@@ -66,7 +66,7 @@ class ChoiceView(BaseModel):
 
     at: datetime
     by: PersonView
-    dataset: ChosenDatasetContentView | None = Field(description="Null if the choice before was taken back.")
+    dataset: ChosenDatasetContentView | None = Field(description="Null if the previous choice was withdrawn.")
     reason: str | None
     ranking: ChoiceRankingView | None
     superseded_at: datetime | None = Field(description="When the next choice was made.")

@@ -31,13 +31,13 @@ class _ProjectFields(RequestModel):
     ignored_keys: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "chosen_dataset", "created_at", "updated_at"})
     description: Text | None = None
     criteria: JsonObject | None = Field(None, description="A filter object, as in scoring.")
-    weights: JsonList | None = Field(None, description="A list of Weight.")
+    weights: JsonList | None = Field(None, description="A list of weights, as in scoring.")
     chosen_dataset_id: RowId | None = Field(None, description="The dataset that was chosen.")
-    choice_reason: Reason = Field(None, description="Why.")
+    choice_reason: Reason = Field(None, description="Why it was chosen.")
     assurance: Assurance | None = Field(
         None, description="The weakest level of evidence that counts in recommendations; `declared` unless given."
     )
-    gates: JsonObject | None = Field(None, description="Requirements that are kept apart from the score.")
+    gates: JsonObject | None = Field(None, description="Requirements that do not affect the score.")
 
 
 class ProjectCreate(_ProjectFields):
@@ -67,8 +67,8 @@ class ChosenDatasetStateView(BaseModel):
 
     id: int
     dataset_id: UUID | None
-    name: str = Field(description="When it was chosen.")
-    digest: str | None = Field(description="When it was chosen.")
+    name: str = Field(description="Its name when it was chosen.")
+    digest: str | None = Field(description="The digest of its content when it was chosen.")
     state: ChosenDatasetState
     changes: list[ContentChangeView] = Field(description="What has changed since it was chosen.")
 
@@ -84,7 +84,7 @@ class ProjectView(BaseModel):
     weights: list[WeightView]
     chosen_dataset_id: int | None
     choice_reason: str | None
-    chosen_dataset: ChosenDatasetStateView | None = Field(description="How the chosen dataset stands now.")
+    chosen_dataset: ChosenDatasetStateView | None = Field(description="The state of the chosen dataset now.")
     assurance: Assurance
     gates: dict[str, Any]
     created_at: datetime

@@ -26,7 +26,7 @@ router = strict_router(prefix="/projects/{project_id}/snapshots", tags=["project
 @router.post(
     "",
     status_code=201,
-    summary="Freeze the recommendations for a project",
+    summary="Create a snapshot of the recommendations for a project",
     response_model=SnapshotView,
     responses={201: {"headers": LOCATION}},
     openapi_extra=describe_operation(body="SnapshotCreate", is_body_required=False),

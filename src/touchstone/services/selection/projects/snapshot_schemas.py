@@ -24,7 +24,7 @@ class SnapshotCreate(RequestModel):
     """A snapshot to create of the recommendations for a project."""
 
     note: Text | None = Field(None, description="What the snapshot is for.")
-    limit: ItemCount = Field(20, description="How many of the recommended datasets to freeze.")
+    limit: ItemCount = Field(20, description="The number of recommended datasets in the snapshot.")
 
 
 class SnapshotSummaryView(BaseModel):
@@ -39,14 +39,14 @@ class SnapshotSummaryView(BaseModel):
     catalog_version: str = Field(description="An opaque token that stands for the state of the catalog.")
     total_count: int
     item_count: int
-    bytes: int = Field(description="What it takes of the quota.")
+    bytes: int = Field(description="The size that counts towards the quota.")
 
 
 class SnapshotView(SnapshotSummaryView):
     """A snapshot."""
 
     content: dict[str, Any] = Field(
-        description="The need of the project, its choice, and the recommended datasets with what they said."
+        description="The need of the project, its choice, and the recommended datasets with their contents."
     )
 
 
@@ -99,7 +99,7 @@ class ReplayedItemView(BaseModel):
     reason: ReplayReason | None = Field(description="Why its rank, its score or its presence differs.")
     rank: CountChangeView
     place: CountChangeView = Field(description="The rank that it shares with datasets of the same score.")
-    tied_with: CountChangeView = Field(description="How many other datasets have exactly its score.")
+    tied_with: CountChangeView = Field(description="The number of other datasets with exactly its score.")
     score: ScoreChangeView
     points: list[PointsChangeView] = Field(description="The criteria whose points differ.")
     changes: list[ContentChangeView]
@@ -116,9 +116,9 @@ class ReplayView(BaseModel):
     catalog_version: VersionChangeView
     total_count: CountChangeView
     project_changes: list[ContentChangeView] = Field(
-        description="What the project asks for now and did not ask for then; the replay asks for what it asked then."
+        description="The changes to the need of the project. The replay uses the need in the snapshot."
     )
-    items: list[ReplayedItemView] = Field(description="By their ranks now, and then those that are gone.")
+    items: list[ReplayedItemView] = Field(description="By present rank, followed by the datasets that are gone.")
 
 
 def snapshot_summary_json(snapshot: SnapshotSummary, tokens: CatalogTokens, pseudos: Pseudos) -> dict[str, Any]:

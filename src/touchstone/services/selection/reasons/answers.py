@@ -18,7 +18,7 @@ from touchstone.ranking.reasons.comparison import PairComparison, Reversal, comp
 from touchstone.ranking.reasons.lifts import Lift, LiftedRecord, find_lifts
 from touchstone.ranking.reasons.points import points_by_criterion, unknown_criteria
 from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by_level
-from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_unknown_ranks
+from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_possible_ranks
 from touchstone.ranking.reasons.stability import Overtaker, RecordStability, StabilityOptions, measure_stability
 from touchstone.ranking.weighted_mean import score_matrix
 from touchstone.services.selection.datasets.ranking_response import best_cases
@@ -240,7 +240,7 @@ def answer_stability(
 
     rank_ranges: Sequence[RankRange | None] = [None] * len(stabilities)
     if includes_unknown_ranks:
-        rank_ranges = find_unknown_ranks(view, ranking.query, ranking.weights, positions)
+        rank_ranges = find_possible_ranks(view, ranking.query, ranking.weights, positions)
 
     total_count = view.count(ranking.query)
     sentences = describe_stabilities(view, stabilities, options, total_count, ranking.locale)

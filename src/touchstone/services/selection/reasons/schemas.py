@@ -13,7 +13,7 @@ from touchstone.services.selection.datasets.schemas import BestCaseView, WeightV
 class RankingContext(BaseModel):
     """The ranking that an answer is about."""
 
-    total_count: int = Field(description="How many datasets match the filters.")
+    total_count: int = Field(description="The number of datasets that match the filters.")
     effective_weights: list[WeightView] = Field(description="The weights as shares that add up to 1.")
     profile: str | None
     assurance: Assurance
@@ -44,12 +44,12 @@ class ComparedDatasetView(DatasetName):
     score: float = Field(ge=0, le=1)
     rank: int | None = Field(description="Null if the dataset does not match the filters.")
     place: int | None = Field(description="1 + the number of matches with a higher score; null like `rank`.")
-    tied_with: int = Field(ge=0, description="How many other matches have exactly this score.")
-    known: int = Field(ge=0, le=10, description="Of how many of the ten ethical attributes the value is known.")
+    tied_with: int = Field(ge=0, description="The number of other matches with exactly this score.")
+    known: int = Field(ge=0, le=10, description="The number of ethical attributes with a known value, out of ten.")
     ethical_interval: tuple[float, float]
     criterion_scores: Mapping[str, float]
     points: Mapping[str, float] = Field(description="By weighted criterion; they add up to the score.")
-    unknown: list[str] = Field(description="Criteria of which nothing is known; each counts as 0.")
+    unknown: list[str] = Field(description="The criteria without any known value; each counts as 0.")
     points_by_level: Mapping[EvidenceLevel, float]
     best_case: BestCaseView
 
@@ -58,10 +58,10 @@ class DifferenceView(BaseModel):
     """The difference between the upper and the lower dataset of a pair in one criterion."""
 
     criterion_name: str
-    weight: float = Field(description="As given, or 0.")
+    weight: float = Field(description="The given weight, or 0.")
     above: float
     below: float
-    points: float = Field(description="By how many points of the score the upper dataset is ahead.")
+    points: float = Field(description="The lead of the upper dataset, in points of the score.")
     reversing_weight: float | None = Field(
         description="The weight beyond which the lower dataset is first, the other weights unchanged; null if there is "
         "none."
@@ -101,7 +101,7 @@ class LiftView(BaseModel):
     attribute: str
     value: bool = Field(description="The best value: true, except for `has_missing_values`.")
     current: bool | None = Field(description="The value at this assurance; null if it is not known.")
-    declared: bool | None = Field(description="The value that is declared.")
+    declared: bool | None = Field(description="The declared value.")
     criteria: list[str] = Field(description="The weighted criteria that would rise.")
     gain: float = Field(ge=0)
     score: float = Field(ge=0, le=1)
@@ -127,11 +127,11 @@ class LiftsView(RankingContext, DatasetName):
     score: float = Field(ge=0, le=1)
     rank: int = Field(description="Among the datasets that match the filters, whether or not this one does.")
     place: int = Field(description="1 + the number of matches with a higher score.")
-    tied_with: int = Field(ge=0, description="How many other matches have exactly this score.")
+    tied_with: int = Field(ge=0, description="The number of other matches with exactly this score.")
     matches_filters: bool
     known: int = Field(ge=0, le=10)
     ethical_interval: tuple[float, float]
-    unknown: list[str] = Field(description="Criteria of which nothing is known; each counts as 0.")
+    unknown: list[str] = Field(description="The criteria without any known value; each counts as 0.")
     best_case: BestCaseView
     unknown_ranks: RankRangeView
     lifts: list[LiftView] = Field(description="All booleans without their best value, the largest gain first.")
@@ -147,7 +147,7 @@ class OvertakerView(DatasetName):
     """The nearest lower dataset that is above another one in some samples."""
 
     rank: int
-    share: float = Field(ge=0, le=1, description="In which share of the samples it is before the other one.")
+    share: float = Field(ge=0, le=1, description="The share of the samples in which it is before the other one.")
 
 
 class DatasetStabilityView(DatasetName):
@@ -156,7 +156,7 @@ class DatasetStabilityView(DatasetName):
     score: float = Field(ge=0, le=1)
     rank: int
     place: int = Field(description="1 + the number of datasets with a higher score.")
-    tied_with: int = Field(ge=0, description="How many other datasets have exactly this score.")
+    tied_with: int = Field(ge=0, description="The number of other datasets with exactly this score.")
     share: float = Field(ge=0, le=1, description="The share of the samples in which it is among the first k.")
     best_rank: int | None = Field(description="Its best rank in any sample; null beyond the first 10 k.")
     worst_rank: int | None = Field(description="Its worst rank in any sample; null beyond the first 10 k.")

@@ -152,14 +152,14 @@ def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: i
     """
     position = ranking.view.find_position(item.id)
     assert position is not None, "the dataset has been read from this view"
-    rank_changes = find_lifts(ranking.view, ranking.query, ranking.scoring.weights, position, target_rank)
+    lift_report = find_lifts(ranking.view, ranking.query, ranking.scoring.weights, position, target_rank)
 
     lifts = [
         ReportedLift(lift.attribute, lift.value, lift.gain, lift.score, lift.rank)
-        for lift in rank_changes.lifts
+        for lift in lift_report.lifts
         if lift.gain > 0
     ]
-    smallest_set = rank_changes.smallest_set
+    smallest_set = lift_report.smallest_set
 
     return ReportedProspects(
         dataset_id=item.id,
@@ -167,8 +167,8 @@ def _find_prospects(item: ExplainedItem, ranking: ProjectRanking, target_rank: i
         rank=item.rank,
         place=item.place,
         tied_with=item.tied_with,
-        best_rank=rank_changes.unknown_ranks.best,
-        worst_rank=rank_changes.unknown_ranks.worst,
+        best_rank=lift_report.unknown_ranks.best,
+        worst_rank=lift_report.unknown_ranks.worst,
         lifts=lifts,
         target_rank=target_rank,
         smallest_set=None if smallest_set is None else smallest_set.attributes,
