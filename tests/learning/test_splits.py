@@ -699,7 +699,18 @@ def test_groups_of_groups_are_kept_whole(seed: int) -> None:
             "userno",
             "Kundenno",
         ),
-        *("Kunde", "Kundennummer", "Probanden-Nr.", "Gerät", "Schüler", "cliente", "ID_Paciente", "alumno", "utente"),
+        *(
+            "Kunde",
+            "Kundennummer",
+            "Probanden-Nr.",
+            "Gerät",
+            "Schüler",
+            "cliente",
+            "ID_Paciente",
+            "alumno",
+            "utente",
+            "email",
+        ),
     ],
 )
 def test_names_of_identities(name: str) -> None:
@@ -727,3 +738,20 @@ def test_names_of_other_things(name: str) -> None:
     """A word for a person within another name is no identity."""
     assert not names_identity(name)
     assert not names_person_or_thing(name)
+
+
+def test_counts_of_persons_form_no_groups() -> None:
+    """Numbers of members are counts, unlike the numbers of members in a column `members_id`, or their names."""
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(5, 120, 400)
+    size_class = np.where(sizes + 10 * rng.normal(size=400) > 60, "big", "small")
+    frame = pd.DataFrame({"members": sizes, "x": rng.normal(size=400), "size": size_class})
+
+    def group_names(frame: pd.DataFrame) -> list[str]:
+        table = read_table(csv_file(frame))
+        names = [name for name in frame.columns if name != "size"]
+        return [group.name for group in group_detection.find_group_columns(table, read_target(table, "size"), names)]
+
+    assert group_names(frame) == []
+    assert group_names(frame.rename(columns={"members": "members_id"})) == ["members_id"]
+    assert group_names(frame.assign(members="m" + frame["members"].astype(str))) == ["members"]

@@ -13,7 +13,8 @@ IDENTITY_WORDS: Final = frozenset(
     {
         # English and French
         *("account", "adherent", "animal", "appareil", "assure", "beneficiary", "borrower", "child", "client"),
-        *("compte", "conducteur", "customer", "device", "donor", "driver", "eleve", "employee", "enfant", "etudiant"),
+        *("compte", "conducteur", "courriel", "customer", "device", "donor", "driver", "eleve", "email"),
+        *("employee", "enfant", "etudiant"),
         *("foyer", "household", "individu", "individual", "learner", "locataire", "machine", "member", "membre"),
         *("menage", "mother", "owner", "participant", "passenger", "patient", "person", "personne", "player"),
         *("pupil", "respondant", "respondent", "salarie", "sensor", "session", "speaker", "student", "subj"),
@@ -134,6 +135,15 @@ def names_person_or_thing(name: str) -> bool:
     numbered = _NUMBERED_IDENTITY.fullmatch(words[0])
     identities = words if numbered is None else [words[0], numbered[1]]
     return any(identity.removesuffix("s") in IDENTITY_WORDS for identity in identities)
+
+
+def names_plural(name: str) -> bool:
+    """Return whether a name is a plural without a word for an identifier, such as `employees`.
+
+    Numbers with such a name count persons or things instead of identifying them.
+    """
+    words = split_into_words(name)
+    return IDENTIFIER_WORDS.isdisjoint(words) and any(word.endswith("s") for word in words)
 
 
 def names_birth(name: str) -> bool:
