@@ -264,6 +264,9 @@ def test_a_format_that_begins_late_is_recognised() -> None:
         (["$5", "7 €", "$8.50"], True),
         (["$5", "$7", "USD 8"], True),
         (["5 h", "7 hrs"], True),
+        (["45%", "0.3", "30%"], True),
+        (["$5", "7", "8.50"], True),
+        (["5 pieces", "7", "8"], False),
         (["5g", "7 t"], True),
         (["12A", "14B", "3C"], False),
         (["12D", "14H", "3S"], False),
@@ -273,7 +276,7 @@ def test_a_format_that_begins_late_is_recognised() -> None:
     ],
 )
 def test_numbers_in_several_units_are_recognised(cells: list[str], mixes: bool) -> None:
-    """Grams and kilograms, or hours with two spellings, are words, but not like the letters of seats and sizes."""
+    """Grams and kilograms, hours with two spellings, or numbers partly with a unit, are words, but not like sizes."""
     rows = "\n".join(f"{cell},{number % 2}" for number, cell in enumerate(cells * 10))
     table = read_table(data_file(f"n,y\n{rows}"))
     assert table.columns["n"].kind is ColumnKind.CATEGORY

@@ -755,3 +755,22 @@ def test_counts_of_persons_form_no_groups() -> None:
     assert group_names(frame) == []
     assert group_names(frame.rename(columns={"members": "members_id"})) == ["members_id"]
     assert group_names(frame.assign(members="m" + frame["members"].astype(str))) == ["members"]
+
+
+def test_incomplete_dates_have_a_warning(tmp_path: Path) -> None:
+    """Dates of which a tenth is missing order no rows, which the result says, unless they are asked for."""
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2024-01-01", periods=100).strftime("%Y-%m-%d").to_numpy().astype(object)
+    days[::10] = ""
+    frame = pd.DataFrame({"day": days, "x": rng.normal(size=100), "y": rng.choice(["no", "yes"], 100)})
+    result = train(frame, "y", tmp_path, **QUICK).result
+    assert result["split"]["strategy"] == "holdout"
+    [facts] = [warning["facts"] for warning in result["warnings"] if warning["code"] == "incomplete_dates"]
+    assert facts == {"name": "day", "percent": 10}
+
+    result = train(frame, "y", tmp_path, split={"time_column": "day"}, **QUICK).result
+    assert result["split"]["strategy"] == "time"
+    assert "incomplete_dates" not in warning_codes(result)
+
+    frame["day"] = np.where(np.arange(100) % 3, "", days)
+    assert "incomplete_dates" not in warning_codes(train(frame, "y", tmp_path, **QUICK).result)

@@ -1,0 +1,63 @@
+"""Values that were probably meant otherwise than they are read: marks for missing values, and times of day.
+
+They are only reported, because each of them may also be what it seems to be.
+"""
+
+import re
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from touchstone.core.missing_values import MIN_AGREEMENT
+from touchstone.learning.column_types import CARDINALITY_THRESHOLD, MISSING, ColumnKind, ColumnSchema
+from touchstone.learning.row_values import cell_as_text
+from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json
+
+MIN_REPEATS: Final = 3
+MIN_OTHER_VALUES: Final = 5
+CLOCK_TIME: Final = re.compile(r"-?\d{1,3}:[0-5]\d(:[0-5]\d([.,]\d+)?)?( ?[ap]m)?", re.IGNORECASE)
+
+
+def find_repeated_outlier(cells: "pd.Series[Any]") -> Json | None:
+    """Find a repeated number or date that is further from all others than these are from each other.
+
+    An example is -999 among temperatures. The number 0 does not count, because it often means that there is none of
+    something.
+
+    Args:
+        cells: a column of numbers or dates.
+
+    Returns:
+        the `value` as text, its number of `rows`, and the range of the others from `low` to `high`; or None.
+    """
+    present_cells = cells.dropna().reset_index(drop=True)
+    numbers = present_cells.to_numpy().astype(np.float64)
+    for position in (numbers.argmin(), numbers.argmax()) if len(numbers) else ():
+        is_extreme = numbers == numbers[position]
+        others = present_cells[~is_extreme]
+        rows = int(is_extreme.sum())
+        if numbers[position] != 0 and rows >= MIN_REPEATS and _is_far(numbers[position], numbers[~is_extreme]):
+            value, low, high = map(cell_as_text, (present_cells[position], others.min(), others.max()))
+            return {"value": value, "rows": rows, "low": low, "high": high}
+    return None
+
+
+def find_clock_time(column: ColumnSchema, cells: "pd.Series[Any]") -> str | None:
+    """Return the first cell of a column of categories without an order if nearly all are times, such as 10:30.
+
+    A few different times are no problem, because a model learns about each of them.
+    """
+    if column.kind not in (ColumnKind.CATEGORY, ColumnKind.IDENTIFIER) or column.distinct <= CARDINALITY_THRESHOLD:
+        return None
+    distinct_values = [value for value in cells.unique() if isinstance(value, str) and value != MISSING]
+    times = [value for value in distinct_values if CLOCK_TIME.fullmatch(value)]
+    return times[0] if times and len(times) >= MIN_AGREEMENT * len(distinct_values) else None
+
+
+def _is_far(number: float, others: Floats) -> bool:
+    """Return whether a number is further from all others than these are from each other."""
+    if not others.size or min(abs(number - others.min()), abs(number - others.max())) <= np.ptp(others):
+        return False
+    return len(np.unique(others)) >= MIN_OTHER_VALUES
