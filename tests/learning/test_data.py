@@ -69,6 +69,24 @@ def test_encodings_and_delimiters_are_detected(delimiter: str, encoding: str) ->
     assert table.frame["size"].tolist() == [1.0, 2.0]
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_decimal_commas_delimit_nothing(delimiter: str) -> None:
+    """Without a header, as many decimal commas in each row as other delimiters, or more, are no delimiters."""
+    rows = "\n".join(f"{number},5|-{number},25|0,1|{number % 2}" for number in range(20))
+    table = read_table(data_file(rows.replace("|", delimiter)))
+    assert not table.has_header
+    assert table.frame["column_2"].tolist() == [-number - 0.25 for number in range(20)]
+    assert list(read_table(data_file("1,2,3\n4,5,6\n7,8,8\n")).frame) == ["1", "2", "3"]
+    assert list(read_table(data_file("a,b;c\n1,2\n3,4\n")).frame) == ["a", "b;c"]
+
+
+def test_times_with_the_name_of_the_zone_are_read() -> None:
+    """Data warehouses write UTC behind a time."""
+    column = read_table(data_file("t\n2024-01-02 10:30:00 UTC\n2024-01-03 00:00:00 UTC\n")).columns["t"]
+    assert column.kind is ColumnKind.DATE
+    assert parse_cell(column, "2024-01-02 10:30:00 UTC") == pd.Timestamp("2024-01-02 10:30")
+
+
 def test_decimal_commas_are_read_where_commas_do_not_delimit() -> None:
     """Between semicolons, 1,5 is one and a half."""
     assert read_table(data_file("a;b\n1,5;x\n2,25;y\n")).frame["a"].tolist() == [1.5, 2.25]

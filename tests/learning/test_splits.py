@@ -251,6 +251,12 @@ DAYS = pd.date_range("2020-01-01", periods=200)
     [
         ({"Jahr": DAYS.year, "Monat": DAYS.month, "Tag": DAYS.day}, ["Jahr", "Monat", "Tag"]),
         ({"año": DAYS.year, "mes": DAYS.month}, ["año", "mes"]),
+        ({"year": DAYS.year, "day_of_year": DAYS.day_of_year}, ["year", "day_of_year"]),
+        (
+            {"year": DAYS.year, "month": DAYS.month, "day_of_month": DAYS.day, "hour_of_day": DAYS.day % 24},
+            ["year", "month", "day_of_month", "hour_of_day"],
+        ),
+        ({"year": 2000 + np.arange(200) // 20, "day_of_week": np.arange(200) % 7}, ["year"]),
         ({"fiscal_year": 1900 + np.arange(200) // 2}, ["fiscal_year"]),
         ({"date": DAYS.strftime("%Y%m%d")}, ["date"]),
         ({"month": pd.date_range("2001-01-01", periods=200, freq="MS").strftime("%Y%m")}, ["month"]),

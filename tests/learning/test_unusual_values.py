@@ -62,6 +62,15 @@ def test_times_that_are_read_as_categories_have_a_warning() -> None:
     assert warnings_about([f"version {time}" for time in times], code="clock_times") == []
 
 
+@pytest.mark.parametrize("notation", ["{year}-Q{part}", "T{part} {year}", "{year}W0{part}", "May {year}"])
+def test_periods_have_a_warning(notation: str) -> None:
+    """Quarters, weeks and months are categories, which do not order the rows in time."""
+    periods = [notation.format(year=2000 + number, part=number % 4 + 1) for number in range(20)] * 5
+    [facts] = warnings_about(periods, code="periods")
+    assert facts == {"name": "x", "example": periods[0]}
+    assert warnings_about([f"model {period}" for period in periods], code="periods") == []
+
+
 def test_classes_that_differ_in_case_have_a_warning() -> None:
     """They count as different classes, although the same was probably meant. Rare ones are named, too."""
     labels = ["Spam", "ham", "other"] * 30 + ["HAM"] * 10 + ["SPAM"]

@@ -19,6 +19,7 @@ _YEARS: Final = range(1800, 2101)
 _MAX_DIGITS: Final = 18
 # Numbers, amounts, percentages, dates and times, which begin with a digit and contain few other characters.
 _VALUE: Final = re.compile(r"[-+\N{MINUS SIGN}(]?\s?[$€£¥]?\s?[.,]?\d[\d.,:/+ T%eE)-]*")
+_COMMA_OUTSIDE_NUMBER: Final = re.compile(r"(?<!\d),|,(?!\d)")
 _MIN_VALUE_SHARE: Final = 0.9
 _SAMPLE_LINES: Final = 50
 _MAX_FIELD_CHARACTERS: Final = 2**31 - 1  # practically unlimited, because callers limit the length of lines
@@ -104,21 +105,24 @@ def _most_common_width(rows: Sequence[Sequence[str]]) -> int:
 def detect_delimiter(lines: Sequence[str]) -> str:
     """Return the most plausible delimiter.
 
-    Prefer delimiters consistent with the quoting, then the most uniform field count, then the larger count.
+    Prefer delimiters consistent with the quoting, then the most uniform field count, then other delimiters than commas
+    that may be decimal marks, then the larger count.
     """
+    may_have_decimal_commas = not any(map(_COMMA_OUTSIDE_NUMBER.search, lines))
 
-    def rank_delimiter(delimiter: str) -> tuple[bool, float, int]:
+    def rank_delimiter(delimiter: str) -> tuple[bool, float, bool, int]:
         """Return the sort key of a delimiter, where larger is better."""
+        may_be_decimal_mark = delimiter == "," and may_have_decimal_commas
         is_consistent = _is_consistent_with_quotes(lines, delimiter)
         field_counts = Counter(len(row) for row in _parse_rows(lines, delimiter))
         field_count, line_count = field_counts.most_common(1)[0]
 
         # A delimiter that splits nothing is uniform but useless.
         if field_count < 2:
-            return is_consistent, 0.0, field_count
+            return is_consistent, 0.0, False, field_count
 
         share_of_lines = line_count / field_counts.total()
-        return is_consistent, share_of_lines, field_count
+        return is_consistent, share_of_lines, not may_be_decimal_mark, field_count
 
     return max(DELIMITERS, key=rank_delimiter)
 

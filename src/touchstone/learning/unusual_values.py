@@ -1,4 +1,4 @@
-"""Values that were probably meant otherwise than they are read: marks for missing values, and times of day.
+"""Values that were probably meant otherwise than they are read: marks for missing values, periods and times of day.
 
 They are only reported, because each of them may also be what it seems to be.
 """
@@ -17,7 +17,14 @@ from touchstone.learning.task_interface import Json
 
 MIN_REPEATS: Final = 3
 MIN_OTHER_VALUES: Final = 5
+MIN_PERIODS: Final = 5
 CLOCK_TIME: Final = re.compile(r"-?\d{1,3}:[0-5]\d(:[0-5]\d([.,]\d+)?)?( ?[ap]m)?", re.IGNORECASE)
+_YEAR: Final = r"(1[89]|20)\d\d"
+_MONTH: Final = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+# Quarters, half-years and weeks, such as 2024-Q3, H1 2024 and 2024W07, and months, such as Jan 2024.
+PERIOD: Final = re.compile(
+    rf"{_YEAR}[-/ ]?[qtshw]\d{{1,2}}|[qtsh][1-4][-/ ]?{_YEAR}|{_MONTH}[-/. ,]+{_YEAR}", re.IGNORECASE
+)
 
 
 def find_repeated_outlier(cells: "pd.Series[Any]") -> Json | None:
@@ -49,11 +56,23 @@ def find_clock_time(column: ColumnSchema, cells: "pd.Series[Any]") -> str | None
 
     A few different times are no problem, because a model learns about each of them.
     """
-    if column.kind not in (ColumnKind.CATEGORY, ColumnKind.IDENTIFIER) or column.distinct <= CARDINALITY_THRESHOLD:
+    return _find_notation(CLOCK_TIME, column, cells, min_distinct=CARDINALITY_THRESHOLD + 1)
+
+
+def find_period(column: ColumnSchema, cells: "pd.Series[Any]") -> str | None:
+    """Return the first cell of a column of categories if nearly all are periods, such as 2024-Q3."""
+    return _find_notation(PERIOD, column, cells, min_distinct=MIN_PERIODS)
+
+
+def _find_notation(
+    notation: re.Pattern[str], column: ColumnSchema, cells: "pd.Series[Any]", *, min_distinct: int
+) -> str | None:
+    """Return the first cell of a column of words that has a notation if nearly all different cells have it."""
+    if column.kind not in (ColumnKind.CATEGORY, ColumnKind.IDENTIFIER) or column.distinct < min_distinct:
         return None
     distinct_values = [value for value in cells.unique() if isinstance(value, str) and value != MISSING]
-    times = [value for value in distinct_values if CLOCK_TIME.fullmatch(value)]
-    return times[0] if times and len(times) >= MIN_AGREEMENT * len(distinct_values) else None
+    values = [value for value in distinct_values if notation.fullmatch(value)]
+    return values[0] if values and len(values) >= MIN_AGREEMENT * len(distinct_values) else None
 
 
 def _is_far(number: float, others: Floats) -> bool:

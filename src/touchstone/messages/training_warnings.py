@@ -115,6 +115,12 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "“{name}” holds times or durations, such as {example}, which are treated as categories without an order. Write "
         "them as numbers, for example in minutes.",
     ),
+    "periods": (
+        "« {name} » contient des périodes, comme {example}, qui sont traitées comme des catégories : elles n’ordonnent "
+        "pas les lignes dans le temps. Écrivez-les comme des dates, par exemple 2024-10-01.",
+        "“{name}” holds periods, such as {example}, which are treated as categories: they do not order the rows in "
+        "time. Write them as dates, for example 2024-10-01.",
+    ),
     "repeated_outlier": (
         "« {name} » : {rows} {rows:ligne a|lignes ont} la valeur {value}, très loin de toutes les autres (de {low} à "
         "{high}). Si elle indique une valeur manquante, laissez ces cellules vides.",

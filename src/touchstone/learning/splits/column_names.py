@@ -159,13 +159,17 @@ def names_clock(name: str) -> bool:
     return not CLOCK_WORDS.isdisjoint(split_into_words(name))
 
 
-def parse_event(name: str, unit_words: frozenset[str]) -> frozenset[str] | None:
+def parse_event(
+    name: str, unit_words: frozenset[str], longer_units: frozenset[str] = frozenset()
+) -> frozenset[str] | None:
     """Return the words for the event that a column dates in the given unit, or None if it does not.
+
+    Names may also say to which longer unit it belongs, such as `day_of_year`; `longer_units` holds the words for these.
 
     For years, the result is an empty set for `year`, and `sold` for `Year_Sold`. It is None for `year_built`, because
     the rows do not record the event of building.
     """
     words = set(split_into_words(name)) - CONNECTING_WORDS
-    event_words = words - unit_words
+    event_words = words - unit_words - longer_units
     is_time = bool(words & unit_words) and event_words <= EVENT_WORDS
     return frozenset(event_words - {"date"}) if is_time else None

@@ -104,28 +104,35 @@ def _finer_units(whole_numbers: Iterable[ColumnSchema], event: frozenset[str]) -
 
     A day without a month must be a day of the year.
     """
-    month = _find_unit(whole_numbers, MONTH_WORDS, event)
+    month = _find_unit(whole_numbers, MONTH_WORDS, event, longer_units=YEAR_WORDS)
     if month is not None:
         yield month.name
 
-    day = _find_unit(whole_numbers, DAY_WORDS, event)
+    longer_units = YEAR_WORDS | MONTH_WORDS
+    day = _find_unit(whole_numbers, DAY_WORDS, event, longer_units=longer_units)
     if day is None or (month is None and day.distinct < MIN_COUNTED_TIMES):
         return
     yield day.name
 
+    longer_units |= DAY_WORDS
     for unit_words in UNITS_WITHIN_DAY:
-        column = _find_unit(whole_numbers, unit_words, event)
+        column = _find_unit(whole_numbers, unit_words, event, longer_units=longer_units)
         if column is None:
             return
         yield column.name
+        longer_units |= unit_words
 
 
 def _find_unit(
-    whole_numbers: Iterable[ColumnSchema], unit_words: frozenset[str], event: frozenset[str]
+    whole_numbers: Iterable[ColumnSchema],
+    unit_words: frozenset[str],
+    event: frozenset[str],
+    *,
+    longer_units: frozenset[str],
 ) -> ColumnSchema | None:
     """Return the first column that dates an event in the given unit, or None if there is none."""
     for column in whole_numbers:
-        if parse_event(column.name, unit_words) == event:
+        if parse_event(column.name, unit_words, longer_units) == event:
             return column
     return None
 
