@@ -80,6 +80,17 @@ def test_decimal_commas_delimit_nothing(delimiter: str) -> None:
     assert list(read_table(data_file("a,b;c\n1,2\n3,4\n")).frame) == ["a", "b;c"]
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("last_row", ["3|y|\n", "3\n"])
+def test_a_first_line_may_state_the_delimiter(delimiter: str, last_row: str) -> None:
+    """Spreadsheets write such a line above the header, which is neither a header nor a row."""
+    text = f"sep={delimiter}\r\n\n" + f"a|b|c\n1|x|5\n2|y|6\n{last_row}".replace("|", delimiter)
+    table = read_table(data_file(text))
+    assert table.frame["a"].tolist() == [1, 2, 3]
+    assert list(table.frame) == ["a", "b", "c"]
+    assert list(read_table(data_file("sep=\n1\n2\n")).frame) == ["sep="]
+
+
 def test_times_with_the_name_of_the_zone_are_read() -> None:
     """Data warehouses write UTC behind a time."""
     column = read_table(data_file("t\n2024-01-02 10:30:00 UTC\n2024-01-03 00:00:00 UTC\n")).columns["t"]
