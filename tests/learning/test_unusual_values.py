@@ -71,6 +71,15 @@ def test_periods_have_a_warning(notation: str) -> None:
     assert warnings_about([f"model {period}" for period in periods], code="periods") == []
 
 
+def test_words_among_numbers_have_a_warning() -> None:
+    """Numbers with footnotes are categories, which a person would not expect; codes and other words are no numbers."""
+    numbers = [f"{number / 4}*" if number % 7 == 3 else f"{number / 4}" for number in range(100)]
+    assert warnings_about(numbers, code="words_among_numbers") == [{"name": "x", "example": "0.75*"}]
+    assert warnings_about(["0123", *numbers[1:]], code="words_among_numbers") == []
+    assert warnings_about(numbers[:20] * 5, code="words_among_numbers") == []
+    assert warnings_about([f"{text}*" for text in numbers], code="words_among_numbers") == []
+
+
 def test_classes_that_differ_in_case_have_a_warning() -> None:
     """They count as different classes, although the same was probably meant. Rare ones are named, too."""
     labels = ["Spam", "ham", "other"] * 30 + ["HAM"] * 10 + ["SPAM"]

@@ -19,7 +19,12 @@ from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Target
 from touchstone.learning.task_interface import Json
-from touchstone.learning.unusual_values import find_clock_time, find_period, find_repeated_outlier
+from touchstone.learning.unusual_values import (
+    find_clock_time,
+    find_period,
+    find_repeated_outlier,
+    find_word_among_numbers,
+)
 from touchstone.messages.training_warnings import NAMES_AND_OTHERS, WARNINGS
 
 FEW_ROWS: Final = 200
@@ -221,13 +226,16 @@ def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
 
 
 def _value_warnings(column: ColumnSchema, cells: "pd.Series[Any]") -> Iterator[Json]:
-    """Yield the warnings about times read as categories, and about a value that may mark missing ones."""
+    """Yield the warnings about times and numbers read as categories, and about a value that may mark missing ones."""
     clock_time = find_clock_time(column, cells)
     if clock_time is not None:
         yield warning("clock_times", name=column.name, example=clock_time)
     period = find_period(column, cells)
     if period is not None:
         yield warning("periods", name=column.name, example=period)
+    word = find_word_among_numbers(column, cells)
+    if word is not None:
+        yield warning("words_among_numbers", name=column.name, example=word)
 
     outlier = find_repeated_outlier(cells) if column.kind.is_ordered else None
     if outlier is not None:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from touchstone.core.missing_values import MIN_AGREEMENT
+from touchstone.core.number_notation import is_code, split_number
 from touchstone.learning.column_types import CARDINALITY_THRESHOLD, MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.row_values import cell_as_text
 from touchstone.learning.target import Floats
@@ -17,6 +18,7 @@ from touchstone.learning.task_interface import Json
 
 MIN_REPEATS: Final = 3
 MIN_OTHER_VALUES: Final = 5
+MAX_WORD_SHARE: Final = 0.2
 MIN_PERIODS: Final = 5
 CLOCK_TIME: Final = re.compile(r"-?\d{1,3}:[0-5]\d(:[0-5]\d([.,]\d+)?)?( ?[ap]m)?", re.IGNORECASE)
 _YEAR: Final = r"(1[89]|20)\d\d"
@@ -64,15 +66,32 @@ def find_period(column: ColumnSchema, cells: "pd.Series[Any]") -> str | None:
     return _find_notation(PERIOD, column, cells, min_distinct=MIN_PERIODS)
 
 
+def find_word_among_numbers(column: ColumnSchema, cells: "pd.Series[Any]") -> str | None:
+    """Return the first word of a column of categories if most, but not nearly all, of its different cells are numbers.
+
+    Whole numbers with leading zeros are codes, beside which all others are codes, too.
+    """
+    distinct_values = _distinct_words(column, cells, min_distinct=CARDINALITY_THRESHOLD + 1)
+    if column.mixes_units or any(map(is_code, distinct_values)):
+        return None
+    words = [value for value in distinct_values if split_number(value) is None]
+    return words[0] if 0 < len(words) <= MAX_WORD_SHARE * len(distinct_values) else None
+
+
 def _find_notation(
     notation: re.Pattern[str], column: ColumnSchema, cells: "pd.Series[Any]", *, min_distinct: int
 ) -> str | None:
     """Return the first cell of a column of words that has a notation if nearly all different cells have it."""
-    if column.kind not in (ColumnKind.CATEGORY, ColumnKind.IDENTIFIER) or column.distinct < min_distinct:
-        return None
-    distinct_values = [value for value in cells.unique() if isinstance(value, str) and value != MISSING]
+    distinct_values = _distinct_words(column, cells, min_distinct=min_distinct)
     values = [value for value in distinct_values if notation.fullmatch(value)]
     return values[0] if values and len(values) >= MIN_AGREEMENT * len(distinct_values) else None
+
+
+def _distinct_words(column: ColumnSchema, cells: "pd.Series[Any]", *, min_distinct: int) -> list[str]:
+    """Return the different cells of a column of words, or nothing for other columns and for too few of them."""
+    if column.kind not in (ColumnKind.CATEGORY, ColumnKind.IDENTIFIER) or column.distinct < min_distinct:
+        return []
+    return [value for value in cells.unique() if isinstance(value, str) and value != MISSING]
 
 
 def _is_far(number: float, others: Floats) -> bool:

@@ -121,6 +121,12 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "“{name}” holds periods, such as {example}, which are treated as categories: they do not order the rows in "
         "time. Write them as dates, for example 2024-10-01.",
     ),
+    "words_among_numbers": (
+        "« {name} » contient surtout des nombres, mais trop d’autres valeurs, comme {example} : toutes sont traitées "
+        "comme des catégories sans ordre. Écrivez les autres comme des nombres, ou laissez ces cellules vides.",
+        "“{name}” holds mostly numbers, but too many other values, such as {example}: all are treated as categories "
+        "without an order. Write the others as numbers, or leave these cells empty.",
+    ),
     "repeated_outlier": (
         "« {name} » : {rows} {rows:ligne a|lignes ont} la valeur {value}, très loin de toutes les autres (de {low} à "
         "{high}). Si elle indique une valeur manquante, laissez ces cellules vides.",
