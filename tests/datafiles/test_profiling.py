@@ -109,6 +109,13 @@ def test_delimiters(tmp_path: Path, delimiter: str) -> None:
     assert profile.rows == 3
 
 
+def test_a_first_line_may_state_the_delimiter(tmp_path: Path) -> None:
+    """A line such as `sep=;`, as spreadsheets write it, is neither a header nor a row."""
+    profile = profile_content(tmp_path / "t.csv", "sep=;\r\na;b\r\n1,5;x\r\n2,5;y\r\n")
+    assert [column.name for column in profile.column_profiles] == ["a", "b"]
+    assert profile.rows == 2
+
+
 def test_tsv_keeps_its_delimiter(tmp_path: Path) -> None:
     """Commas in a TSV file separate no cells; in numbers they are decimal marks."""
     profile = profile_content(tmp_path / "t.tsv", "a\tb\n1,5\tx,y\n2,5\ty,z\n")

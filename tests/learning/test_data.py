@@ -69,6 +69,35 @@ def test_encodings_and_delimiters_are_detected(delimiter: str, encoding: str) ->
     assert table.frame["size"].tolist() == [1.0, 2.0]
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_decimal_commas_delimit_nothing(delimiter: str) -> None:
+    """Without a header, as many decimal commas in each row as other delimiters, or more, are no delimiters."""
+    rows = "\n".join(f"{number},5|-{number},25|0,1|{number % 2}" for number in range(20))
+    table = read_table(data_file(rows.replace("|", delimiter)))
+    assert not table.has_header
+    assert table.frame["column_2"].tolist() == [-number - 0.25 for number in range(20)]
+    assert list(read_table(data_file("1,2,3\n4,5,6\n7,8,8\n")).frame) == ["1", "2", "3"]
+    assert list(read_table(data_file("a,b;c\n1,2\n3,4\n")).frame) == ["a", "b;c"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("last_row", ["3|y|\n", "3\n"])
+def test_a_first_line_may_state_the_delimiter(delimiter: str, last_row: str) -> None:
+    """Spreadsheets write such a line above the header, which is neither a header nor a row."""
+    text = f"sep={delimiter}\r\n\n" + f"a|b|c\n1|x|5\n2|y|6\n{last_row}".replace("|", delimiter)
+    table = read_table(data_file(text))
+    assert table.frame["a"].tolist() == [1, 2, 3]
+    assert list(table.frame) == ["a", "b", "c"]
+    assert list(read_table(data_file("sep=\n1\n2\n")).frame) == ["sep="]
+
+
+def test_times_with_the_name_of_the_zone_are_read() -> None:
+    """Data warehouses write UTC behind a time."""
+    column = read_table(data_file("t\n2024-01-02 10:30:00 UTC\n2024-01-03 00:00:00 UTC\n")).columns["t"]
+    assert column.kind is ColumnKind.DATE
+    assert parse_cell(column, "2024-01-02 10:30:00 UTC") == pd.Timestamp("2024-01-02 10:30")
+
+
 def test_decimal_commas_are_read_where_commas_do_not_delimit() -> None:
     """Between semicolons, 1,5 is one and a half."""
     assert read_table(data_file("a;b\n1,5;x\n2,25;y\n")).frame["a"].tolist() == [1.5, 2.25]
@@ -264,6 +293,9 @@ def test_a_format_that_begins_late_is_recognised() -> None:
         (["$5", "7 €", "$8.50"], True),
         (["$5", "$7", "USD 8"], True),
         (["5 h", "7 hrs"], True),
+        (["45%", "0.3", "30%"], True),
+        (["$5", "7", "8.50"], True),
+        (["5 pieces", "7", "8"], False),
         (["5g", "7 t"], True),
         (["12A", "14B", "3C"], False),
         (["12D", "14H", "3S"], False),
@@ -273,7 +305,7 @@ def test_a_format_that_begins_late_is_recognised() -> None:
     ],
 )
 def test_numbers_in_several_units_are_recognised(cells: list[str], mixes: bool) -> None:
-    """Grams and kilograms, or hours with two spellings, are words, but not like the letters of seats and sizes."""
+    """Grams and kilograms, hours with two spellings, or numbers partly with a unit, are words, but not like sizes."""
     rows = "\n".join(f"{cell},{number % 2}" for number, cell in enumerate(cells * 10))
     table = read_table(data_file(f"n,y\n{rows}"))
     assert table.columns["n"].kind is ColumnKind.CATEGORY

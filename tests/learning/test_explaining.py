@@ -624,6 +624,24 @@ def test_sentences_state_the_units_of_the_file(tmp_path: Path) -> None:
     }
 
 
+def test_percentages_differ_by_points() -> None:
+    """A prediction of 45 % is 5 points above a base value of 40 %, not 5 % above it."""
+    row = {
+        "row": 0,
+        "prediction": 45.0,
+        "base_value": 40.0,
+        "values": {"a": "1", "b": "2"},
+        "attributions": {"a": 6.0, "b": -1.0},
+        "uncertain": [],
+    }
+    sentence = row_sentence(row, ExplainedNumber("y", None, Output.PROBABILITY, units={"y": "%"}))
+    assert sentence["en"] == (
+        "Row 0: the predicted value of “y” is 45.00%, which is 5.00 points above the base value of 40.00%, "
+        "mostly because of “a” = 1 (+6.00 points), despite “b” = 2 (−1.00 points)."
+    )
+    assert "5,00 points de plus que la référence (40,00\u00a0%)" in sentence["fr"]
+
+
 def test_rows_unlike_the_training_have_warnings(tmp_path: Path) -> None:
     """Explained rows have warnings about values that the model has not seen, like predicted ones."""
     frame = linear_table()

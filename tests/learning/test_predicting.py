@@ -42,6 +42,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     return model_artifact.load(model_of(train(messy_table(120), "outcome", tmp_path_factory.mktemp("model"), **BODY)))
 
 
+def test_the_columns_of_a_model_are_read_once(model: LoadedModel) -> None:
+    """Explanations ask for them thousands of times, which would take minutes with two thousand columns."""
+    assert model.columns is model.columns
+
+
 def warnings_about(model: LoadedModel, row: dict[str, Any]) -> list[tuple[str, str | None]]:
     """Return the code and the column of each warning about a row."""
     (prediction,) = predict(model, [row])["predictions"]

@@ -251,6 +251,12 @@ DAYS = pd.date_range("2020-01-01", periods=200)
     [
         ({"Jahr": DAYS.year, "Monat": DAYS.month, "Tag": DAYS.day}, ["Jahr", "Monat", "Tag"]),
         ({"año": DAYS.year, "mes": DAYS.month}, ["año", "mes"]),
+        ({"year": DAYS.year, "day_of_year": DAYS.day_of_year}, ["year", "day_of_year"]),
+        (
+            {"year": DAYS.year, "month": DAYS.month, "day_of_month": DAYS.day, "hour_of_day": DAYS.day % 24},
+            ["year", "month", "day_of_month", "hour_of_day"],
+        ),
+        ({"year": 2000 + np.arange(200) // 20, "day_of_week": np.arange(200) % 7}, ["year"]),
         ({"fiscal_year": 1900 + np.arange(200) // 2}, ["fiscal_year"]),
         ({"date": DAYS.strftime("%Y%m%d")}, ["date"]),
         ({"month": pd.date_range("2001-01-01", periods=200, freq="MS").strftime("%Y%m")}, ["month"]),
@@ -699,7 +705,18 @@ def test_groups_of_groups_are_kept_whole(seed: int) -> None:
             "userno",
             "Kundenno",
         ),
-        *("Kunde", "Kundennummer", "Probanden-Nr.", "Gerät", "Schüler", "cliente", "ID_Paciente", "alumno", "utente"),
+        *(
+            "Kunde",
+            "Kundennummer",
+            "Probanden-Nr.",
+            "Gerät",
+            "Schüler",
+            "cliente",
+            "ID_Paciente",
+            "alumno",
+            "utente",
+            "email",
+        ),
     ],
 )
 def test_names_of_identities(name: str) -> None:
@@ -727,3 +744,39 @@ def test_names_of_other_things(name: str) -> None:
     """A word for a person within another name is no identity."""
     assert not names_identity(name)
     assert not names_person_or_thing(name)
+
+
+def test_counts_of_persons_form_no_groups() -> None:
+    """Numbers of members are counts, unlike the numbers of members in a column `members_id`, or their names."""
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(5, 120, 400)
+    size_class = np.where(sizes + 10 * rng.normal(size=400) > 60, "big", "small")
+    frame = pd.DataFrame({"members": sizes, "x": rng.normal(size=400), "size": size_class})
+
+    def group_names(frame: pd.DataFrame) -> list[str]:
+        table = read_table(csv_file(frame))
+        names = [name for name in frame.columns if name != "size"]
+        return [group.name for group in group_detection.find_group_columns(table, read_target(table, "size"), names)]
+
+    assert group_names(frame) == []
+    assert group_names(frame.rename(columns={"members": "members_id"})) == ["members_id"]
+    assert group_names(frame.assign(members="m" + frame["members"].astype(str))) == ["members"]
+
+
+def test_incomplete_dates_have_a_warning(tmp_path: Path) -> None:
+    """Dates of which a tenth is missing order no rows, which the result says, unless they are asked for."""
+    rng = np.random.default_rng(0)
+    days = pd.date_range("2024-01-01", periods=100).strftime("%Y-%m-%d").to_numpy().astype(object)
+    days[::10] = ""
+    frame = pd.DataFrame({"day": days, "x": rng.normal(size=100), "y": rng.choice(["no", "yes"], 100)})
+    result = train(frame, "y", tmp_path, **QUICK).result
+    assert result["split"]["strategy"] == "holdout"
+    [facts] = [warning["facts"] for warning in result["warnings"] if warning["code"] == "incomplete_dates"]
+    assert facts == {"name": "day", "percent": 10}
+
+    result = train(frame, "y", tmp_path, split={"time_column": "day"}, **QUICK).result
+    assert result["split"]["strategy"] == "time"
+    assert "incomplete_dates" not in warning_codes(result)
+
+    frame["day"] = np.where(np.arange(100) % 3, "", days)
+    assert "incomplete_dates" not in warning_codes(train(frame, "y", tmp_path, **QUICK).result)

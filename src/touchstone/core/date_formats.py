@@ -15,6 +15,7 @@ DATE_FORMATS: Final = (
     "%m/%d/%y",
     "%d.%m.%y",
     *(f"{day} {time}" for day in _DAYS_IN_DIGITS for time in _TIMES),
+    "%Y-%m-%d %H:%M:%S UTC",
     "%d %b %Y",
     "%d-%b-%Y",
     "%d %B %Y",

@@ -19,6 +19,8 @@ _YEARS: Final = range(1800, 2101)
 _MAX_DIGITS: Final = 18
 # Numbers, amounts, percentages, dates and times, which begin with a digit and contain few other characters.
 _VALUE: Final = re.compile(r"[-+\N{MINUS SIGN}(]?\s?[$€£¥]?\s?[.,]?\d[\d.,:/+ T%eE)-]*")
+_STATED_DELIMITER: Final = re.compile(r"sep=([,;\t|])\s*", re.IGNORECASE)
+_COMMA_OUTSIDE_NUMBER: Final = re.compile(r"(?<!\d),|,(?!\d)")
 _MIN_VALUE_SHARE: Final = 0.9
 _SAMPLE_LINES: Final = 50
 _MAX_FIELD_CHARACTERS: Final = 2**31 - 1  # practically unlimited, because callers limit the length of lines
@@ -34,14 +36,16 @@ class TableLayout:
         names: the column names, exactly as in the header, or numbered names if there is no header.
         has_extra_field: whether rows have one field more than the header. This is a row name at the beginning, or an
             empty field after a delimiter at the end.
-        empty_lines: the number of empty lines before the first row.
+        skipped_lines: the number of lines before the first row, which are empty or state the delimiter.
+        states_delimiter: whether one of these lines states the delimiter.
     """
 
     delimiter: str
     has_header: bool
     names: list[str]
     has_extra_field: bool
-    empty_lines: int
+    skipped_lines: int
+    states_delimiter: bool
 
     @property
     def width(self) -> int:
@@ -63,19 +67,48 @@ def detect_layout(beginning: str, delimiter: str | None = None) -> TableLayout |
     if not numbered_sample:
         return None
 
-    sample = [line for _number, line in numbered_sample]
-    empty_lines, _first_line = numbered_sample[0]
-    delimiter = delimiter or detect_delimiter(sample)
-    rows = _parse_rows(sample, delimiter)
-    header, *other_rows = rows
-    if not has_header(rows):
-        names = [numbered_name(position) for position in range(1, _most_common_width(rows) + 1)]
-        return TableLayout(delimiter, has_header=False, names=names, has_extra_field=False, empty_lines=empty_lines)
+    stated_delimiter = _read_stated_delimiter(numbered_sample[0][1])
+    states_delimiter = stated_delimiter is not None and delimiter in (None, stated_delimiter)
+    if states_delimiter:
+        delimiter = stated_delimiter
+        del numbered_sample[0]
+        if not numbered_sample:
+            return None
 
-    has_extra_field = bool(other_rows) and _most_common_width(other_rows) == len(header) + 1
-    return TableLayout(
-        delimiter, has_header=True, names=header, has_extra_field=has_extra_field, empty_lines=empty_lines
+    sample = [line for _number, line in numbered_sample]
+    skipped_lines, _first_line = numbered_sample[0]
+    delimiter = delimiter or detect_delimiter(sample)
+    return _describe_layout(
+        _parse_rows(sample, delimiter), delimiter, skipped_lines=skipped_lines, states_delimiter=states_delimiter
     )
+
+
+def _describe_layout(
+    rows: Sequence[Sequence[str]], delimiter: str, *, skipped_lines: int, states_delimiter: bool
+) -> TableLayout:
+    """Detect the names of the columns of rows, and return the layout."""
+    header, *other_rows = rows
+    first_row_has_names = has_header(rows)
+    numbered_names = [numbered_name(position) for position in range(1, _most_common_width(rows) + 1)]
+    return TableLayout(
+        delimiter,
+        has_header=first_row_has_names,
+        names=list(header) if first_row_has_names else numbered_names,
+        has_extra_field=(
+            first_row_has_names and bool(other_rows) and _most_common_width(other_rows) == len(header) + 1
+        ),
+        skipped_lines=skipped_lines,
+        states_delimiter=states_delimiter,
+    )
+
+
+def _read_stated_delimiter(line: str) -> str | None:
+    """Return the delimiter that a line such as `sep=;` states, or None for any other line.
+
+    Spreadsheets write such a line above the header.
+    """
+    match = _STATED_DELIMITER.fullmatch(line)
+    return None if match is None else match[1]
 
 
 def _parse_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
@@ -104,21 +137,24 @@ def _most_common_width(rows: Sequence[Sequence[str]]) -> int:
 def detect_delimiter(lines: Sequence[str]) -> str:
     """Return the most plausible delimiter.
 
-    Prefer delimiters consistent with the quoting, then the most uniform field count, then the larger count.
+    Prefer delimiters consistent with the quoting, then the most uniform field count, then other delimiters than commas
+    that may be decimal marks, then the larger count.
     """
+    may_have_decimal_commas = not any(map(_COMMA_OUTSIDE_NUMBER.search, lines))
 
-    def rank_delimiter(delimiter: str) -> tuple[bool, float, int]:
+    def rank_delimiter(delimiter: str) -> tuple[bool, float, bool, int]:
         """Return the sort key of a delimiter, where larger is better."""
+        may_be_decimal_mark = delimiter == "," and may_have_decimal_commas
         is_consistent = _is_consistent_with_quotes(lines, delimiter)
         field_counts = Counter(len(row) for row in _parse_rows(lines, delimiter))
         field_count, line_count = field_counts.most_common(1)[0]
 
         # A delimiter that splits nothing is uniform but useless.
         if field_count < 2:
-            return is_consistent, 0.0, field_count
+            return is_consistent, 0.0, False, field_count
 
         share_of_lines = line_count / field_counts.total()
-        return is_consistent, share_of_lines, field_count
+        return is_consistent, share_of_lines, not may_be_decimal_mark, field_count
 
     return max(DELIMITERS, key=rank_delimiter)
 

@@ -26,6 +26,7 @@ _UNITS_BY_QUANTITY: Final = (
     frozenset({"kb", "mb", "gb", "tb"}),
     frozenset({"m²", "m2", "ha", "km²", "km2"}),
     frozenset({"°c", "°f"}),
+    frozenset({"%", "‰"}),
     _FOLDED_CURRENCIES,
 )
 _SAMPLE_SIZE: Final = 20
@@ -195,19 +196,20 @@ def may_have_dots_between_thousands(texts: Iterable[str], delimiter: str) -> boo
 def mixes_units(texts: Sequence[str]) -> bool:
     """Return whether strings are numbers with different units of the same quantity, such as grams and kilograms.
 
-    Different spellings of a unit, such as h and hrs, also count, because numbers with them are not read either. Some of
-    the numbers may have no unit. Letters that directly follow the digits, as in 12D and 14H, may be seats or sizes, so
-    at least one unit must be longer, or separated by a space.
+    Different spellings of a unit, such as h and hrs, also count, and so do numbers that only partly have a unit, such
+    as 45% and 0.45, because none of them are read as numbers. Letters that directly follow the digits, as in 12D and
+    14H, may be seats or sizes, so at least one unit must be longer, or separated by a space.
     """
     first_texts = texts[:_SAMPLE_SIZE]  # enough to rule out most columns of words
     if sum(split_number(text) is not None for text in first_texts) < len(first_texts) / 2:
         return False
 
     numbers = {text: number for text in texts if (number := split_number(text)) is not None}
-    units = {number.unit.casefold() for number in numbers.values() if number.unit}
+    units = {number.unit.casefold() for number in numbers.values()}
     if len(numbers) < MIN_AGREEMENT * len(texts) or len(units) < 2:
         return False
 
+    units.discard("")
     texts_with_unit = [text for text, number in numbers.items() if number.unit]
     if all(map(_NUMBER_WITH_LETTER.fullmatch, texts_with_unit)):
         return False

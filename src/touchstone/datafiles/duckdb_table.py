@@ -301,7 +301,7 @@ def _open_delimited_table(
         "quote": '"',
         "escape": '"',  # a quote inside a quoted cell is doubled
         "header": layout.has_header,
-        "skip": layout.empty_lines,
+        "skip": layout.skipped_lines,
         "nullstr": _NO_CELL,
         "null_padding": True,  # cells missing at the end of a row are NULL
         "strict_mode": False,  # accept quotes within cells, and line breaks of several kinds

@@ -112,7 +112,7 @@ def build_training_result(
         *training_warnings.data_warnings(experiment.table, experiment.target),
         *training_warnings.class_warnings(experiment.target, experiment.folds, experiment.data.weights),
         *training_warnings.feature_warnings(roles),
-        *split_warnings(experiment.split, effect, metrics),
+        *split_warnings(experiment.split, experiment.table, effect, metrics),
         *leakage_warnings(experiment.data, experiment.rule, predictions, _validation_predictions(experiment, search)),
         *training_warnings.result_warnings(metrics, groups, _reported_metric_label(experiment)),
         *training_warnings.choice_warnings(search.folds),

@@ -1,22 +1,30 @@
 """Warnings about a training: weaknesses of the data, and unreliable results."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 
 from touchstone.learning.baseline_comparison import is_better_than_baseline
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.experiment import FoldResult
 from touchstone.learning.fairness.group_warnings import group_warnings
-from touchstone.learning.localized_text import LocalizedText, localize
+from touchstone.learning.localized_text import LocalizedText, format_cell, localize
 from touchstone.learning.sample_weights import counted_values
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats, Target
 from touchstone.learning.task_interface import Json
+from touchstone.learning.unusual_values import (
+    find_clock_time,
+    find_period,
+    find_repeated_outlier,
+    find_word_among_numbers,
+)
 from touchstone.messages.training_warnings import NAMES_AND_OTHERS, WARNINGS
 
 FEW_ROWS: Final = 200
@@ -33,6 +41,7 @@ def data_warnings(table: Table, target: Target) -> Iterator[Json]:
     yield from _target_warnings(target)
     for column in table.columns.values():
         yield from _column_warnings(column, rows=len(table.frame))
+        yield from _value_warnings(column, table.frame[column.name])
     yield from _ambiguous_dots_warnings(table)
 
     if table.renamed:
@@ -150,12 +159,29 @@ def _target_warnings(target: Target) -> Iterator[Json]:
         yield warning("target_missing", rows=target.missing)
 
     if target.rare_classes:
-        yield _names_warning("rare_classes_left_out", [str(name) for name, _row_count in target.rare_classes])
+        names = [str(name) for name, _row_count in target.rare_classes]
+        rows = sum(row_count for _name, row_count in target.rare_classes)
+        yield _names_warning("rare_classes_left_out", names, rows=rows)
+    similar_names = _names_that_differ_in_case(target)
+    if similar_names:
+        yield _names_warning("classes_differ_in_case", similar_names)
 
     if target.is_classification:
         yield from _imbalance_warning(target)
     else:
         yield from _extreme_value_warning(target)
+
+
+def _names_that_differ_in_case(target: Target) -> list[str]:
+    """Return the names of classes that equal the name of another class except for capital letters.
+
+    Equal names are neighbours in the result.
+    """
+    present_classes = [*target.classes, *(name for name, _row_count in target.rare_classes)]
+    names_by_folded_name = defaultdict(list)
+    for name in map(str, present_classes):
+        names_by_folded_name[name.casefold()].append(name)
+    return [name for names in names_by_folded_name.values() if len(names) > 1 for name in sorted(names)]
 
 
 def _imbalance_warning(target: Target) -> Iterator[Json]:
@@ -197,6 +223,24 @@ def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
     if is_mostly_missing and column.kind is not ColumnKind.UNSUPPORTED:
         # Round down, because 100 % would mean that no value is present.
         yield warning("mostly_missing", name=column.name, percent=100 * column.missing // rows)
+
+
+def _value_warnings(column: ColumnSchema, cells: "pd.Series[Any]") -> Iterator[Json]:
+    """Yield the warnings about times and numbers read as categories, and about a value that may mark missing ones."""
+    clock_time = find_clock_time(column, cells)
+    if clock_time is not None:
+        yield warning("clock_times", name=column.name, example=clock_time)
+    period = find_period(column, cells)
+    if period is not None:
+        yield warning("periods", name=column.name, example=period)
+    word = find_word_among_numbers(column, cells)
+    if word is not None:
+        yield warning("words_among_numbers", name=column.name, example=word)
+
+    outlier = find_repeated_outlier(cells) if column.kind.is_ordered else None
+    if outlier is not None:
+        facts_in_text = {name: format_cell(outlier[name]) for name in ("value", "low", "high")}
+        yield warning("repeated_outlier", facts_in_text=facts_in_text, name=column.name, **outlier)
 
 
 def _ambiguous_dots_warnings(table: Table) -> Iterator[Json]:

@@ -32,7 +32,7 @@ ROW_WARNINGS: Final[Mapping[str, Text]] = {
         "“{name}” has no value: without the group of this row, the common threshold decides.",
     ),
     "row_without_values": (
-        "Cette ligne n’a aucune valeur : le modèle ne répond que par une moyenne.",
-        "This row has no values at all, so the model can only answer with an average.",
+        "Cette ligne n’a aucune valeur : la réponse du modèle n’est qu’une supposition.",
+        "This row has no values at all, so the answer of the model is a mere guess.",
     ),
 }

@@ -25,8 +25,8 @@ SPLIT_REASONS: Final[Mapping[str, Text]] = {
         "{names} {columns:orders|order} the rows in time: the most recent ones are for evaluation.",
     ),
     "nothing_detected": (
-        "Ni groupes ni dates n’ont été détectés : les lignes sont réparties au hasard.",
-        "Neither groups nor dates were detected: the rows are divided at random.",
+        "Ni groupes ni ordre dans le temps n’ont été détectés : les lignes sont réparties au hasard.",
+        "Neither groups nor an order in time were detected: the rows are divided at random.",
     ),
     "nothing_feasible": (
         "Des groupes ou des dates ont été détectés, mais laissent trop peu à apprendre ou à évaluer : les lignes sont "

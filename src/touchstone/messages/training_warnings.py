@@ -34,8 +34,15 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "The classes are imbalanced: “{name}” has only {rows} {rows:row|rows} ({percent}%).",
     ),
     "rare_classes_left_out": (
-        "{names:Classe trop rare, laissée|Classes trop rares, laissées} de côté : {names}.",
-        "{names:Class|Classes} too rare to be learned, left out: {names}.",
+        "{names:Classe trop rare, laissée|Classes trop rares, laissées} de côté avec {rows} {rows:ligne|lignes} :"
+        " {names}.",
+        "{names:Class|Classes} too rare to be learned, left out with {rows} {rows:row|rows}: {names}.",
+    ),
+    "classes_differ_in_case": (
+        "Des noms de classes qui ne diffèrent que par les majuscules comptent comme des classes différentes : {names}. "
+        "S’ils désignent la même classe, écrivez-les de la même façon.",
+        "Names of classes that differ only in capital letters count as different classes: {names}. If they mean the "
+        "same class, write them in the same way.",
     ),
     "classes_never_learned": (
         "{names:Classe évaluée mais absente|Classes évaluées mais absentes} de l’apprentissage,"
@@ -97,10 +104,34 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "time. Write all of them in the same way, for example 2024-12-25.",
     ),
     "several_units": (
-        "« {name} » contient des nombres en plusieurs unités, ou dans une unité écrite de plusieurs façons, qui sont "
-        "traités comme des catégories. Écrivez-les tous dans la même unité, de la même façon.",
-        "“{name}” holds numbers in several units, or in one unit with several spellings, which are treated as "
-        "categories. Write all of them in the same unit, with the same spelling.",
+        "« {name} » contient des nombres en plusieurs unités, ou dans une unité qui est écrite de plusieurs façons ou "
+        "manque parfois. Ils sont traités comme des catégories. Écrivez-les tous dans la même unité, de la même façon.",
+        "“{name}” holds numbers in several units, or in one unit with several spellings or only beside some of them. "
+        "They are treated as categories. Write all of them in the same unit, with the same spelling.",
+    ),
+    "clock_times": (
+        "« {name} » contient des heures ou des durées, comme {example}, qui sont traitées comme des catégories sans "
+        "ordre. Écrivez-les comme des nombres, par exemple en minutes.",
+        "“{name}” holds times or durations, such as {example}, which are treated as categories without an order. Write "
+        "them as numbers, for example in minutes.",
+    ),
+    "periods": (
+        "« {name} » contient des périodes, comme {example}, qui sont traitées comme des catégories : elles n’ordonnent "
+        "pas les lignes dans le temps. Écrivez-les comme des dates, par exemple 2024-10-01.",
+        "“{name}” holds periods, such as {example}, which are treated as categories: they do not order the rows in "
+        "time. Write them as dates, for example 2024-10-01.",
+    ),
+    "words_among_numbers": (
+        "« {name} » contient surtout des nombres, mais trop d’autres valeurs, comme {example} : toutes sont traitées "
+        "comme des catégories sans ordre. Écrivez les autres comme des nombres, ou laissez ces cellules vides.",
+        "“{name}” holds mostly numbers, but too many other values, such as {example}: all are treated as categories "
+        "without an order. Write the others as numbers, or leave these cells empty.",
+    ),
+    "repeated_outlier": (
+        "« {name} » : {rows} {rows:ligne a|lignes ont} la valeur {value}, très loin de toutes les autres (de {low} à "
+        "{high}). Si elle indique une valeur manquante, laissez ces cellules vides.",
+        "“{name}”: {rows} {rows:row has|rows have} the value {value}, far from all others ({low} to {high}). If it "
+        "marks missing values, leave these cells empty.",
     ),
     "dots_read_as_thousands": (
         "Les points, comme dans 12.345, ont été lus comme des séparateurs de milliers, mais pourraient être des "
@@ -199,6 +230,12 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "qui servent à l’évaluer : l’avenir a pu servir à prédire le passé.",
         "“{name}” orders the rows in time, yet the model may have learned from later rows than those it was evaluated "
         "on: the future may have helped to predict the past.",
+    ),
+    "incomplete_dates": (
+        "« {name} » contient des dates, mais {percent} % des lignes n’en ont pas : elles n’ont pas servi à ordonner "
+        "les lignes dans le temps. Si « {name} » date les lignes, demandez split.time_column.",
+        "“{name}” holds dates, but {percent}% of the rows have none, so they were not used to order the rows in time. "
+        "If “{name}” dates the rows, ask for split.time_column.",
     ),
     "linear_model_preferred": (
         "Sur {rows} lignes, aucun autre modèle n’est nettement meilleur qu’un modèle linéaire : celui-ci a été choisi, "

@@ -11,6 +11,7 @@ import json
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,7 +42,7 @@ MAX_MODEL_BYTES: Final = 2**30
 ADDRESS_ATTRIBUTES: Final = ("_stop_words_id",)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, because of the cached property
 class LoadedModel:
     """A fitted pipeline (source columns in, class codes or numbers out) and the record of its training."""
 
@@ -116,7 +117,7 @@ class LoadedModel:
         name: str | None = self.record.get("sample_weight")
         return name
 
-    @property
+    @cached_property
     def columns(self) -> tuple[ColumnSchema, ...]:
         """The source columns, in the order expected by the pipeline."""
         return tuple(schema_from_dict(column) for column in self.record["features"])

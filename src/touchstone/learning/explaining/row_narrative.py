@@ -20,6 +20,7 @@ from touchstone.learning.request_choices import Output
 from touchstone.learning.request_definitions import Cell
 from touchstone.learning.task_interface import Json
 
+PERCENT: Final = "%"
 STRONGEST_COLUMNS: Final = 3
 SMALLEST_TENTH: Final = 0.1  # Smaller numbers of percentage points are displayed with more than one decimal.
 SMALLEST_THRESHOLD_SHIFT: Final = 5e-4  # Sentences show thresholds with one decimal of a percentage.
@@ -86,7 +87,12 @@ class ExplainedNumber:
         return format_cell(prediction)
 
     def format_difference(self, number: float) -> LocalizedText:
-        """Format the absolute difference between two explained numbers with its unit."""
+        """Format the absolute difference between two explained numbers with its unit.
+
+        The difference between two percentages is in points.
+        """
+        if self.unit == PERCENT:
+            return sentence("points", number=abs(number), count=abs(number))
         if self.is_probability:
             points = 100 * abs(number)
             return sentence("points", number=format_tenths(points, smallest=SMALLEST_TENTH), count=points)
@@ -94,6 +100,8 @@ class ExplainedNumber:
 
     def format_contribution(self, number: float) -> LocalizedText:
         """Format a contribution with its sign and its unit."""
+        if self.unit == PERCENT:
+            return sentence("points", number=format_signed(number), count=number)
         if self.is_probability:
             points = 100 * number
             sign = "+" if points > 0 else ""

@@ -13,7 +13,8 @@ IDENTITY_WORDS: Final = frozenset(
     {
         # English and French
         *("account", "adherent", "animal", "appareil", "assure", "beneficiary", "borrower", "child", "client"),
-        *("compte", "conducteur", "customer", "device", "donor", "driver", "eleve", "employee", "enfant", "etudiant"),
+        *("compte", "conducteur", "courriel", "customer", "device", "donor", "driver", "eleve", "email"),
+        *("employee", "enfant", "etudiant"),
         *("foyer", "household", "individu", "individual", "learner", "locataire", "machine", "member", "membre"),
         *("menage", "mother", "owner", "participant", "passenger", "patient", "person", "personne", "player"),
         *("pupil", "respondant", "respondent", "salarie", "sensor", "session", "speaker", "student", "subj"),
@@ -136,6 +137,15 @@ def names_person_or_thing(name: str) -> bool:
     return any(identity.removesuffix("s") in IDENTITY_WORDS for identity in identities)
 
 
+def names_plural(name: str) -> bool:
+    """Return whether a name is a plural without a word for an identifier, such as `employees`.
+
+    Numbers with such a name count persons or things instead of identifying them.
+    """
+    words = split_into_words(name)
+    return IDENTIFIER_WORDS.isdisjoint(words) and any(word.endswith("s") for word in words)
+
+
 def names_birth(name: str) -> bool:
     """Return whether a name indicates a date of birth."""
     return not BIRTH_WORDS.isdisjoint(split_into_words(name))
@@ -149,13 +159,17 @@ def names_clock(name: str) -> bool:
     return not CLOCK_WORDS.isdisjoint(split_into_words(name))
 
 
-def parse_event(name: str, unit_words: frozenset[str]) -> frozenset[str] | None:
+def parse_event(
+    name: str, unit_words: frozenset[str], longer_units: frozenset[str] = frozenset()
+) -> frozenset[str] | None:
     """Return the words for the event that a column dates in the given unit, or None if it does not.
+
+    Names may also say to which longer unit it belongs, such as `day_of_year`; `longer_units` holds the words for these.
 
     For years, the result is an empty set for `year`, and `sold` for `Year_Sold`. It is None for `year_built`, because
     the rows do not record the event of building.
     """
     words = set(split_into_words(name)) - CONNECTING_WORDS
-    event_words = words - unit_words
+    event_words = words - unit_words - longer_units
     is_time = bool(words & unit_words) and event_words <= EVENT_WORDS
     return frozenset(event_words - {"date"}) if is_time else None

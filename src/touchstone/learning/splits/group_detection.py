@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from touchstone.learning.column_types import ColumnKind, ColumnSchema
-from touchstone.learning.splits.column_names import names_identity, names_person_or_thing
+from touchstone.learning.splits.column_names import names_identity, names_person_or_thing, names_plural
 from touchstone.learning.splits.duplicate_rows import find_equal_rows
 from touchstone.learning.splits.likeness import greatest_similarity, target_similarity
 from touchstone.learning.splits.quick_score import QuickScores, compare_quick_scores
@@ -71,7 +71,7 @@ def find_group_columns(table: Table, target: Target, feature_names: Sequence[str
         if column.name == target.name or not _may_form_groups(column, len(table.frame)):
             continue
         groups = number_groups(table.frame[column.name].iloc[target.rows])
-        if names_identity(column.name):
+        if _is_named_identity(column):
             group_column = _as_group_column(table, target, column, groups)
             if group_column is not None:
                 named_columns.append(group_column)
@@ -98,8 +98,17 @@ def _may_form_groups(column: ColumnSchema, rows: int) -> bool:
     if column.kind not in GROUP_KINDS or not is_whole or column.distinct < MIN_GROUPS:
         return False
 
-    min_rows_per_group = MIN_ROWS_PER_GROUP if names_identity(column.name) else MIN_ROWS_PER_UNNAMED_GROUP
+    min_rows_per_group = MIN_ROWS_PER_GROUP if _is_named_identity(column) else MIN_ROWS_PER_UNNAMED_GROUP
     return present_rows >= min_rows_per_group * column.distinct and present_rows > rows / 2
+
+
+def _is_named_identity(column: ColumnSchema) -> bool:
+    """Return whether the name of a column says that its values identify something.
+
+    Numbers with a name in the plural, such as `employees`, are counts.
+    """
+    is_count = column.kind is ColumnKind.NUMBER and names_plural(column.name)
+    return names_identity(column.name) and not is_count
 
 
 def _may_be_category(column: ColumnSchema, rows: int) -> bool:

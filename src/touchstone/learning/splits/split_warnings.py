@@ -10,6 +10,8 @@ from touchstone.learning.request_choices import METRIC_BY_NAME, Strategy
 from touchstone.learning.splits.split_decision import SplitDecision
 from touchstone.learning.splits.split_effect import SplitEffect
 from touchstone.learning.splits.split_report import DuplicateTreatment, treatment_of_duplicates
+from touchstone.learning.splits.time_detection import find_incomplete_dates
+from touchstone.learning.table_reader import Table
 from touchstone.learning.task_interface import Json
 from touchstone.learning.training_warnings import warning
 
@@ -25,7 +27,9 @@ NEAR_COPY_WARNINGS: Final = {
 }
 
 
-def split_warnings(decision: SplitDecision, effect: SplitEffect | None, metrics: Mapping[str, Any]) -> Iterator[Json]:
+def split_warnings(
+    decision: SplitDecision, table: Table, effect: SplitEffect | None, metrics: Mapping[str, Any]
+) -> Iterator[Json]:
     """Yield the warnings about equal rows, groups, dates and the effect of the split.
 
     `metrics` holds the metrics of the training result. Their confidence intervals limit the difference by chance.
@@ -40,11 +44,22 @@ def split_warnings(decision: SplitDecision, effect: SplitEffect | None, metrics:
         yield warning("groups_split_at_random", name=decision.group_columns[0].name)
 
     # With a random split, a model may learn from rows that are later than its test rows.
-    if decision.time_columns and plan.strategy is not Strategy.TIME:
-        yield warning("dates_split_at_random", name=decision.time_columns[0])
+    if plan.strategy is not Strategy.TIME:
+        yield from _time_warning(decision, table)
 
     if effect is not None and _is_notable(effect, metrics):
         yield warning("split_effect", effect=effect.to_json()["text"])
+
+
+def _time_warning(decision: SplitDecision, table: Table) -> Iterator[Json]:
+    """Yield a warning if the rows have an order in time, or might have one, that the split ignores."""
+    if decision.time_columns:
+        yield warning("dates_split_at_random", name=decision.time_columns[0])
+        return
+
+    column = find_incomplete_dates(table, decision.rule.target.name)
+    if column is not None:
+        yield warning("incomplete_dates", name=column.name, percent=round(100 * column.missing / len(table.frame), 3))
 
 
 def _is_notable(effect: SplitEffect, metrics: Mapping[str, Any]) -> bool:

@@ -24,6 +24,7 @@ from touchstone.learning.target import Floats
 MIN_TIMES: Final = 5  # With fewer distinct times, the latest rows would be a group rather than the future.
 MIN_COUNTED_TIMES: Final = 32  # A column of days with fewer values may hold days of the month.
 MAX_MISSING_SHARE: Final = 0.05
+MAX_INCOMPLETE_SHARE: Final = 0.5  # A column with more missing dates hardly dates the rows.
 FIRST_YEAR, LAST_YEAR = 1_500, 2_200
 # The first and the last number in each format for numbers such as 202412 or 20241225. They are from the years 1900 to
 # 2099, since other numbers may look alike by chance.
@@ -52,6 +53,18 @@ def find_time_columns(table: Table, target_name: str) -> tuple[str, ...]:
         or _find_year(table, candidates)
         or _find_counter(table, candidates)
     )
+
+
+def find_incomplete_dates(table: Table, target_name: str) -> ColumnSchema | None:
+    """Return the first column of dates that would order the rows in time if fewer of its dates were missing."""
+    rows = len(table.frame)
+    candidates = [
+        column
+        for column in table.columns.values()
+        if column.name != target_name and MAX_MISSING_SHARE * rows < column.missing <= MAX_INCOMPLETE_SHARE * rows
+    ]
+    names = _find_date(candidates)
+    return table.columns[names[0]] if names else None
 
 
 def _find_date(candidates: Iterable[ColumnSchema]) -> tuple[str, ...]:
@@ -91,28 +104,35 @@ def _finer_units(whole_numbers: Iterable[ColumnSchema], event: frozenset[str]) -
 
     A day without a month must be a day of the year.
     """
-    month = _find_unit(whole_numbers, MONTH_WORDS, event)
+    month = _find_unit(whole_numbers, MONTH_WORDS, event, longer_units=YEAR_WORDS)
     if month is not None:
         yield month.name
 
-    day = _find_unit(whole_numbers, DAY_WORDS, event)
+    longer_units = YEAR_WORDS | MONTH_WORDS
+    day = _find_unit(whole_numbers, DAY_WORDS, event, longer_units=longer_units)
     if day is None or (month is None and day.distinct < MIN_COUNTED_TIMES):
         return
     yield day.name
 
+    longer_units |= DAY_WORDS
     for unit_words in UNITS_WITHIN_DAY:
-        column = _find_unit(whole_numbers, unit_words, event)
+        column = _find_unit(whole_numbers, unit_words, event, longer_units=longer_units)
         if column is None:
             return
         yield column.name
+        longer_units |= unit_words
 
 
 def _find_unit(
-    whole_numbers: Iterable[ColumnSchema], unit_words: frozenset[str], event: frozenset[str]
+    whole_numbers: Iterable[ColumnSchema],
+    unit_words: frozenset[str],
+    event: frozenset[str],
+    *,
+    longer_units: frozenset[str],
 ) -> ColumnSchema | None:
     """Return the first column that dates an event in the given unit, or None if there is none."""
     for column in whole_numbers:
-        if parse_event(column.name, unit_words) == event:
+        if parse_event(column.name, unit_words, longer_units) == event:
             return column
     return None
 

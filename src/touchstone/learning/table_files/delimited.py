@@ -97,7 +97,7 @@ def _read_regular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEnc
         pa.PythonFile(stream, mode="r"),
         read_options=arrow_csv.ReadOptions(
             column_names=positions,
-            skip_rows=layout.empty_lines,
+            skip_rows=layout.skipped_lines,
             skip_rows_after_names=1 if layout.has_header else 0,
             encoding=encoding.name,
             block_size=BLOCK_BYTES,
@@ -152,7 +152,8 @@ def _read_irregular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextE
         if line is None:
             raise LearningError("file_unreadable") from error
         raise LearningError("file_malformed", line=line) from error
-    rows = cells.iloc[1:] if layout.has_header else cells
+    # pandas skips empty lines, but no line that states the delimiter.
+    rows = cells.iloc[int(layout.states_delimiter) + int(layout.has_header) :]
     return [_to_arrow(rows[position]) for position in rows]
 
 
