@@ -293,7 +293,7 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         # Few rounds have to suffice, so each one must learn a lot. Trials are compared on a sample, which would favour
         # slower learning and small leaves, although neither suits the whole table.
         values_for_many_rows={
-            "learning_rate": (0.2,),
+            "learning_rate": (0.3,),
             "num_leaves": (31, 63),
             "min_child_samples": (20,),
             "colsample_bytree": (1.0,),

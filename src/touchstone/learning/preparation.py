@@ -88,25 +88,28 @@ def build_preparation(columns: Sequence[ColumnSchema], target: Target, seed: int
     return ColumnTransformer(steps, sparse_threshold=0.0)
 
 
-def fit_preparation(preparation: ColumnTransformer, frame: pd.DataFrame, values: Values, seed: int) -> Floats:
+def fit_preparation(
+    preparation: ColumnTransformer, frame: pd.DataFrame, rows: Indices, values: Values, seed: int
+) -> Floats:
     """Fit a preparation on training rows, and return the encoded rows of shape (rows, encoded columns).
 
     Training rows have to be encoded while the preparation is fitted, because only then does the target encoder use
-    cross-fitting. Unless an encoder learns from the target, a sample of a long table is enough for the fit.
+    cross-fitting. Unless an encoder learns from the target, a sample of many rows is enough for the fit.
 
     Args:
         preparation: the unfitted preparation.
-        frame: the source columns of the training rows.
+        frame: the source columns.
+        rows: the positions of the training rows.
         values: the target values of the training rows.
         seed: the seed of the sample.
     """
     # The imputer's built-in median sorts masked arrays, which is very slow for a million rows.
     _set_imputation_strategy(_median, preparation.transformers)
-    if len(frame) <= MAX_FITTED_ROWS or _learns_from_target(preparation):
-        matrix = np.asarray(preparation.fit_transform(frame, values), dtype=np.float64)
+    if len(rows) <= MAX_FITTED_ROWS or _learns_from_target(preparation):
+        matrix = np.asarray(preparation.fit_transform(frame.iloc[rows], values), dtype=np.float64)
     else:
-        preparation.fit(frame.iloc[_sample_with_every_category(preparation, frame, seed)])
-        matrix = encode_frame(preparation, frame)
+        preparation.fit(frame.iloc[_sample_with_every_category(preparation, frame, rows, seed)])
+        matrix = encode_rows(preparation, frame, rows)
 
     # A function cannot be stored with the model, and after the fit it is no longer needed.
     _set_imputation_strategy("median", [*preparation.transformers, *preparation.transformers_])
@@ -118,12 +121,14 @@ def _learns_from_target(preparation: ColumnTransformer) -> bool:
     return any(step == "many" or step.startswith("text_") for step, _encoder, _names in preparation.transformers)
 
 
-def _sample_with_every_category(preparation: ColumnTransformer, frame: pd.DataFrame, seed: int) -> Indices:
-    """Return the positions of a random sample of rows, and of the first row of each category."""
-    sampled = np.random.default_rng(seed).choice(len(frame), MAX_FITTED_ROWS, replace=False)
+def _sample_with_every_category(
+    preparation: ColumnTransformer, frame: pd.DataFrame, rows: Indices, seed: int
+) -> Indices:
+    """Return the positions of a random sample of the rows, and of the first row of each category."""
+    sample = np.random.default_rng(seed).choice(rows, MAX_FITTED_ROWS, replace=False)
     categories = [name for step, _encoder, names in preparation.transformers if step == "categories" for name in names]
-    first_rows = [np.flatnonzero(~frame[name].duplicated()) for name in categories]
-    return np.unique(np.concatenate([sampled, *first_rows]))
+    first_rows = [rows[~frame[name].iloc[rows].duplicated()] for name in categories]
+    return np.unique(np.concatenate([sample, *first_rows]))
 
 
 def _set_imputation_strategy(strategy: str | Callable[[Floats], float], steps: Sequence[tuple[str, Any, Any]]) -> None:
@@ -174,24 +179,29 @@ def encoded_sources(preparation: ColumnTransformer, names: Sequence[str]) -> Ind
 
 def encode_frame(preparation: ColumnTransformer, frame: pd.DataFrame) -> Floats:
     """Encode a frame with a fitted preparation as a matrix of shape (rows, encoded columns)."""
-    if len(frame) <= BLOCK_ROWS:
-        return np.asarray(preparation.transform(frame), dtype=np.float64)
+    return np.asarray(preparation.transform(frame), dtype=np.float64)
 
-    matrix = np.empty((len(frame), _encoded_column_count(preparation)))
+
+def encode_rows(preparation: ColumnTransformer, frame: pd.DataFrame, rows: Indices) -> Floats:
+    """Encode the rows of a frame at the given positions like `encode_frame`, many of them on all cores."""
+    if len(rows) <= BLOCK_ROWS:
+        return encode_frame(preparation, frame.iloc[rows])
+
+    matrix = np.empty((len(rows), _encoded_column_count(preparation)))
 
     def encode_block(start: int) -> None:
         block = slice(start, start + BLOCK_ROWS)
-        matrix[block] = preparation.transform(frame.iloc[block])
+        matrix[block] = preparation.transform(frame.iloc[rows[block]])
 
     with ThreadPoolExecutor(usable_core_count(), "encoding") as executor:
         # Read the results, because they raise the exceptions of the threads.
-        list(executor.map(encode_block, range(0, len(frame), BLOCK_ROWS)))
+        list(executor.map(encode_block, range(0, len(rows), BLOCK_ROWS)))
     return matrix
 
 
 def _encoded_column_count(preparation: ColumnTransformer) -> int:
     """Return the number of columns that a fitted preparation encodes."""
-    return max(encoded_columns.stop for encoded_columns in preparation.output_indices_.values())
+    return max(int(encoded_columns.stop) for encoded_columns in preparation.output_indices_.values())
 
 
 def _sources_within_step(step: str, encoder: Any, column_count: int) -> Indices:

@@ -18,7 +18,7 @@ from touchstone.learning.boosting import RoundLimit, WeightedRows
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, DecisionRule
 from touchstone.learning.evaluation import Predictions, compute_metric
-from touchstone.learning.preparation import build_preparation, encode_frame, fit_preparation
+from touchstone.learning.preparation import build_preparation, encode_rows, fit_preparation
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.target import Floats, Indices, Target
 
@@ -87,15 +87,12 @@ def encode_fold(data: TrainingData, fold: Fold) -> EncodedFold:
 
     If the test rows influenced the encoding, their scores would be too optimistic.
     """
-    training_frame = data.frame.iloc[fold.train]
-    test_frame = data.frame.iloc[fold.test]
-
     seed = data.options.seed
     preparation = build_preparation(data.columns, data.target, seed)
     return EncodedFold(
         preparation=preparation,
-        train=fit_preparation(preparation, training_frame, data.target.values[fold.train], seed),
-        test=encode_frame(preparation, test_frame),
+        train=fit_preparation(preparation, data.frame, fold.train, data.target.values[fold.train], seed),
+        test=encode_rows(preparation, data.frame, fold.test),
         fold=fold,
     )
 
