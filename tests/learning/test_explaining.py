@@ -22,6 +22,7 @@ from touchstone.learning.column_types import from_dates, from_numbers, from_stri
 from touchstone.learning.explaining.associations import association, comparable_values
 from touchstone.learning.explaining.explanation_context import ExplanationContext, prepare_explanation
 from touchstone.learning.explaining.held_out_copy import fit_held_out_copy
+from touchstone.learning.explaining.model_explanation import ALL_SAMPLE_EVALUATIONS, sample_sizes
 from touchstone.learning.explaining.permutation_importance import Importance
 from touchstone.learning.explaining.row_narrative import ExplainedNumber, row_sentence
 from touchstone.learning.explaining.shapley_values import explain_row
@@ -155,6 +156,30 @@ def test_sampled_values_come_near_the_exact_ones_and_still_add_up(tmp_path: Path
         np.abs(sampled_attribution.contributions - exact_attribution.contributions)
         <= 6 * sampled_attribution.standard_errors + 0.05
     )
+
+
+def test_wide_tables_are_explained_over_fewer_rows() -> None:
+    """Up to sixty columns, contributions are averaged over the same rows; beyond, predictions stay bounded."""
+    assert sample_sizes(1) == sample_sizes(60) == (60, 50)
+    assert sample_sizes(300) == (60, 10)
+    assert sample_sizes(2_000) == (20, 10)
+    for columns in range(61, 1_200):
+        rows, background_rows = sample_sizes(columns)
+        assert 4 * columns * rows * background_rows <= ALL_SAMPLE_EVALUATIONS
+
+
+def test_a_wide_table_has_the_contributions_of_its_few_columns_that_matter(tmp_path: Path) -> None:
+    """Noise in two hundred columns does not hide the column that decides, with fewer background rows."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 200)).round(3)).add_prefix("noise")
+    frame["signal"] = rng.normal(size=300).round(3)
+    frame["y"] = (3 * frame["signal"] + rng.normal(0, 0.3, 300)).round(3)
+    model = model_of(train(frame, "y", tmp_path, algorithms=["lightgbm"]))
+
+    columns = explain(frame, model, tmp_path, scope="global", method="shap")["global"]
+    assert columns[0]["column"] == "signal"
+    assert columns[0]["shap"]["mean_absolute"] > 10 * columns[1]["shap"]["mean_absolute"]
+    assert columns[0]["shap"]["direction"] == "up"
 
 
 def test_an_explanation_has_the_agreed_fields_and_is_reproducible(tmp_path: Path) -> None:

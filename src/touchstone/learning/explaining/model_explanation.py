@@ -21,7 +21,7 @@ from touchstone.learning.explaining.permutation_importance import (
     permutation_importance,
     rank_importances,
 )
-from touchstone.learning.explaining.shapley_values import EVALUATIONS, Attribution, explain_row
+from touchstone.learning.explaining.shapley_values import EVALUATIONS, MIN_PERMUTATION_PAIRS, Attribution, explain_row
 from touchstone.learning.observed_values import warn_of_unseen_values
 from touchstone.learning.request_choices import Scope
 from touchstone.learning.request_definitions import METHODS_FOR_ROWS
@@ -30,8 +30,12 @@ from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json, Phase, Report, StepwiseProgress
 
 SAMPLE_ROWS: Final = 60  # the number of rows over which contributions are averaged
+MIN_SAMPLE_ROWS: Final = 20
 SAMPLE_BACKGROUND: Final = 50
+MIN_SAMPLE_BACKGROUND: Final = 10
 SAMPLE_EVALUATIONS: Final = 6_000
+WIDE_SAMPLE_EVALUATIONS: Final = 12_000  # for each row of a table with so many columns that the number above is too low
+ALL_SAMPLE_EVALUATIONS: Final = 1_000_000
 TOTAL_EVALUATIONS: Final = 6_000_000  # shared by all rows that one request asks to explain
 MIN_EVALUATIONS: Final = 2_000
 DEPENDENCE_COLUMNS: Final = 6
@@ -210,11 +214,12 @@ def _sample_contributions(context: ExplanationContext, report: Report) -> Contri
     """Compute the contributions of each column for a sample of test rows, and report progress after each row."""
     rng = np.random.default_rng(context.request.seed)
     every_test_row = np.arange(len(context.test_frame))
-    sampled_rows = sample_rows(every_test_row, SAMPLE_ROWS, rng, context.test_truth.weights)
+    row_count, background_count = sample_sizes(len(context.explained.columns))
+    sampled_rows = sample_rows(every_test_row, row_count, rng, context.test_truth.weights)
     frame = context.test_frame.iloc[sampled_rows].reset_index(drop=True)
 
     # The model predicts each sampled row once for each background row. Summaries over many rows need fewer of them.
-    explained_model = replace(context.explained, background=context.explained.background[:SAMPLE_BACKGROUND])
+    explained_model = replace(context.explained, background=context.explained.background[:background_count])
     progress = StepwiseProgress(
         report,
         Phase.EXPLAINING,
@@ -230,6 +235,19 @@ def _sample_contributions(context: ExplanationContext, report: Report) -> Contri
         contributions.append(attribution.contributions)
         progress.report_step(step)
     return ContributionSample(np.array(contributions), frame)
+
+
+def sample_sizes(column_count: int) -> tuple[int, int]:
+    """Return how many rows are sampled for contributions, and with how many background rows each is compared.
+
+    Every column needs several predictions for each pair of them, so wide tables would take minutes with all rows.
+    """
+    evaluations_per_pair = 2 * MIN_PERMUTATION_PAIRS * column_count
+    affordable_background = WIDE_SAMPLE_EVALUATIONS // evaluations_per_pair
+    background_count = max(MIN_SAMPLE_BACKGROUND, min(SAMPLE_BACKGROUND, affordable_background))
+
+    affordable_rows = ALL_SAMPLE_EVALUATIONS // (evaluations_per_pair * background_count)
+    return max(MIN_SAMPLE_ROWS, min(SAMPLE_ROWS, affordable_rows)), background_count
 
 
 def _summarize_contributions(context: ExplanationContext, sample: ContributionSample) -> dict[str, ContributionSummary]:
