@@ -28,7 +28,7 @@ from touchstone.learning.explaining.row_narrative import ExplainedNumber, row_se
 from touchstone.learning.explaining.shapley_values import explain_row
 from touchstone.learning.explaining.weighted_truth import WeightedTruth
 from touchstone.learning.learning_errors import LearningError
-from touchstone.learning.localized_text import format_fact
+from touchstone.learning.localized_text import format_fact, format_percentage
 from touchstone.learning.prediction import predict
 from touchstone.learning.preparation import encoded_sources
 from touchstone.learning.request_choices import Output
@@ -156,6 +156,13 @@ def test_sampled_values_come_near_the_exact_ones_and_still_add_up(tmp_path: Path
         np.abs(sampled_attribution.contributions - exact_attribution.contributions)
         <= 6 * sampled_attribution.standard_errors + 0.05
     )
+
+
+def test_tiny_probabilities_have_no_exponents() -> None:
+    """A probability of a few millionths reads as less than a bound, and zero as zero."""
+    assert format_percentage(8.9e-6) == {"fr": "<\u00a00,001\u00a0%", "en": "<0.001%"}
+    assert format_percentage(2e-5)["en"] == "0.002%"
+    assert format_percentage(0)["en"] == "0%"
 
 
 def test_wide_tables_are_explained_over_fewer_rows() -> None:

@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from touchstone.core.text import replace_control_characters
 from touchstone.messages.locales import Text
+from touchstone.messages.numbers import less_than
 from touchstone.messages.plurals import with_count
 
 LOCALES: Final = ("fr", "en")
 MAX_EXTRA_DECIMALS: Final = 4
+SMALLEST_SHARE: Final = 1e-5  # Sentences do not tell smaller shares apart.
 _THIN_SPACE: Final = "\u202f"
 _MINUS: Final = "\u2212"
 _FRENCH_MARKS: Final = str.maketrans({",": _THIN_SPACE, ".": ","})  # converts an English number to French
@@ -48,7 +50,9 @@ def with_unit(number: LocalizedText, unit: str) -> LocalizedText:
 
 
 def format_percentage(share: float) -> LocalizedText:
-    """Format a share as a percentage."""
+    """Format a share as a percentage, or as `<0.001%` if it is smaller but not zero."""
+    if 0 < share < SMALLEST_SHARE:
+        return {locale: less_than(text, locale) for locale, text in format_percentage(SMALLEST_SHARE).items()}
     return with_unit(format_tenths(100 * share), "%")
 
 
