@@ -38,6 +38,13 @@ def test_a_date_that_may_mark_missing_values_has_a_warning() -> None:
     assert facts == {"name": "x", "value": "9999-12-31", "rows": 5, "low": "2020-01-01", "high": "2020-02-29"}
 
 
+def test_the_first_day_of_the_computer_calendar_may_mark_missing_dates() -> None:
+    """Programs write a missing time as 1970-01-01, which they count as 0."""
+    dates = [*pd.date_range("2020-01-01", periods=60).strftime("%Y-%m-%d"), *["1970-01-01"] * 5]
+    [facts] = warnings_about(dates)
+    assert (facts["value"], facts["rows"]) == ("1970-01-01", 5)
+
+
 @pytest.mark.parametrize(
     "numbers",
     [
