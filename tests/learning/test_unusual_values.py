@@ -102,6 +102,12 @@ def test_the_rows_of_rare_classes_are_counted() -> None:
     assert facts == {"names": ["c", "d"], "rows": 3}
 
 
+def test_several_spaces_separate_two_words() -> None:
+    """Categories are not taken for texts because of the width of the space between their words."""
+    table = read_table(csv_file(pd.DataFrame({"x": [f"city     {number % 60}" for number in range(120)]})))
+    assert table.columns["x"].kind is ColumnKind.CATEGORY
+
+
 def test_words_may_be_separated_by_line_breaks() -> None:
     """A text with one word on each line is a text, not a category."""
     words = ["good", "bad", "fine", "poor", "very", "so"]
