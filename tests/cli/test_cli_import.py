@@ -73,6 +73,7 @@ def test_rejections_that_are_not_listed_are_counted(tmp_path: Path) -> None:
     result = run("import", str(tmp_path / "data.json"), "--table")
     assert result.exit_code == 1
     assert "data.json: 30 more datasets or documents were rejected" in " ".join(result.stdout.split())
+    assert "rejected: 200" in result.stdout, "without the entry that counts the others"
 
 
 def test_json_lines_hold_documents_or_records(tmp_path: Path) -> None:

@@ -38,6 +38,13 @@ def test_a_date_that_may_mark_missing_values_has_a_warning() -> None:
     assert facts == {"name": "x", "value": "9999-12-31", "rows": 5, "low": "2020-01-01", "high": "2020-02-29"}
 
 
+def test_the_first_day_of_the_computer_calendar_may_mark_missing_dates() -> None:
+    """Programs write a missing time as 1970-01-01, which they count as 0."""
+    dates = [*pd.date_range("2020-01-01", periods=60).strftime("%Y-%m-%d"), *["1970-01-01"] * 5]
+    [facts] = warnings_about(dates)
+    assert (facts["value"], facts["rows"]) == ("1970-01-01", 5)
+
+
 @pytest.mark.parametrize(
     "numbers",
     [
@@ -93,6 +100,12 @@ def test_the_rows_of_rare_classes_are_counted() -> None:
     labels = ["a", "b"] * 30 + ["c", "c", "d"]
     [facts] = warnings_about(range(len(labels)), labels, code="rare_classes_left_out")
     assert facts == {"names": ["c", "d"], "rows": 3}
+
+
+def test_several_spaces_separate_two_words() -> None:
+    """Categories are not taken for texts because of the width of the space between their words."""
+    table = read_table(csv_file(pd.DataFrame({"x": [f"city     {number % 60}" for number in range(120)]})))
+    assert table.columns["x"].kind is ColumnKind.CATEGORY
 
 
 def test_words_may_be_separated_by_line_breaks() -> None:

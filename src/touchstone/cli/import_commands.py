@@ -40,6 +40,7 @@ IMPORT_OPTIONS: Final = OptionGroup(
 )
 _NOT_WRITTEN_IN_TIME: Final = "not_written_in_time"
 _UNUSABLE_DOCUMENTS: Final = "unusable_documents"
+_MORE_REJECTIONS: Final = "more_rejections"
 _RESULT_COLUMNS: Final = (
     Column[DocumentResult]("Status", lambda result: result.status.value),
     Column[DocumentResult](
@@ -179,8 +180,12 @@ def _rejection(batch: list[Document], field_error: dict[str, Any]) -> DocumentRe
 
 
 def _show_results(context: CommandContext, results: list[DocumentResult]) -> None:
-    """Show a table of the results, their number for each status, and the reasons for rejections."""
-    status_counts = Counter(result.status for result in results)
+    """Show a table of the results, their number for each status, and the reasons for rejections.
+
+    The entry that says how many rejections are not listed is not counted as a rejection itself.
+    """
+    listed = [result for result in results if result.error is None or result.error.code != _MORE_REJECTIONS]
+    status_counts = Counter(result.status for result in listed)
     counts = {status.value: status_counts[status] for status in ImportStatus}
     count_lines = [f"{status}: {count}" for status, count in counts.items()]
 
@@ -189,7 +194,7 @@ def _show_results(context: CommandContext, results: list[DocumentResult]) -> Non
     rest_lines = [f"… and {len(imported) - _MAX_TABLE_ROWS} more"] if len(imported) > _MAX_TABLE_ROWS else []
 
     rejection_lines = [f"  {result.document}: {result.error.detail}" for result in results if result.error is not None]
-    report = {"total": len(results), **counts, "results": results}
+    report = {"total": len(listed), **counts, "results": results}
     context.show(report, table, *rest_lines, *count_lines, *rejection_lines)
 
 

@@ -4,7 +4,6 @@ The type of a column is inferred from its distinct values instead of its rows, s
 """
 
 import math
-import re
 from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -41,7 +40,6 @@ MIN_MEAN_WORDS_FOR_TEXT: Final = 4  # the mean number of words per distinct valu
 PLAIN_NUMBER_SAMPLE: Final = 200
 _BOOLEAN_WORDS: Final = frozenset({"true", "false"})
 _BOOLEAN_BY_NUMBER: Final = {"1": "true", "1.0": "true", "0": "false", "0.0": "false"}
-_WHITE_SPACE: Final = re.compile(r"\s")
 _PLAIN_CODE: Final = rf"^\s*{CODE_WITH_LEADING_ZERO}\s*$"
 _DOTTED_NUMBER: Final = f"^{DOTTED_NUMBER}$"
 _FIELDS_FOR_WARNINGS: Final = frozenset({"mixes_date_formats", "mixes_units", "has_ambiguous_dots"})
@@ -477,7 +475,7 @@ def _classify_text_column(cells: _EncodedStrings, *, non_missing_rows: int) -> C
     if len(distinct_values) <= CARDINALITY_THRESHOLD:
         return ColumnKind.CATEGORY
 
-    mean_words = np.mean([len(_WHITE_SPACE.findall(text)) + 1 for text in distinct_values])
+    mean_words = np.mean([len(text.split()) for text in distinct_values])
     if mean_words >= MIN_MEAN_WORDS_FOR_TEXT:
         return ColumnKind.TEXT
 

@@ -90,12 +90,9 @@ def build_training_result(
         curve = pending_curve.result()
 
     # Describe the split, and measure how another split would have changed the metrics.
-    stopped_by = "time" if curve is None else _stopped_by(experiment, search)
-    effect = None
-    if stopped_by != "time" and expected_effect_seconds(experiment, search) <= budget.seconds_before_finishing():
-        effect = measure_split_effect(experiment, search)
-    else:
-        stopped_by = "time"
+    has_time = curve is not None and expected_effect_seconds(experiment, search) <= budget.seconds_before_finishing()
+    stopped_by = _stopped_by(experiment, search) if has_time else "time"
+    effect = None if stopped_by == "time" else measure_split_effect(experiment, search)
     split = report_split(experiment.request.split, experiment.split, effect)
 
     # Describe the decisions of the model and the effect of a mitigation.

@@ -24,6 +24,7 @@ from touchstone.learning.unusual_values import (
     find_period,
     find_repeated_outlier,
     find_word_among_numbers,
+    list_words,
 )
 from touchstone.messages.training_warnings import NAMES_AND_OTHERS, WARNINGS
 
@@ -226,14 +227,15 @@ def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
 
 
 def _value_warnings(column: ColumnSchema, cells: "pd.Series[Any]") -> Iterator[Json]:
-    """Yield the warnings about times and numbers read as categories, and about a value that may mark missing ones."""
-    clock_time = find_clock_time(column, cells)
+    """Yield the warnings about times and numbers read as words, and about a value that may mark missing ones."""
+    words = list_words(column, cells)
+    clock_time = find_clock_time(words)
     if clock_time is not None:
         yield warning("clock_times", name=column.name, example=clock_time)
-    period = find_period(column, cells)
+    period = find_period(words)
     if period is not None:
         yield warning("periods", name=column.name, example=period)
-    word = find_word_among_numbers(column, cells)
+    word = None if column.mixes_units else find_word_among_numbers(words)
     if word is not None:
         yield warning("words_among_numbers", name=column.name, example=word)
 

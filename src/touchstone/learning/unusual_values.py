@@ -3,7 +3,10 @@
 They are only reported, because each of them may also be what it seems to be.
 """
 
+import math
 import re
+from collections.abc import Callable, Sequence
+from itertools import filterfalse, islice
 from typing import Any, Final
 
 import numpy as np
@@ -42,56 +45,69 @@ def find_repeated_outlier(cells: "pd.Series[Any]") -> Json | None:
         the `value` as text, its number of `rows`, and the range of the others from `low` to `high`; or None.
     """
     present_cells = cells.dropna().reset_index(drop=True)
+    may_count_things = pd.api.types.is_numeric_dtype(present_cells)
     numbers = present_cells.to_numpy().astype(np.float64)
+
     for position in (numbers.argmin(), numbers.argmax()) if len(numbers) else ():
-        is_extreme = numbers == numbers[position]
-        others = present_cells[~is_extreme]
+        number = numbers[position]
+        if number == 0 and may_count_things:
+            continue
+
+        is_extreme = numbers == number
         rows = int(is_extreme.sum())
-        if numbers[position] != 0 and rows >= MIN_REPEATS and _is_far(numbers[position], numbers[~is_extreme]):
+        if rows >= MIN_REPEATS and _is_far(number, numbers[~is_extreme]):
+            others = present_cells[~is_extreme]
             value, low, high = map(cell_as_text, (present_cells[position], others.min(), others.max()))
             return {"value": value, "rows": rows, "low": low, "high": high}
     return None
 
 
-def find_clock_time(column: ColumnSchema, cells: "pd.Series[Any]") -> str | None:
-    """Return the first cell of a column of categories without an order if nearly all are times, such as 10:30.
+def list_words(column: ColumnSchema, cells: "pd.Series[Any]") -> list[str]:
+    """Return the different cells of a column of categories or identifiers, or nothing for any other column."""
+    if column.kind not in (ColumnKind.CATEGORY, ColumnKind.IDENTIFIER) or pd.api.types.is_numeric_dtype(cells):
+        return []
+    return [value for value in cells.unique() if isinstance(value, str) and value != MISSING]
+
+
+def find_clock_time(words: Sequence[str]) -> str | None:
+    """Return the first of the different words of a column that is a time, such as 10:30, if nearly all are times.
 
     A few different times are no problem, because a model learns about each of them.
     """
-    return _find_notation(CLOCK_TIME, column, cells, min_distinct=CARDINALITY_THRESHOLD + 1)
+    return _find_notation(CLOCK_TIME, words, min_distinct=CARDINALITY_THRESHOLD + 1)
 
 
-def find_period(column: ColumnSchema, cells: "pd.Series[Any]") -> str | None:
-    """Return the first cell of a column of categories if nearly all are periods, such as 2024-Q3."""
-    return _find_notation(PERIOD, column, cells, min_distinct=MIN_PERIODS)
+def find_period(words: Sequence[str]) -> str | None:
+    """Return the first of the different words of a column that is a period, such as 2024-Q3, if nearly all are."""
+    return _find_notation(PERIOD, words, min_distinct=MIN_PERIODS)
 
 
-def find_word_among_numbers(column: ColumnSchema, cells: "pd.Series[Any]") -> str | None:
-    """Return the first word of a column of categories if most, but not nearly all, of its different cells are numbers.
+def find_word_among_numbers(words: Sequence[str]) -> str | None:
+    """Return the first of the different words of a column that is no number, if most, but not nearly all, are numbers.
 
     Whole numbers with leading zeros are codes, beside which all others are codes, too.
     """
-    distinct_values = _distinct_words(column, cells, min_distinct=CARDINALITY_THRESHOLD + 1)
-    if column.mixes_units or any(map(is_code, distinct_values)):
+    if len(words) <= CARDINALITY_THRESHOLD:
         return None
-    words = [value for value in distinct_values if split_number(value) is None]
-    return words[0] if 0 < len(words) <= MAX_WORD_SHARE * len(distinct_values) else None
+    others = _list_exceptions(words, split_number, max_share=MAX_WORD_SHARE)
+    return None if not others or any(map(is_code, words)) else others[0]
 
 
-def _find_notation(
-    notation: re.Pattern[str], column: ColumnSchema, cells: "pd.Series[Any]", *, min_distinct: int
-) -> str | None:
-    """Return the first cell of a column of words that has a notation if nearly all different cells have it."""
-    distinct_values = _distinct_words(column, cells, min_distinct=min_distinct)
-    values = [value for value in distinct_values if notation.fullmatch(value)]
-    return values[0] if values and len(values) >= MIN_AGREEMENT * len(distinct_values) else None
+def _find_notation(notation: re.Pattern[str], words: Sequence[str], *, min_distinct: int) -> str | None:
+    """Return the first word that has a notation if there are enough words and nearly all of them have it."""
+    if len(words) < min_distinct or _list_exceptions(words, notation.fullmatch, max_share=1 - MIN_AGREEMENT) is None:
+        return None
+    return next(filter(notation.fullmatch, words))
 
 
-def _distinct_words(column: ColumnSchema, cells: "pd.Series[Any]", *, min_distinct: int) -> list[str]:
-    """Return the different cells of a column of words, or nothing for other columns and for too few of them."""
-    if column.kind not in (ColumnKind.CATEGORY, ColumnKind.IDENTIFIER) or column.distinct < min_distinct:
-        return []
-    return [value for value in cells.unique() if isinstance(value, str) and value != MISSING]
+def _list_exceptions(words: Sequence[str], parse: Callable[[str], Any], *, max_share: float) -> list[str] | None:
+    """Return the words that cannot be parsed, or None if they have more than the given share.
+
+    A long column may have a million different words, so stop as soon as there are too many exceptions.
+    """
+    max_count = math.floor(max_share * len(words))
+    exceptions = list(islice(filterfalse(parse, words), max_count + 1))
+    return exceptions if len(exceptions) <= max_count else None
 
 
 def _is_far(number: float, others: Floats) -> bool:

@@ -26,7 +26,7 @@ SPLIT_REASONS: Final[Mapping[str, Text]] = {
     ),
     "nothing_detected": (
         "Ni groupes ni ordre dans le temps n’ont été détectés : les lignes sont réparties au hasard.",
-        "Neither groups nor an order in time were detected: the rows are divided at random.",
+        "No groups and no order in time were detected: the rows are divided at random.",
     ),
     "nothing_feasible": (
         "Des groupes ou des dates ont été détectés, mais laissent trop peu à apprendre ou à évaluer : les lignes sont "

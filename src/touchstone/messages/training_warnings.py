@@ -34,9 +34,9 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "The classes are imbalanced: “{name}” has only {rows} {rows:row|rows} ({percent}%).",
     ),
     "rare_classes_left_out": (
-        "{names:Classe trop rare, laissée|Classes trop rares, laissées} de côté avec {rows} {rows:ligne|lignes} :"
-        " {names}.",
-        "{names:Class|Classes} too rare to be learned, left out with {rows} {rows:row|rows}: {names}.",
+        "{names:Classe trop rare, laissée|Classes trop rares, laissées} de côté ({rows} {rows:ligne|lignes}) : "
+        "{names}.",
+        "{names:Class|Classes} too rare to be learned, left out ({rows} {rows:row|rows}): {names}.",
     ),
     "classes_differ_in_case": (
         "Des noms de classes qui ne diffèrent que par les majuscules comptent comme des classes différentes : {names}. "
@@ -98,34 +98,36 @@ WARNINGS: Final[Mapping[str, Text]] = {
         "“{name}” mixes numbers (or dates) with words: {cells} {cells:cell counts|cells count} as missing.",
     ),
     "dates_in_several_formats": (
-        "« {name} » contient des dates écrites de plusieurs façons, qui sont traitées comme des catégories : elles "
+        "« {name} » contient des dates écrites de plusieurs façons, qui sont traitées comme des mots : elles "
         "n’ordonnent pas les lignes dans le temps. Écrivez-les toutes de la même façon, par exemple 2024-12-25.",
-        "“{name}” holds dates written in several ways, which are treated as categories: they do not order the rows in "
+        "“{name}” holds dates written in several ways, which are treated as words: they do not order the rows in "
         "time. Write all of them in the same way, for example 2024-12-25.",
     ),
     "several_units": (
         "« {name} » contient des nombres en plusieurs unités, ou dans une unité qui est écrite de plusieurs façons ou "
-        "manque parfois. Ils sont traités comme des catégories. Écrivez-les tous dans la même unité, de la même façon.",
+        "manque parfois. Ils sont traités comme des mots. Écrivez-les tous dans la même unité, de la même façon.",
         "“{name}” holds numbers in several units, or in one unit with several spellings or only beside some of them. "
-        "They are treated as categories. Write all of them in the same unit, with the same spelling.",
+        "They are treated as words. Write all of them in the same unit, with the same spelling.",
     ),
     "clock_times": (
-        "« {name} » contient des heures ou des durées, comme {example}, qui sont traitées comme des catégories sans "
+        "« {name} » contient des heures ou des durées, comme {example}, qui sont traitées comme des mots sans "
         "ordre. Écrivez-les comme des nombres, par exemple en minutes.",
-        "“{name}” holds times or durations, such as {example}, which are treated as categories without an order. Write "
+        "“{name}” holds times or durations, such as {example}, which are treated as words without an order. Write "
         "them as numbers, for example in minutes.",
     ),
     "periods": (
-        "« {name} » contient des périodes, comme {example}, qui sont traitées comme des catégories : elles n’ordonnent "
+        "« {name} » contient des périodes, comme {example}, qui sont traitées comme des mots : elles n’ordonnent "
         "pas les lignes dans le temps. Écrivez-les comme des dates, par exemple 2024-10-01.",
-        "“{name}” holds periods, such as {example}, which are treated as categories: they do not order the rows in "
+        "“{name}” holds periods, such as {example}, which are treated as words: they do not order the rows in "
         "time. Write them as dates, for example 2024-10-01.",
     ),
     "words_among_numbers": (
-        "« {name} » contient surtout des nombres, mais trop d’autres valeurs, comme {example} : toutes sont traitées "
-        "comme des catégories sans ordre. Écrivez les autres comme des nombres, ou laissez ces cellules vides.",
-        "“{name}” holds mostly numbers, but too many other values, such as {example}: all are treated as categories "
-        "without an order. Write the others as numbers, or leave these cells empty.",
+        "« {name} » contient surtout des nombres, mais aussi trop d’autres valeurs, comme {example} : toutes sont "
+        "traitées comme des mots sans ordre. Si les nombres ne sont pas des codes, écrivez les autres valeurs comme "
+        "des nombres, ou laissez ces cellules vides.",
+        "“{name}” holds mostly numbers, but too many other values, such as {example}: all are treated as words "
+        "without an order. Unless the numbers are codes, write the other values as numbers, or leave these cells "
+        "empty.",
     ),
     "repeated_outlier": (
         "« {name} » : {rows} {rows:ligne a|lignes ont} la valeur {value}, très loin de toutes les autres (de {low} à "

@@ -13,7 +13,7 @@ from touchstone.learning.splits.split_report import DuplicateTreatment, treatmen
 from touchstone.learning.splits.time_detection import find_incomplete_dates
 from touchstone.learning.table_reader import Table
 from touchstone.learning.task_interface import Json
-from touchstone.learning.training_warnings import warning
+from touchstone.learning.training_warnings import WARNING_DECIMALS, warning
 
 NOTABLE_EFFECT: Final = 0.05
 DUPLICATE_WARNINGS: Final = {
@@ -59,7 +59,8 @@ def _time_warning(decision: SplitDecision, table: Table) -> Iterator[Json]:
 
     column = find_incomplete_dates(table, decision.rule.target.name)
     if column is not None:
-        yield warning("incomplete_dates", name=column.name, percent=round(100 * column.missing / len(table.frame), 3))
+        percent = round(100 * column.missing / len(table.frame), WARNING_DECIMALS)
+        yield warning("incomplete_dates", name=column.name, percent=percent)
 
 
 def _is_notable(effect: SplitEffect, metrics: Mapping[str, Any]) -> bool:

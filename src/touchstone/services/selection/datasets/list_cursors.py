@@ -32,7 +32,7 @@ CURSOR: Final = Parameter(
     name="cursor",
     type=ParameterType.TEXT,
     max_length=_MAX_CURSOR,
-    description="Continue a list, with the cursor in the header `Link` of its previous part, without `skip` or a page.",
+    description="The cursor in the header `Link` of a list, which continues it. Not together with `skip` or a page.",
 )
 _PAGING_PARAMETER_NAMES: Final = frozenset({SKIP.name, LIMIT.name, PAGE.name, PAGE_SIZE.name, CURSOR.name})
 

@@ -244,7 +244,9 @@ class _DatasetViewFields(BaseModel):
     visibility: Visibility
     hidden: bool = Field(description="An administrator has hidden the record from everyone except its owner.")
     hidden_reason: str | None = Field(description="Why the record is hidden.")
-    declared_by: PersonView | None = Field(description="The owner of the record, who declares its values.")
+    declared_by: PersonView | None = Field(
+        description="The owner of the record, who declares its values; null if there is none."
+    )
     ethical_score: float = Field(ge=0, le=1)
     technical_score: float = Field(ge=0, le=1)
     popularity_score: float = Field(ge=0, le=1)
