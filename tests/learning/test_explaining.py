@@ -11,10 +11,14 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import VotingClassifier
+from lightgbm import LGBMClassifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import ExtraTreesClassifier, VotingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from tests.learning.small_tables import csv_file, explain, messy_table, model_of, train
 from touchstone.learning.artifacts import model_artifact
@@ -26,6 +30,7 @@ from touchstone.learning.explaining.model_explanation import ALL_SAMPLE_EVALUATI
 from touchstone.learning.explaining.permutation_importance import Importance
 from touchstone.learning.explaining.row_narrative import ExplainedNumber, row_sentence
 from touchstone.learning.explaining.shapley_values import explain_row
+from touchstone.learning.explaining.used_columns import find_used_columns
 from touchstone.learning.explaining.weighted_truth import WeightedTruth
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.localized_text import format_fact, format_percentage
@@ -156,6 +161,34 @@ def test_sampled_values_come_near_the_exact_ones_and_still_add_up(tmp_path: Path
         np.abs(sampled_attribution.contributions - exact_attribution.contributions)
         <= 6 * sampled_attribution.standard_errors + 0.05
     )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeClassifier(max_depth=2),
+        ExtraTreesClassifier(3, max_depth=2, random_state=0),
+        LGBMClassifier(n_estimators=2, num_leaves=4, verbose=-1),
+        VotingClassifier(
+            [("tree", DecisionTreeClassifier(max_depth=2)), ("stump", DecisionTreeClassifier(max_depth=1))],
+            voting="soft",
+        ),
+    ],
+)
+def test_columns_that_no_tree_uses_have_no_influence(model: Any) -> None:
+    """Changing all of them at once leaves every prediction as it is, also behind a calibration."""
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(300, 30))
+    model.fit(matrix, matrix[:, 3] + matrix[:, 4] * matrix[:, 5] > 0.5)
+    calibrated_model = CalibratedClassifierCV(FrozenEstimator(model)).fit(matrix, matrix[:, 3] > 0)
+
+    for fitted_model in (model, calibrated_model):
+        is_used = find_used_columns(fitted_model, 30)
+        assert is_used[3]
+        assert is_used.sum() < 20
+        changed_matrix = np.where(is_used, matrix, 9.0)
+        np.testing.assert_array_equal(fitted_model.predict_proba(changed_matrix), fitted_model.predict_proba(matrix))
+    assert find_used_columns(LogisticRegression().fit(matrix, matrix[:, 0] > 0), 30).all()
 
 
 def test_tiny_probabilities_have_no_exponents() -> None:

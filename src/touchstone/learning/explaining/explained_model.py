@@ -13,6 +13,7 @@ import pandas as pd
 
 from touchstone.learning.artifacts.model_artifact import LoadedModel
 from touchstone.learning.column_types import ColumnSchema
+from touchstone.learning.explaining.used_columns import find_used_columns
 from touchstone.learning.few_rows_prediction.models import FewRowsModel
 from touchstone.learning.preparation import encode_frame, encoded_sources
 from touchstone.learning.request_choices import Output
@@ -87,13 +88,9 @@ class ExplainedModel:
         return log_odds(class_probabilities) if self.output is Output.LOG_ODDS else class_probabilities
 
     def used_sources(self) -> Indices:
-        """Return the source columns that a decision tree splits on, or all columns for any other model."""
-        tree = getattr(self.estimator, "tree_", None)
-        if tree is None:
-            return np.arange(len(self.columns))
-
-        is_split = tree.feature >= 0  # Leaves have a negative number instead of a feature.
-        return np.unique(self.sources[tree.feature[is_split]])
+        """Return the positions of the source columns on which predictions depend (see `find_used_columns`)."""
+        is_used = find_used_columns(self.estimator, len(self.sources))
+        return np.unique(self.sources[is_used])
 
 
 def build_explained_model(
