@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import structlog
 from typer.testing import CliRunner, Result
 
 from touchstone.cli.main import build_application
@@ -12,7 +13,12 @@ PASSWORD = "correct horse battery"
 
 def run(*arguments: str, text: str | None = None) -> Result:
     """Run one command, as `touchstone` with these arguments."""
-    return CliRunner().invoke(build_application(arguments), list(arguments), prog_name="touchstone", input=text)
+    # Commands configure the log of their process, which is that of all tests here.
+    log_configuration = structlog.get_config()
+    try:
+        return CliRunner().invoke(build_application(arguments), list(arguments), prog_name="touchstone", input=text)
+    finally:
+        structlog.configure(**log_configuration)
 
 
 def run_json(*arguments: str, text: str | None = None) -> Any:

@@ -10,10 +10,9 @@ from uuid import UUID, uuid4
 import anyio.to_thread
 import httpx2
 import pytest
-from typer.testing import CliRunner
 
+from tests.cli.running import run
 from touchstone.cli.doctor_command import audit_lines
-from touchstone.cli.main import build_application
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.core.settings import Settings
 from touchstone.database import change_counters
@@ -207,8 +206,7 @@ async def test_the_command_prints_counts_and_faulty_claims(
     monkeypatch.setenv("TOUCHSTONE_DATABASE_URL", settings.effective_database_url)
     monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(settings.data_dir))
 
-    arguments = ["doctor", "--catalog"]
-    result = await anyio.to_thread.run_sync(lambda: CliRunner().invoke(build_application(arguments), arguments))
+    result = await anyio.to_thread.run_sync(run, "doctor", "--catalog")
     assert result.exit_code == 1, result.output
     assert "1 equity claims from a bare heading" in result.stdout
     assert "0 placeholders used as evidence" in result.stdout
