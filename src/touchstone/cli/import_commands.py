@@ -184,8 +184,8 @@ def _show_results(context: CommandContext, results: list[DocumentResult]) -> Non
 
     The entry that says how many rejections are not listed is not counted as a rejection itself.
     """
-    listed = [result for result in results if result.error is None or result.error.code != _MORE_REJECTIONS]
-    status_counts = Counter(result.status for result in listed)
+    results_to_count = [result for result in results if result.error is None or result.error.code != _MORE_REJECTIONS]
+    status_counts = Counter(result.status for result in results_to_count)
     counts = {status.value: status_counts[status] for status in ImportStatus}
     count_lines = [f"{status}: {count}" for status, count in counts.items()]
 
@@ -194,7 +194,7 @@ def _show_results(context: CommandContext, results: list[DocumentResult]) -> Non
     rest_lines = [f"… and {len(imported) - _MAX_TABLE_ROWS} more"] if len(imported) > _MAX_TABLE_ROWS else []
 
     rejection_lines = [f"  {result.document}: {result.error.detail}" for result in results if result.error is not None]
-    report = {"total": len(listed), **counts, "results": results}
+    report = {"total": len(results_to_count), **counts, "results": results}
     context.show(report, table, *rest_lines, *count_lines, *rejection_lines)
 
 

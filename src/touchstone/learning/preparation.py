@@ -11,7 +11,6 @@ Every encoded column is derived from exactly one source column, so explanations 
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 from skrub import DatetimeEncoder
 
+from touchstone.core.prefetch import map_ahead
 from touchstone.learning.column_types import CARDINALITY_THRESHOLD, ColumnKind, ColumnSchema
 from touchstone.learning.fitting_pool import usable_core_count
 from touchstone.learning.target import Floats, Indices, Target, Values
@@ -187,15 +187,14 @@ def encode_rows(preparation: ColumnTransformer, frame: pd.DataFrame, rows: Indic
     if len(rows) <= BLOCK_ROWS:
         return encode_frame(preparation, frame.iloc[rows])
 
+    blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, len(rows), BLOCK_ROWS)]
+    encoded_blocks = map_ahead(
+        lambda block: preparation.transform(frame.iloc[rows[block]]), blocks, thread_count=usable_core_count()
+    )
+
     matrix = np.empty((len(rows), _encoded_column_count(preparation)))
-
-    def encode_block(start: int) -> None:
-        block = slice(start, start + BLOCK_ROWS)
-        matrix[block] = preparation.transform(frame.iloc[rows[block]])
-
-    with ThreadPoolExecutor(usable_core_count(), "encoding") as executor:
-        # Read the results, because they raise the exceptions of the threads.
-        list(executor.map(encode_block, range(0, len(rows), BLOCK_ROWS)))
+    for block, encoded_block in zip(blocks, encoded_blocks, strict=True):
+        matrix[block] = encoded_block
     return matrix
 
 

@@ -26,6 +26,8 @@ COMPARISON_FOLDS: Final = 5
 MAX_COMPARISON_ROWS: Final = 5_000  # Methods are compared on at most this many rows.
 MAX_COMPARED_CLASSES: Final = 20  # With more classes, the automatic choice is not to calibrate, to save time.
 MIN_GAIN: Final = 0.01  # the least relative reduction of the log loss by an automatically chosen calibration
+# Calibrated models are wrapped in these classes, both of which hold the inner model as `estimator`.
+CALIBRATION_WRAPPERS: Final = (CalibratedClassifierCV, FrozenEstimator)
 
 
 @dataclass(frozen=True, slots=True)

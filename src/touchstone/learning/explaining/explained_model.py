@@ -5,6 +5,7 @@ in the encoded matrix. Explanations replace whole blocks, so that their results 
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -25,7 +26,7 @@ MIN_PROBABILITY: Final = 1e-9  # Probabilities are clipped to this distance from
 BATCH_ROWS: Final = 50_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, because of the cached property
 class ExplainedModel:
     """A model with the class and the scale on which it is explained, and the encoded background rows."""
 
@@ -87,8 +88,9 @@ class ExplainedModel:
         class_probabilities = probabilities[:, self.class_code]
         return log_odds(class_probabilities) if self.output is Output.LOG_ODDS else class_probabilities
 
+    @cached_property
     def used_sources(self) -> Indices:
-        """Return the positions of the source columns on which predictions depend (see `find_used_columns`)."""
+        """The positions of the source columns on which predictions depend (see `find_used_columns`)."""
         is_used = find_used_columns(self.estimator, len(self.sources))
         return np.unique(self.sources[is_used])
 

@@ -11,18 +11,16 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import VotingClassifier, VotingRegressor
-from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_sample_weight
 
-from touchstone.learning.decisions.calibration import Calibrator
+from touchstone.learning.decisions.calibration import CALIBRATION_WRAPPERS, Calibrator
 from touchstone.learning.ensembles import set_fitted_members
 from touchstone.learning.explaining.weighted_truth import WeightedTruth
 from touchstone.learning.request_choices import Calibration
 from touchstone.learning.target import Floats
 
 MAX_TRAINING_ROWS: Final = 20_000
-_WRAPPERS: Final = (CalibratedClassifierCV, FrozenEstimator)
 _ENSEMBLES: Final = (VotingClassifier, VotingRegressor)
 
 
@@ -63,7 +61,7 @@ def fit_held_out_copy(
 
 def _unfitted_copy(model: Any) -> Any:
     """Return an unfitted copy of a model, without its calibration."""
-    if isinstance(model, _WRAPPERS):
+    if isinstance(model, CALIBRATION_WRAPPERS):
         return _unfitted_copy(model.estimator)
 
     if isinstance(model, _ENSEMBLES):

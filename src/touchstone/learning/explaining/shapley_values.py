@@ -153,7 +153,7 @@ def _find_players(explained: ExplainedModel, row: Floats) -> Indices:
     The contribution of every other column is exactly zero.
     """
     differs = (explained.background != row).any(axis=0)
-    return np.intersect1d(explained.used_sources(), explained.sources[differs])
+    return np.intersect1d(explained.used_sources, explained.sources[differs])
 
 
 def _standard_errors(samples: Floats) -> Floats:

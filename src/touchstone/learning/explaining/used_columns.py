@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.frozen import FrozenEstimator
+
+from touchstone.learning.decisions.calibration import CALIBRATION_WRAPPERS
 
 
 def find_used_columns(model: Any, column_count: int) -> npt.NDArray[np.bool_]:
@@ -14,11 +14,8 @@ def find_used_columns(model: Any, column_count: int) -> npt.NDArray[np.bool_]:
     Trees only use the columns that they split on, and forests and averages those of their members. Any other model is
     assumed to use every column.
     """
-    if isinstance(model, FrozenEstimator):
+    if isinstance(model, CALIBRATION_WRAPPERS):
         return find_used_columns(model.estimator, column_count)
-    if isinstance(model, CalibratedClassifierCV):
-        (calibrated_classifier,) = model.calibrated_classifiers_
-        return find_used_columns(calibrated_classifier.estimator, column_count)
 
     if hasattr(model, "estimators_"):
         is_used = np.zeros(column_count, dtype=np.bool_)

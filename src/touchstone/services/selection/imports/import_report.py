@@ -40,11 +40,11 @@ def find_refusal(results: Sequence[ImportResult], *, quota_bytes: int) -> Servic
     errors = [
         FieldError(("body", "files", file), error.code, error.facts) for file, error in rejections[:MAX_FIELD_ERRORS]
     ]
-    unlisted = rejections[MAX_FIELD_ERRORS:]
-    if unlisted:
-        first_unlisted_file, _error = unlisted[0]
+    unlisted_rejections = rejections[MAX_FIELD_ERRORS:]
+    if unlisted_rejections:
+        first_unlisted_file, _error = unlisted_rejections[0]
         location = ("body", "files", first_unlisted_file)
-        errors.append(FieldError(location, MORE_REJECTIONS, {"count": len(unlisted)}))
+        errors.append(FieldError(location, MORE_REJECTIONS, {"count": len(unlisted_rejections)}))
     return UnusableDocuments(*errors)
 
 
