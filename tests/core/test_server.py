@@ -2,9 +2,12 @@
 
 import asyncio
 import contextlib
+import grp
 import json
+import os
 import select
 import socket
+import stat
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -116,9 +119,9 @@ async def test_a_port_in_use_is_reported_in_one_line(tmp_path: Path) -> None:
             await serve(nullcontext(APP), settings, ready=print)
 
 
-def unix_settings(path: Path) -> Settings:
-    """Return the settings of a server that listens on a unix socket at this path."""
-    return Settings.load({"TOUCHSTONE_HOST": f"unix:{path}"})
+def unix_settings(path: Path, **variables: str) -> Settings:
+    """Return the settings of a server that listens on a unix socket at this path, with further variables."""
+    return Settings.load({"TOUCHSTONE_HOST": f"unix:{path}", **variables})
 
 
 def test_the_socket_of_a_process_that_has_ended_is_replaced(tmp_path: Path) -> None:
@@ -128,6 +131,25 @@ def test_the_socket_of_a_process_that_has_ended_is_replaced(tmp_path: Path) -> N
     assert path.is_socket()
     with open_listener(unix_settings(path)), socket.socket(socket.AF_UNIX) as client:
         client.connect(str(path))
+
+
+def test_a_socket_is_private_unless_a_group_is_named(tmp_path: Path) -> None:
+    """A reverse proxy of another user connects as a member of the group."""
+    path = tmp_path / "socket"
+    with open_listener(unix_settings(path)):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    group = grp.getgrgid(os.getegid()).gr_name
+    with open_listener(unix_settings(path, TOUCHSTONE_SOCKET_GROUP=group)):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o660
+        assert path.group() == group
+
+
+def test_a_group_that_does_not_exist_is_reported_in_one_line(tmp_path: Path) -> None:
+    """The start stops with the name of the variable to change."""
+    settings = unix_settings(tmp_path / "socket", TOUCHSTONE_SOCKET_GROUP="no such group")
+    with pytest.raises(SettingsError, match="^TOUCHSTONE_SOCKET_GROUP: there is no group 'no such group'$"):
+        open_listener(settings)
 
 
 def test_the_socket_of_a_running_server_is_left_alone(tmp_path: Path) -> None:

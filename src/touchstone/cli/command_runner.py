@@ -111,6 +111,7 @@ def exit_with_error(message: str, exit_status: ExitStatus) -> NoReturn:
 # Advice for the user, for error codes with a single remedy.
 _HINTS: Final[Mapping[str, str]] = {
     "unreachable": " Is it running? Try: touchstone serve",
+    "untrusted_certificate": " Set SSL_CERT_FILE to the certificate of the authority that issued it.",
     "unauthorized": " Sign in first: touchstone login",
 }
 

@@ -3,6 +3,7 @@
 The client identifies errors by their codes, and does not use the error classes of the server in `core/errors.py`.
 """
 
+import ssl
 from typing import Any, Final
 
 import httpx2
@@ -18,8 +19,9 @@ class TouchstoneError(Exception):
 
     Attributes:
         status: the HTTP status; 0 if there was no response.
-        code: a stable English identifier of the error. It is `unreachable` if there was no response, and `unreadable`
-            if the response does not come from Touchstone.
+        code: a stable English identifier of the error. It is `unreachable` if there was no response,
+            `untrusted_certificate` if the certificate of the server cannot be verified, and `unreadable` if the
+            response does not come from Touchstone.
         detail: one sentence for people, in the language of the caller.
         errors: one entry `{loc, msg, type}` for each invalid value in the request.
         retry_after: the seconds to wait before another attempt, or None if the service did not send a number.
@@ -107,8 +109,21 @@ def connection_error(error: httpx2.RequestError) -> TouchstoneError:
 
     # An address without a scheme, such as `127.0.0.1:8000`, has no host.
     server = f"{url.scheme}://{url.netloc.decode('ascii')}" if url.host else "The server"
+    certificate_error = _certificate_error(error)
+    if certificate_error is not None:
+        reason = certificate_error.verify_message
+        return TouchstoneError(NO_RESPONSE, "untrusted_certificate", f"{server} has no trusted certificate: {reason}")
+
     reason = str(error) or type(error).__name__
     return TouchstoneError(NO_RESPONSE, "unreachable", f"{server} cannot be reached: {reason}")
+
+
+def _certificate_error(error: BaseException) -> ssl.SSLCertVerificationError | None:
+    """Return the cause of an error if it is a certificate that could not be verified."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
+        cause = cause.__cause__ or cause.__context__
+    return cause
 
 
 def retry_after_seconds(response: httpx2.Response) -> float | None:

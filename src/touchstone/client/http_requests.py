@@ -1,5 +1,6 @@
 """Conversion of API calls to HTTP requests, and the options of the HTTP client that sends them."""
 
+import ssl
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Final, TypedDict
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ class HttpClientOptions(TypedDict):
 
     base_url: str
     timeout: httpx2.Timeout
+    verify: ssl.SSLContext | bool
     trust_env: bool
     cookies: CookieJar
 
@@ -26,9 +28,11 @@ class HttpClientOptions(TypedDict):
 def http_client_options(base_url: str, timeout_seconds: float) -> HttpClientOptions:
     """Return the options of an HTTP client for the server at `base_url`.
 
-    A server on this machine is called directly, even if environment variables configure a proxy.
+    A server on this machine is called directly, even if environment variables configure a proxy. The variables
+    SSL_CERT_FILE and SSL_CERT_DIR, which name trusted certificates, apply to every server.
     """
-    is_local_server = urlsplit(base_url).hostname in LOOPBACK_HOSTS
+    url = urlsplit(base_url)
+    is_local_server = url.hostname in LOOPBACK_HOSTS
 
     # Several callers may share one HTTP client, which must not send the cookies of one caller for another.
     jar_without_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
@@ -36,6 +40,7 @@ def http_client_options(base_url: str, timeout_seconds: float) -> HttpClientOpti
     return HttpClientOptions(
         base_url=base_url,
         timeout=httpx2.Timeout(timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
+        verify=httpx2.create_ssl_context() if url.scheme == "https" else True,
         trust_env=not is_local_server,
         cookies=jar_without_cookies,
     )

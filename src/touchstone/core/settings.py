@@ -41,6 +41,9 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
 
     host: str = Field("127.0.0.1", description="Address to listen on, or `unix:/path` for a socket.")
+    socket_group: str | None = Field(
+        None, description="Group whose members may open the socket; by default only the user who runs the service."
+    )
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on; 0 chooses a free port and prints it.")
     data_dir: Path = Field(
         Path("touchstone-data"), description="Folder for the database, the signing key, uploads and artifacts."

@@ -1,6 +1,7 @@
 """The listening socket of a server: TCP or a unix socket."""
 
 import contextlib
+import shutil
 import socket
 import stat
 from pathlib import Path
@@ -24,7 +25,7 @@ def open_listener(settings: Settings) -> socket.socket:
     is_unix_socket = settings.host.startswith(UNIX_PREFIX)
     try:
         if is_unix_socket:
-            return _listen_unix(Path(settings.host.removeprefix(UNIX_PREFIX)))
+            return _listen_unix(Path(settings.host.removeprefix(UNIX_PREFIX)), settings.socket_group)
         return _listen_tcp(settings.host, settings.port)
     except OSError as error:
         if is_unix_socket:
@@ -68,11 +69,16 @@ def _listen_tcp(host: str, port: int) -> socket.socket:
     return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=descriptor)
 
 
-def _listen_unix(path: Path) -> socket.socket:
-    """Return a private unix socket at `path`, which may replace a socket of an earlier process.
+def _listen_unix(path: Path, group: str | None) -> socket.socket:
+    """Return a unix socket at `path`, which may replace a socket of an earlier process.
+
+    Args:
+        path: the path of the socket.
+        group: the group whose members may connect, or None if only the user of this process may.
 
     Raises:
-        SettingsError: there is another file at `path`, or a process listens on the socket.
+        SettingsError: there is another file at `path`, a process listens on the socket, or the socket cannot be given
+            to the group.
         OSError: the socket cannot be created.
     """
     with contextlib.suppress(FileNotFoundError):
@@ -82,11 +88,29 @@ def _listen_unix(path: Path) -> socket.socket:
     try:
         listener.bind(str(path))
         path.chmod(0o600)
+        if group is not None:
+            _admit_group(path, group)
         listener.listen(BACKLOG)
-    except OSError:
+    except (OSError, SettingsError):
         listener.close()
         raise
     return listener
+
+
+def _admit_group(path: Path, group: str) -> None:
+    """Let the members of a group connect to the socket at `path`.
+
+    Raises:
+        SettingsError: there is no such group, or the user of this process is not one of its members.
+    """
+    try:
+        shutil.chown(path, group=group)
+    except LookupError:
+        raise SettingsError(f"TOUCHSTONE_SOCKET_GROUP: there is no group {group!r}") from None
+    except PermissionError:
+        reason = "the user who runs the service is not a member"
+        raise SettingsError(f"TOUCHSTONE_SOCKET_GROUP: cannot give the socket to {group!r}: {reason}") from None
+    path.chmod(0o660)
 
 
 def _remove_abandoned_socket(path: Path) -> None:
