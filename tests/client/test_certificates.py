@@ -26,7 +26,7 @@ class HealthHandler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *_arguments: object) -> None:
         """Keep the output of the tests free of requests."""
 
 

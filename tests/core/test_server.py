@@ -148,7 +148,7 @@ def test_a_socket_is_private_unless_a_group_is_named(tmp_path: Path) -> None:
 def test_a_group_that_does_not_exist_is_reported_in_one_line(tmp_path: Path) -> None:
     """The start stops with the name of the variable to change."""
     settings = unix_settings(tmp_path / "socket", TOUCHSTONE_SOCKET_GROUP="no such group")
-    with pytest.raises(SettingsError, match="^TOUCHSTONE_SOCKET_GROUP: there is no group 'no such group'$"):
+    with pytest.raises(SettingsError, match=r"^TOUCHSTONE_SOCKET_GROUP: there is no group 'no such group'$"):
         open_listener(settings)
 
 
