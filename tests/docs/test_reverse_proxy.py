@@ -127,7 +127,7 @@ def test_forms_cookies_and_addresses_of_clients_pass_through_nginx(browser: http
 def test_a_bulk_import_through_nginx_is_stored_while_it_arrives(
     browser: httpx2.Client, product: ServingProcess
 ) -> None:
-    """nginx neither limits the length of the body nor holds it back until its end."""
+    """Nginx neither limits the length of the body nor holds it back until its end."""
     headers = sign_in(product.address)
     sent_lines = 3 * LINES_PER_BATCH
 
