@@ -1,12 +1,13 @@
 """The client against the whole service: claims are added, reviewed and withdrawn, and rankings require evidence."""
 
+import io
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import pytest
 
 from tests.serving import Service
-from touchstone.client import AsyncTouchstone, Identity, InProcess, TouchstoneError
+from touchstone.client import AsyncTouchstone, Identity, InProcess, TouchstoneError, records_to_jsonl
 from touchstone.client.fields import Gates
 from touchstone.core.evidence import Assurance, EvidenceLevel
 from touchstone.database.engine import Database
@@ -30,15 +31,20 @@ async def creator(guest: AsyncTouchstone) -> AsyncTouchstone:
 
 
 @pytest.fixture
-async def curator(guest: AsyncTouchstone, service: Service) -> AsyncTouchstone:
-    """Return a client of a user whom an administrator has appointed as a curator."""
+async def administrator(guest: AsyncTouchstone, service: Service) -> AsyncTouchstone:
+    """Return a client of an administrator."""
     database = Database(service.settings.effective_database_url)
     email = f"{uuid4().hex}@example.org"
     await create_user(database, email=email, password=PASSWORD, is_superuser=True)
     await database.close()
-    administrator = guest.with_identity(Identity(locale="en"))
-    await administrator.login(email, PASSWORD)
+    client = guest.with_identity(Identity(locale="en"))
+    await client.login(email, PASSWORD)
+    return client
 
+
+@pytest.fixture
+async def curator(guest: AsyncTouchstone, administrator: AsyncTouchstone) -> AsyncTouchstone:
+    """Return a client of a user whom an administrator has appointed as a curator."""
     client = await sign_up(guest, "Carla")
     account = await administrator.update_user((await client.get_me()).id, is_curator=True)
     assert account.is_curator
@@ -158,15 +164,9 @@ async def test_gates_are_kept_apart_from_the_score(creator: AsyncTouchstone) -> 
 
 
 async def test_a_hidden_record_is_seen_by_its_creator_alone(
-    creator: AsyncTouchstone, guest: AsyncTouchstone, service: Service
+    creator: AsyncTouchstone, guest: AsyncTouchstone, administrator: AsyncTouchstone
 ) -> None:
     """Administrators hide a record, find it again among the hidden ones, and show it again."""
-    database = Database(service.settings.effective_database_url)
-    email = f"{uuid4().hex}@example.org"
-    await create_user(database, email=email, password=PASSWORD, is_superuser=True)
-    await database.close()
-    administrator = guest.with_identity(Identity(locale="en"))
-    await administrator.login(email, PASSWORD)
     reader = await sign_up(guest, "Grace")
     dataset = await creator.create_dataset("Spam")
 
@@ -179,3 +179,22 @@ async def test_a_hidden_record_is_seen_by_its_creator_alone(
 
     await administrator.hide_dataset(dataset.id, hidden=False)
     assert (await reader.get_dataset(dataset.id)).name == "Spam"
+
+
+async def test_a_hidden_record_that_is_exported_and_imported_stays_public(
+    creator: AsyncTouchstone, guest: AsyncTouchstone, administrator: AsyncTouchstone
+) -> None:
+    """It looks private in the file, but keeps the visibility that its creator has set for the day when it is shown."""
+    metadata = {"source": {"name": "A source", "key": uuid4().hex}}
+    dataset = await creator.create_dataset("Moderated", metadata=metadata)
+    await administrator.hide_dataset(dataset.id, hidden=True)
+
+    hidden_dataset = await creator.get_dataset(dataset.id)
+    file = io.StringIO()
+    records_to_jsonl([hidden_dataset], file)
+    for source in ([hidden_dataset], file.getvalue().splitlines()):
+        [batch] = [batch async for batch in creator.import_bulk(source)]
+        assert (batch.created, batch.updated, batch.unchanged) == (0, 0, 1)
+
+    await administrator.hide_dataset(dataset.id, hidden=False)
+    assert (await creator.get_dataset(dataset.id)).visibility == "public"

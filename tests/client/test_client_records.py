@@ -1,6 +1,7 @@
 """Records that are written to files and read again are unchanged."""
 
 import io
+import json
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -74,6 +75,16 @@ def test_no_cell_is_a_formula(text: str) -> None:
     file = io.StringIO(newline="")
     WRITERS["csv"]([make_dataset(name=text)], file)
     assert file.getvalue().splitlines()[1].startswith('"""')
+
+
+def test_hidden_records_are_marked_for_bulk_imports() -> None:
+    """Creators cannot write the mark, so it is missing from other records, and ignored when a file is read."""
+    file = io.StringIO()
+    WRITERS["jsonl"]([make_dataset(hidden=True, visibility="private"), make_dataset()], file)
+    lines = [json.loads(line) for line in file.getvalue().splitlines()]
+    assert [line.get("hidden") for line in lines] == [True, None]
+    file.seek(0)
+    assert all(set(record) == set(COLUMNS) for record in READERS["jsonl"](file))
 
 
 def test_people_may_write_lists_with_commas() -> None:

@@ -38,6 +38,7 @@ def read_both(path: Path, content: bytes | str) -> tuple[FileProfile, Table]:
         ("39,7.5,x\n50,8.5,x\n38,1.5,y\n", ["column_1", "column_2", "column_3"], 3),
         ("a,b\r\n1,x\n2,y\r\n", ["a", "b"], 2),
         ('a,b\n1,5" pipe\n2,y\n', ["a", "b"], 2),
+        ('"a", "b"\n"1", "x, y"\n"2", "z"\n"3"\n', ["a", "b"], 3),
         ('"a";"b"\n"1,5";"x"\n\n"2,5";"y"\n"3,5"\n', ["a", "b"], 3),
         ("\ra|b\rx|\ry\rz||\rz|1|\rz|1|\rz|1|\r", ["a", "b"], 6),
         ("prénom;âge\nZoé;3\nLéo\n".encode("cp1252"), ["prénom", "âge"], 2),

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.learning.small_tables import csv_file, data_file
-from touchstone.core.delimited_text import has_header
+from touchstone.core.delimited_text import detect_layout, has_header
 from touchstone.learning.column_types import ColumnKind, parse_cell, schema_from_dict, schema_to_dict
 from touchstone.learning.identifiers import is_named_like_identifier
 from touchstone.learning.learning_errors import LearningError
@@ -141,6 +141,35 @@ def test_line_breaks_in_quoted_cells_of_long_files(encoding: str) -> None:
     table = read_table(data_file(f"n,text\n{plain_lines}{lines_with_breaks}".encode(encoding)))
     assert table.frame["n"].tolist() == list(range(rows))
     assert table.frame["text"].iloc[[0, -1]].tolist() == ["a cell that needs no quotes", "a cell\nof several\nlines"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_quotes_after_a_space(delimiter: str, encoding: str) -> None:
+    """A space between a delimiter and a quoted cell is no part of the cell, nor are the quotes, also in the header."""
+    lines = [
+        ['"n"', ' "w"', ' "the text"'],
+        ["1", ' "x"', ' "a, b; c"'],
+        ["2", " y", ' "say ""hi"""'],
+        ["3", ' ""', ' "two\n\nlines"'],
+        ["4", ' "x"'],
+    ]
+    text = "".join(f"{delimiter.join(cells)}\n" for cells in lines)
+    table = read_table(data_file(text.encode(encoding)))
+    assert list(table.columns) == ["n", "w", "the text"]
+    assert table.frame["n"].tolist() == [1, 2, 3, 4]
+    assert table.frame["w"].tolist() == ["x", "y", "", "x"]
+    assert table.frame["the text"].tolist() == ["a, b; c", 'say "hi"', "two\n\nlines", ""]
+
+
+@pytest.mark.parametrize(
+    "cell", ['5" pipe', ' 5" pipe', ' "yes" or "no"', '" ""quoted"""', '"a, ""b"", c"'], ids=lambda cell: cell.strip()
+)
+def test_other_quotes_after_a_space_belong_to_the_cell(cell: str) -> None:
+    """Quotes around a part of a cell, or within a quoted cell, are no reason to read a file differently."""
+    layout = detect_layout(f"n,text\n1,{cell}\n2,x\n")
+    assert layout is not None
+    assert not layout.has_spaces_before_quotes
 
 
 def test_a_number_too_long_for_python_names_no_column() -> None:

@@ -78,6 +78,20 @@ def test_periods_have_a_warning(notation: str) -> None:
     assert warnings_about([f"model {period}" for period in periods], code="periods") == []
 
 
+@pytest.mark.parametrize(
+    "months",
+    [
+        "janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.",
+        "Janvier Février Mars Avril Mai Juin Juillet Août Septembre Octobre Novembre Décembre",
+        "january february march april may june july august september october november december",
+    ],
+)
+def test_names_of_months_have_a_warning(months: str) -> None:
+    """Months are recognized by their French and English names."""
+    periods = [f"{month} {year}" for year in (2023, 2024) for month in months.split()]
+    assert warnings_about(periods * 5, code="periods") == [{"name": "x", "example": periods[0]}]
+
+
 def test_words_among_numbers_have_a_warning() -> None:
     """Numbers with footnotes are categories, which a person would not expect; codes and other words are no numbers."""
     numbers = [f"{number / 4}*" if number % 7 == 3 else f"{number / 4}" for number in range(100)]

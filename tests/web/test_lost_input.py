@@ -88,6 +88,29 @@ def test_an_outdated_edit_keeps_no_upload(client: httpx2.Client, api: httpx2.Cli
     assert not api.get(f"/api/v1/datasets/{record}").json()["file_path"]
 
 
+def test_the_changes_of_a_deleted_record_can_be_added_as_a_new_one(
+    client: httpx2.Client, api: httpx2.Client, record: int
+) -> None:
+    """If the record was deleted in another tab, its form comes back with what was entered, and adds a record."""
+    page = client.get(f"/app/datasets/{record}/edit").text
+    etag = html.unescape(re.findall(r'name="etag" value="([^"]*)"', page)[0])
+    api.delete(f"/api/v1/datasets/{record}")
+
+    form = {"name": "No file yet", "etag": etag, "objective": "To be kept.", "transparency": "true"}
+    answer = client.post(f"/app/datasets/{record}/edit", data=form, files={"file": TABLE})
+    assert answer.status_code == 404
+    assert "The record no longer exists" in answer.text
+    assert 'value="To be kept."' in answer.text
+    assert f'action="{NEW}"' in answer.text
+    assert f'name="next" id="here" value="{NEW}"' in answer.text
+    assert CHOOSE_AGAIN in file_description(answer.text)
+    assert api.get("/api/v1/files").json()["files"] == []
+
+    address = client.post(NEW, data=form).headers["location"]
+    new_record = api.get(f"/api/v1/datasets/{address.split('/')[-1].partition('?')[0]}").json()
+    assert (new_record["objective"], new_record["transparency"]) == ("To be kept.", True)
+
+
 @pytest.mark.parametrize("path", [NEW, "/app/datasets/import", "/app/account/profile"])
 def test_a_returned_form_asks_for_a_file_only_if_it_had_one(
     client: httpx2.Client, server: str, email: str, path: str

@@ -21,7 +21,7 @@ from touchstone.client.call import Call, build_path
 from touchstone.client.errors import TouchstoneError, unreadable_response
 from touchstone.client.json_values import json_value
 from touchstone.client.models import Dataset
-from touchstone.client.record_files import record_of
+from touchstone.client.record_files import bulk_record_of
 from touchstone.core.json_decoding import decode_json
 
 # A record as a mapping, as a line of JSON, or as exported from a catalog.
@@ -157,7 +157,7 @@ def _encode_record(record: BulkRecord) -> bytes:
     if isinstance(record, str):
         return record.encode()
     if isinstance(record, Dataset):
-        return msgspec.json.encode(record_of(record))
+        return msgspec.json.encode(bulk_record_of(record))
     return msgspec.json.encode(json_value(record))
 
 

@@ -1,7 +1,8 @@
 """Catalog records in files: CSV for spreadsheets and JSON Lines for programs.
 
 Both formats are lossless. A file contains only the fields that the creator of a record may write, so that it can be
-imported into any catalog. Fields that the service sets (ids, scores, times) are ignored when a file is read.
+imported into any catalog. Fields that the service sets (ids, scores, times) are ignored when a file is read. Files
+contain only one of them: in JSON Lines, hidden records are marked.
 
 In CSV, an empty cell is null, a flag is `true` or `false`, and lists and metadata are JSON. Strings that a reader could
 misinterpret are also written as JSON: empty and quoted ones, and ones that look like a spreadsheet formula.
@@ -44,6 +45,16 @@ class RecordError(ValueError):
 def record_of(dataset: Dataset) -> Record:
     """Return the fields of a dataset that its creator may write, with None for unknown values."""
     return {name: getattr(dataset, name) for name in COLUMNS}
+
+
+def bulk_record_of(dataset: Dataset) -> Record:
+    """Return the record of a dataset for a bulk import.
+
+    A dataset that an administrator has hidden looks private to its creator, who may have made it public. The additional
+    field `hidden` marks it, so that a bulk import keeps the visibility of the stored record.
+    """
+    record = record_of(dataset)
+    return record | {"hidden": True} if dataset.hidden else record
 
 
 def records_to_csv(datasets: Iterable[Dataset], file: TextIO) -> int:
@@ -99,7 +110,7 @@ def records_to_jsonl(datasets: Iterable[Dataset], file: TextIO) -> int:
     """Write records as JSON Lines, and return their number."""
     record_count = 0
     for dataset in datasets:
-        file.write(_to_json(record_of(dataset)) + "\n")
+        file.write(_to_json(bulk_record_of(dataset)) + "\n")
         record_count += 1
     return record_count
 

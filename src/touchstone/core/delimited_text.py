@@ -38,6 +38,7 @@ class TableLayout:
             empty field after a delimiter at the end.
         skipped_lines: the number of lines before the first row, which are empty or state the delimiter.
         states_delimiter: whether one of these lines states the delimiter.
+        has_spaces_before_quotes: whether quoted fields follow a delimiter and a space, as in `"a", "b"`.
     """
 
     delimiter: str
@@ -46,6 +47,7 @@ class TableLayout:
     has_extra_field: bool
     skipped_lines: int
     states_delimiter: bool
+    has_spaces_before_quotes: bool
 
     @property
     def width(self) -> int:
@@ -77,16 +79,17 @@ def detect_layout(beginning: str, delimiter: str | None = None) -> TableLayout |
 
     sample = [line for _number, line in numbered_sample]
     skipped_lines, _first_line = numbered_sample[0]
-    delimiter = delimiter or detect_delimiter(sample)
     return _describe_layout(
-        _parse_rows(sample, delimiter), delimiter, skipped_lines=skipped_lines, states_delimiter=states_delimiter
+        sample, delimiter or detect_delimiter(sample), skipped_lines=skipped_lines, states_delimiter=states_delimiter
     )
 
 
 def _describe_layout(
-    rows: Sequence[Sequence[str]], delimiter: str, *, skipped_lines: int, states_delimiter: bool
+    lines: Sequence[str], delimiter: str, *, skipped_lines: int, states_delimiter: bool
 ) -> TableLayout:
-    """Detect the names of the columns of rows, and return the layout."""
+    """Detect the names of the columns of lines, and return the layout."""
+    has_spaces_before_quotes = _has_spaces_before_quotes(lines, delimiter)
+    rows = _parse_rows(lines, delimiter, skips_spaces=has_spaces_before_quotes)
     header, *other_rows = rows
     first_row_has_names = has_header(rows)
     numbered_names = [numbered_name(position) for position in range(1, _most_common_width(rows) + 1)]
@@ -99,6 +102,7 @@ def _describe_layout(
         ),
         skipped_lines=skipped_lines,
         states_delimiter=states_delimiter,
+        has_spaces_before_quotes=has_spaces_before_quotes,
     )
 
 
@@ -111,20 +115,36 @@ def _read_stated_delimiter(line: str) -> str | None:
     return None if match is None else match[1]
 
 
-def _parse_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    """Split each line into its fields."""
+def _parse_rows(lines: Sequence[str], delimiter: str, *, skips_spaces: bool = False) -> list[list[str]]:
+    """Split each line into its fields, without the spaces at their beginning if `skips_spaces` is true."""
     csv.field_size_limit(_MAX_FIELD_CHARACTERS)
-    return list(csv.reader(lines, delimiter=delimiter))
+    return list(csv.reader(lines, delimiter=delimiter, skipinitialspace=skips_spaces))
 
 
-def _is_consistent_with_quotes(lines: Sequence[str], delimiter: str) -> bool:
+def _is_consistent_with_quotes(lines: Sequence[str], delimiter: str, *, skips_spaces: bool = False) -> bool:
     """Return whether all quoted fields are followed by the delimiter or the end of the row."""
     try:
-        for _row in csv.reader(lines, delimiter=delimiter, strict=True):
+        for _row in csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=skips_spaces):
             pass
     except csv.Error:
         return False
     return True
+
+
+def _has_spaces_before_quotes(lines: Sequence[str], delimiter: str) -> bool:
+    """Return whether quoted fields follow a delimiter and a space, as in `"a", "b"`.
+
+    Quotes that enclose only a part of a field, as in `1, "yes" or "no"`, are characters of the field.
+    """
+    rows_with_spaces = _parse_rows(lines, delimiter)
+    rows = _parse_rows(lines, delimiter, skips_spaces=True)
+    quotes_matter = _strip_leading_spaces(rows_with_spaces) != _strip_leading_spaces(rows)
+    return quotes_matter and _is_consistent_with_quotes(lines, delimiter, skips_spaces=True)
+
+
+def _strip_leading_spaces(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Remove the spaces at the beginning of each field."""
+    return [[field.lstrip(" ") for field in row] for row in rows]
 
 
 def _most_common_width(rows: Sequence[Sequence[str]]) -> int:

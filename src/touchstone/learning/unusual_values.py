@@ -14,6 +14,7 @@ import pandas as pd
 
 from touchstone.core.missing_values import MIN_AGREEMENT
 from touchstone.core.number_notation import is_code, split_number
+from touchstone.core.text import fold
 from touchstone.learning.column_types import CARDINALITY_THRESHOLD, MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.row_values import cell_as_text
 from touchstone.learning.target import Floats
@@ -25,8 +26,9 @@ MAX_WORD_SHARE: Final = 0.2
 MIN_PERIODS: Final = 5
 CLOCK_TIME: Final = re.compile(r"-?\d{1,3}:[0-5]\d(:[0-5]\d([.,]\d+)?)?( ?[ap]m)?", re.IGNORECASE)
 _YEAR: Final = r"(1[89]|20)\d\d"
-_MONTH: Final = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-# Quarters, half-years and weeks, such as 2024-Q3, H1 2024 and 2024W07, and months, such as Jan 2024.
+# The beginnings of the names of months in English and French, without accents
+_MONTH: Final = "(jan|fe[bv]|mar|apr|avr|ma[iy]|ju[iln]|aug|aou|sep|oct|nov|dec)[a-z]*"
+# Quarters, half-years and weeks, such as 2024-Q3, H1 2024 and 2024W07, and months, such as Jan 2024 and avr. 2024.
 PERIOD: Final = re.compile(
     rf"{_YEAR}[-/ ]?[qtshw]\d{{1,2}}|[qtsh][1-4][-/ ]?{_YEAR}|{_MONTH}[-/. ,]+{_YEAR}", re.IGNORECASE
 )
@@ -74,12 +76,12 @@ def find_clock_time(words: Sequence[str]) -> str | None:
 
     A few different times are no problem, because a model learns about each of them.
     """
-    return _find_notation(CLOCK_TIME, words, min_distinct=CARDINALITY_THRESHOLD + 1)
+    return _find_notation(CLOCK_TIME.fullmatch, words, min_distinct=CARDINALITY_THRESHOLD + 1)
 
 
 def find_period(words: Sequence[str]) -> str | None:
     """Return the first of the different words of a column that is a period, such as 2024-Q3, if nearly all are."""
-    return _find_notation(PERIOD, words, min_distinct=MIN_PERIODS)
+    return _find_notation(_match_period, words, min_distinct=MIN_PERIODS)
 
 
 def find_word_among_numbers(words: Sequence[str]) -> str | None:
@@ -93,11 +95,16 @@ def find_word_among_numbers(words: Sequence[str]) -> str | None:
     return None if not others or any(map(is_code, words)) else others[0]
 
 
-def _find_notation(notation: re.Pattern[str], words: Sequence[str], *, min_distinct: int) -> str | None:
-    """Return the first word that has a notation if there are enough words and nearly all of them have it."""
-    if len(words) < min_distinct or _list_exceptions(words, notation.fullmatch, max_share=1 - MIN_AGREEMENT) is None:
+def _match_period(word: str) -> re.Match[str] | None:
+    """Match a period, in which the name of a month may have accents."""
+    return PERIOD.fullmatch(fold(word))
+
+
+def _find_notation(match: Callable[[str], Any], words: Sequence[str], *, min_distinct: int) -> str | None:
+    """Return the first word that matches a notation if there are enough words and nearly all of them match."""
+    if len(words) < min_distinct or _list_exceptions(words, match, max_share=1 - MIN_AGREEMENT) is None:
         return None
-    return next(filter(notation.fullmatch, words))
+    return next(filter(match, words))
 
 
 def _list_exceptions(words: Sequence[str], parse: Callable[[str], Any], *, max_share: float) -> list[str] | None:

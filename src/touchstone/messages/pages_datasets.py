@@ -127,6 +127,12 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
         "Votre saisie figure encore ci-dessous, mais n’a pas été enregistrée.",
         "What you entered is still below, but has not been saved.",
     ),
+    "edit_deleted": (
+        "La fiche n’existe plus, ou vous ne la voyez plus. Votre saisie figure encore ci-dessous : vous pouvez "
+        "l’ajouter comme nouvelle fiche.",
+        "The record no longer exists, or you can no longer see it. What you entered is still below, and you can add "
+        "it as a new record.",
+    ),
     "edit_reload": ("Repartir de la fiche telle qu’elle est", "Start again from the current record"),
     "edit_see": ("la voir dans un autre onglet", "see it in another tab"),
     "measured_first_row_looks_like_data": (

@@ -77,6 +77,10 @@ def _read_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEncoding) -
     Raises:
         LearningError: a row has too many fields, or the file cannot be parsed for another reason.
     """
+    if layout.has_spaces_before_quotes:
+        # Arrow would take the spaces and the quotes for a part of the cells.
+        return _read_irregular_cells(stream, layout, encoding)
+
     stream.seek(0)
     try:
         return _read_regular_cells(stream, layout, encoding)
@@ -121,7 +125,9 @@ def _contains_quotes(stream: BinaryIO) -> bool:
 
 
 def _read_irregular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextEncoding) -> list[pa.ChunkedArray]:
-    """Read the columns of a file with incomplete rows, whose missing cells become empty.
+    """Read the columns of a file with incomplete rows or with spaces before quoted cells.
+
+    The missing cells of incomplete rows become empty.
 
     Raises:
         LearningError: a row has too many fields, or the file cannot be parsed for another reason.
@@ -144,6 +150,7 @@ def _read_irregular_cells(stream: BinaryIO, layout: TableLayout, encoding: TextE
                 encoding_errors="replace",
                 low_memory=False,
                 index_col=False,
+                skipinitialspace=layout.has_spaces_before_quotes,
             )
     except pd.errors.EmptyDataError as error:
         raise LearningError("file_empty") from error

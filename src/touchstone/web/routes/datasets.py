@@ -12,7 +12,7 @@ from starlette.routing import Route
 from touchstone.client import Dataset, File, TouchstoneError
 from touchstone.core.attributes import ETHICAL
 from touchstone.core.comma_lists import split_at_commas
-from touchstone.core.errors import Invalid, PreconditionFailed, TooLarge
+from touchstone.core.errors import Invalid, NotFound, PreconditionFailed, TooLarge
 from touchstone.web.addresses import DATASET_PATH, HOME, dataset_address
 from touchstone.web.api_queries import load_reader
 from touchstone.web.flash_messages import FlashMessage
@@ -33,7 +33,7 @@ _FLAG_VALUES: Final = {"true": True, "false": False}
 _MEASURED: Final = "measured"  # the member of the metadata that only the service writes
 _NO_VERSION: Final = '"none"'  # an entity tag that no record ever has
 # The statuses of errors that the form shows; any other error replaces the page.
-_FORM_ERRORS: Final = (Invalid.status, TooLarge.status, PreconditionFailed.status)
+_FORM_ERRORS: Final = (Invalid.status, TooLarge.status, PreconditionFailed.status, NotFound.status)
 
 
 async def new_dataset_page(ctx: PageContext) -> Response:
@@ -61,23 +61,27 @@ async def edit_dataset_page(ctx: PageContext) -> Response:
 
     Only the author of a record and administrators see the form. It contains the version of the record, so that saving
     fails if somebody else has changed the record since then. After an error, the form is shown again with what was
-    entered.
+    entered. If the record has been deleted since then, it becomes the form for a new record.
     """
-    dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
     if not ctx.is_post:
+        dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
         await _require_author(ctx, dataset)
         return await _render_form(ctx, FormData(_form_fields(dataset)), dataset=dataset)
 
     form = await ctx.form()
+    saved_dataset: Dataset | None = None
     try:
+        saved_dataset = await ctx.api.get_dataset(ctx.path_params["dataset_id"])
         await ctx.require_new_form()
-        await _save_changes(ctx, form, dataset)
+        await _save_changes(ctx, form, saved_dataset)
     except TouchstoneError as error:
         if error.status not in _FORM_ERRORS:
             raise
-        return await _render_form(ctx, form, error, dataset)
+        if error.status == NotFound.status:
+            return await _render_form_of_deleted(ctx, form, error)
+        return await _render_form(ctx, form, error, saved_dataset)
 
-    return ctx.redirect(dataset_address(dataset.id), done=FlashMessage.CHANGED)
+    return ctx.redirect(dataset_address(saved_dataset.id), done=FlashMessage.CHANGED)
 
 
 async def delete_dataset(ctx: PageContext) -> Response:
@@ -103,9 +107,17 @@ async def _render_form(
         ethical=ETHICAL,
         limit=ctx.state.settings.upload_max_bytes,
         outdated=is_outdated,
+        deleted=error is not None and error.status == NotFound.status,
         accepts_file=accepts_file,
         file_is_lost=has_chosen_file(form, "file"),
     )
+
+
+async def _render_form_of_deleted(ctx: PageContext, form: FormData, error: TouchstoneError) -> Response:
+    """Return the page with the form for a new record, which contains the changes of a record that no longer exists."""
+    # The switches of language and theme must lead to a page that exists.
+    ctx.page_address = _NEW
+    return await _render_form(ctx, form, error)
 
 
 async def _is_author(ctx: PageContext, dataset: Dataset) -> bool:
