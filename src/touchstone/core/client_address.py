@@ -199,9 +199,9 @@ def _read_forwarded_for(headers: Headers) -> list[str]:
     if not combined_value:
         return []
 
-    entries = combined_value.rsplit(",", maxsplit=_MAX_FORWARDED_ENTRIES)
-    last_entries = entries[-_MAX_FORWARDED_ENTRIES:]
-    return [entry.strip() for entry in last_entries]
+    # If there are more entries, the first part contains all the others unsplit, and is dropped.
+    parts = combined_value.rsplit(",", maxsplit=_MAX_FORWARDED_ENTRIES)
+    return [part.strip() for part in parts[-_MAX_FORWARDED_ENTRIES:]]
 
 
 def _read_forwarded_scheme(headers: Headers) -> str | None:

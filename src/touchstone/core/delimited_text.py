@@ -211,28 +211,27 @@ def _is_value(cell: str) -> bool:
 
 
 def _are_numbered_names(first_row: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
-    """Return whether the values in a first row are whole numbers used as column names.
+    """Return whether the numbers in a first row are the names of the columns.
 
-    They are names if they are consecutive, such as `1, 2, 3`, or if they are different years, such as `2010, 2020`,
-    and the values below are not years.
+    This is only possible if the row contains no values except whole numbers. They are names in two cases:
+
+    - They count the columns, such as `1, 2, 3`.
+    - They are different years, such as `2010, 2020`, and the columns themselves do not contain years.
     """
-    numbers_by_position = {
+    number_at = {
         position: int(cell) for position, cell in enumerate(first_row) if cell.isascii() and _is_whole_number(cell)
     }
     value_count = sum(_is_value(cell.strip()) for cell in first_row)
-    has_other_values = len(numbers_by_position) < value_count
-    if value_count == 0 or has_other_values:
+    if not number_at or len(number_at) < value_count:
         return False
 
-    numbers = list(numbers_by_position.values())
-    consecutive_numbers = list(range(numbers[0], numbers[0] + len(numbers)))
-    if len(numbers) > 1 and numbers == consecutive_numbers:
+    numbers = list(number_at.values())
+    are_consecutive = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    if are_consecutive and len(numbers) > 1:
         return True
 
-    are_years = all(number in _YEARS for number in numbers)
-    are_different = len(set(numbers)) == len(numbers)
-    has_years_below = any(_are_mostly_years(columns[position]) for position in numbers_by_position)
-    return are_years and are_different and not has_years_below
+    are_different_years = len(set(numbers)) == len(numbers) and all(number in _YEARS for number in numbers)
+    return are_different_years and not any(_are_mostly_years(columns[position]) for position in number_at)
 
 
 def _is_whole_number(cell: str) -> bool:

@@ -196,11 +196,14 @@ def may_have_dots_between_thousands(texts: Iterable[str], delimiter: str) -> boo
 def mixes_units(texts: Sequence[str]) -> bool:
     """Return whether strings are numbers with different units of the same quantity, such as grams and kilograms.
 
-    Different spellings of a unit, such as h and hrs, also count, and so do numbers that only partly have a unit, such
-    as 45% and 0.45, because none of them are read as numbers. Letters that directly follow the digits, as in 12D and
-    14H, may be seats or sizes, so at least one unit must be longer, or separated by a space.
+    Spellings of the same unit, such as h and hrs, count as different units, because such a column cannot be read as
+    numbers either. The same goes for a unit that some numbers lack, as in 45% and 0.45.
+
+    Single letters right after the digits, as in 12D and 14H, may be seats or sizes. So at least one unit must be longer
+    than a letter, or separated from its number by a space.
     """
-    first_texts = texts[:_SAMPLE_SIZE]  # enough to rule out most columns of words
+    # The first strings suffice to rule out most columns of words.
+    first_texts = texts[:_SAMPLE_SIZE]
     if sum(split_number(text) is not None for text in first_texts) < len(first_texts) / 2:
         return False
 

@@ -234,17 +234,19 @@ def _non_ascii_lines(chunk: bytes, *, starts_within_line: bool) -> bytes:
 
 
 def _guess_legacy_encoding(sample: bytes) -> str:
-    """Return the most plausible encoding of bytes that are not Unicode."""
-    plausibilities = [_plausibility(encoding, sample) for encoding in _LEGACY_ENCODINGS]
-    highest = max(plausibilities)
-    most_plausible = [
-        encoding
-        for encoding, plausibility in zip(_LEGACY_ENCODINGS, plausibilities, strict=True)
-        if plausibility == highest
-    ]
-    if most_plausible[0].letters_by_frequency:
-        return _choose_by_letters([encoding for encoding in most_plausible if encoding.letters_by_frequency], sample)
-    return most_plausible[0].name
+    """Return the most plausible encoding of bytes that are not Unicode.
+
+    Among equally plausible encodings, the first one is chosen. If that is the encoding of a script other than Latin,
+    such as Cyrillic, the frequencies of the letters decide instead, because any bytes look like words in several such
+    encodings.
+    """
+    plausibility_of = {encoding: _plausibility(encoding, sample) for encoding in _LEGACY_ENCODINGS}
+    highest = max(plausibility_of.values())
+    candidates = [encoding for encoding, plausibility in plausibility_of.items() if plausibility == highest]
+
+    if candidates[0].letters_by_frequency:
+        return _choose_by_letters([candidate for candidate in candidates if candidate.letters_by_frequency], sample)
+    return candidates[0].name
 
 
 def _choose_by_letters(encodings: Sequence[_LegacyEncoding], sample: bytes) -> str:

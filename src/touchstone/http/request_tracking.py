@@ -104,6 +104,7 @@ class TrackedRequest:
             await sending.wait()
 
         if self.method == "HEAD":
+            # The response ends with its headers. What the application sends as its body is dropped.
             self.is_complete = True
             await self._send({"type": "http.response.body", "body": b""})
 

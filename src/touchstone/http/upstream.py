@@ -233,8 +233,8 @@ async def _stream_response(
 ) -> None:
     """Stream the backend's response to the client.
 
-    Headers that only concern the connection to the backend are omitted. Event streams and responses of unknown length
-    end early if the client disconnects, and event streams also if the server stops.
+    Headers that only concern the connection to the backend are omitted. If the client disconnects, event streams and
+    responses of unknown length end early. If the server stops, event streams end, too.
     """
     headers = [(name.lower(), value) for name, value in response.raw_headers if name.lower() not in _HOP_HEADERS]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})

@@ -42,7 +42,7 @@ async def load_trained_model(connection: Reader, training: JobRecord) -> Trained
 
 
 async def load_owned_model(connection: Reader, job_id: str, owner: UUID) -> TrainedModel:
-    """Return the model of one of the owner's trainings, without loading the result of the training.
+    """Return the stored model of a training of this owner, without loading the result of the training.
 
     Raises:
         JobNotFound: the owner has no such training, or the id is malformed.
@@ -52,17 +52,16 @@ async def load_owned_model(connection: Reader, job_id: str, owner: UUID) -> Trai
     if job_uuid is None:
         raise JobNotFound
 
-    is_model = sa.and_(job_artifacts.c.job_id == jobs.c.id, job_artifacts.c.name == MODEL_FILE_NAME)
+    is_model_of_job = sa.and_(job_artifacts.c.job_id == jobs.c.id, job_artifacts.c.name == MODEL_FILE_NAME)
     query = (
         sa.select(jobs.c.status, job_artifacts.c.path, job_artifacts.c.sha256)
-        .select_from(jobs.outerjoin(job_artifacts, is_model))
+        .select_from(jobs.outerjoin(job_artifacts, is_model_of_job))
         .where(jobs.c.id == job_uuid, jobs.c.owner == owner, jobs.c.kind == TRAINING.name)
     )
     row = await connection.first(query)
     if row is None:
         raise JobNotFound
 
-    has_model = row["path"] is not None
-    if row["status"] != JobState.SUCCEEDED or not has_model:
+    if row["status"] != JobState.SUCCEEDED or row["path"] is None:
         raise JobNotSucceeded
     return TrainedModel(row["path"], row["sha256"])

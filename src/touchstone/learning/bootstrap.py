@@ -162,20 +162,19 @@ def draw_resamples(predictions: Predictions, rng: np.random.Generator, unit_of_r
 def _select_resampled_rows(predictions: Predictions, unit_of_row: Indices, rng: np.random.Generator) -> Indices:
     """Return the positions of the rows to resample.
 
-    If there are too many rows, these are the rows of randomly chosen units.
+    These are all rows, or if there are too many, the rows of randomly chosen units, about as many as allowed.
     """
-    rows = len(predictions.truth)
-    limit = MAX_RESAMPLED_ROWS
+    row_count = len(predictions.truth)
+    max_rows = MAX_RESAMPLED_ROWS
     if predictions.class_count:
-        limit = min(limit, max(MIN_RESAMPLED_ROWS, MAX_RESAMPLED_CELLS // predictions.class_count))
-    if rows <= limit:
-        return np.arange(rows)
+        max_rows = min(max_rows, max(MIN_RESAMPLED_ROWS, MAX_RESAMPLED_CELLS // predictions.class_count))
+    if row_count <= max_rows:
+        return np.arange(row_count)
 
     unit_count = int(unit_of_row.max()) + 1
-    chosen_count = max(2, limit * unit_count // rows)
-    is_chosen = np.zeros(unit_count, dtype=np.bool_)
-    is_chosen[rng.choice(unit_count, min(chosen_count, unit_count), replace=False)] = True
-    return np.flatnonzero(is_chosen[unit_of_row])
+    chosen_count = max(2, max_rows * unit_count // row_count)
+    chosen_units = rng.choice(unit_count, min(chosen_count, unit_count), replace=False)
+    return np.flatnonzero(np.isin(unit_of_row, chosen_units))
 
 
 def _percentile_interval(values: Floats, centre: float, shift: float, *, narrowing: float) -> Json:

@@ -153,18 +153,16 @@ def _names_warning(code: str, names: Sequence[str], **facts: Any) -> Json:
 
 def _target_warnings(target: Target) -> Iterator[Json]:
     """Yield the warnings about few rows, missing or extreme target values, and rare or imbalanced classes."""
-    row_count = len(target.values)
-    if row_count < FEW_ROWS:
-        yield warning("few_rows", rows=row_count)
+    if len(target.values) < FEW_ROWS:
+        yield warning("few_rows", rows=len(target.values))
     if target.missing:
         yield warning("target_missing", rows=target.missing)
 
     if target.rare_classes:
         names = [str(name) for name, _row_count in target.rare_classes]
-        rows = sum(row_count for _name, row_count in target.rare_classes)
-        yield _names_warning("rare_classes_left_out", names, rows=rows)
-    similar_names = _names_that_differ_in_case(target)
-    if similar_names:
+        rows_left_out = sum(row_count for _name, row_count in target.rare_classes)
+        yield _names_warning("rare_classes_left_out", names, rows=rows_left_out)
+    if similar_names := _names_that_differ_in_case(target):
         yield _names_warning("classes_differ_in_case", similar_names)
 
     if target.is_classification:
@@ -227,20 +225,19 @@ def _column_warnings(column: ColumnSchema, rows: int) -> Iterator[Json]:
 
 
 def _value_warnings(column: ColumnSchema, cells: "pd.Series[Any]") -> Iterator[Json]:
-    """Yield the warnings about times and numbers read as words, and about a value that may mark missing ones."""
+    """Yield the warnings about times and numbers that are treated as words, and about a number that may mean "missing".
+
+    Each warning names an example.
+    """
     words = list_words(column, cells)
-    clock_time = find_clock_time(words)
-    if clock_time is not None:
+    if (clock_time := find_clock_time(words)) is not None:
         yield warning("clock_times", name=column.name, example=clock_time)
-    period = find_period(words)
-    if period is not None:
+    if (period := find_period(words)) is not None:
         yield warning("periods", name=column.name, example=period)
-    word = None if column.mixes_units else find_word_among_numbers(words)
-    if word is not None:
+    if not column.mixes_units and (word := find_word_among_numbers(words)) is not None:
         yield warning("words_among_numbers", name=column.name, example=word)
 
-    outlier = find_repeated_outlier(cells) if column.kind.is_ordered else None
-    if outlier is not None:
+    if column.kind.is_ordered and (outlier := find_repeated_outlier(cells)) is not None:
         facts_in_text = {name: format_cell(outlier[name]) for name in ("value", "low", "high")}
         yield warning("repeated_outlier", facts_in_text=facts_in_text, name=column.name, **outlier)
 

@@ -52,10 +52,10 @@ async def read_rank_state(ctx: PageContext) -> RankState:
 
 
 async def read_rank_page_state(ctx: PageContext) -> RankState:
-    """Return the state of the ranking in the address, for the rank page.
+    """Return the filters, the weights and the options of the rank page, which are stated in its address.
 
-    As in the API, a list filter may be one string with commas. Because values may contain commas themselves, such a
-    string is only split if it is not a value in the catalog.
+    As in the API, the values of a filter may be joined by commas. A string that is a value in the catalog is not split,
+    because values may contain commas themselves.
     """
     state = RankState.from_pairs(ctx.query_pairs, await ctx.weight_profiles())
     if not state.joined_lists:

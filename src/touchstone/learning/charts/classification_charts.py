@@ -191,11 +191,11 @@ def _curve_points(class_name: str, curve: tuple[Floats, Floats]) -> list[Json]:
 
 
 def _class_curves(points: Sequence[Json], x_title: str, y_title: str, labels: ChartLabels) -> Json:
-    """Return a layer with one line per class, distinguished by colours and dashes."""
+    """Return a Vega-Lite layer with one line per class, distinguished by colours and dashes."""
     by_class = {
         "field": "class",
         "type": "nominal",
-        "sort": None,
+        "sort": None,  # keeps the order of the classes
         "title": labels["class"],
         "legend": {"symbolType": "stroke", "symbolSize": 300},
     }

@@ -51,15 +51,16 @@ def _new_builder(layout: Layout, snapshot_path: Path | None) -> IndexBuilder:
     )
 
 
-class _TailMark(NamedTuple):
-    """The state of the tail at the start of copying it to a new index or a new tail, and the removals since then.
+class _TailCopy(NamedTuple):
+    """A copy of the tail to a new index or a new tail that is being made, and the changes that it lacks.
 
     Attributes:
-        span: the number of records in the tail at the start, including dead ones.
+        record_count: the number of records in the tail when the copy began, including dead ones. Records that are added
+            later follow them, and are not copied.
         removed_ids: the ids of the records that have been deleted or replaced since then, possibly repeated.
     """
 
-    span: int
+    record_count: int
     removed_ids: list[int]
 
 
@@ -135,7 +136,7 @@ class Catalog:
     def __init__(self, layout: Layout = Layout()) -> None:  # noqa: B008 (a value, never changed)
         self._layout = layout
         self._indexed: IndexedPart | None = None
-        self._tail_mark: _TailMark | None = None  # None unless the tail is being copied
+        self._tail_copy: _TailCopy | None = None  # None unless the tail is being copied
         self._start_tail(self._new_writer())
 
     def _new_writer(self) -> SegmentWriter:
@@ -278,7 +279,7 @@ class Catalog:
         tail = self._tail()
         is_worth_copying = _is_mostly_dead(tail, tolerated_dead_rows)
         is_quick_to_copy = tail.size <= _MAX_COPIED_ROWS
-        is_being_copied = self._tail_mark is not None
+        is_being_copied = self._tail_copy is not None
 
         if is_worth_copying and is_quick_to_copy and not is_being_copied:
             compaction = TailCompaction(tail, self._new_writer())
@@ -297,35 +298,34 @@ class Catalog:
 
         From now on, removals are recorded for `adopt_compaction`, which applies them to the new tail.
         """
-        self._tail_mark = _TailMark(len(self._tail_alive), removed_ids=[])
+        self._tail_copy = _TailCopy(len(self._tail_alive), removed_ids=[])
         tail = self._tail()
         return TailCompaction(tail, self._new_writer())
 
     def adopt_compaction(self, compaction: TailCompaction) -> None:
         """Replace the tail with the result of a finished compaction, and append the records added in the meantime."""
-        mark = self._tail_mark
-        assert mark is not None
-        self._tail_mark = None
+        tail_copy = self._tail_copy
+        assert tail_copy is not None
+        self._tail_copy = None
 
         copied_ids = compaction.writer.segment().columns["id"]
-        is_still_alive = ~np.isin(copied_ids, mark.removed_ids)
+        is_copied_alive = ~np.isin(copied_ids, tail_copy.removed_ids)
 
-        # Append the records that were added to the old tail since the compaction began.
-        is_newer = self._tail_alive.copy()
-        is_newer[: mark.span] = False
-        newer_records = UnindexedPart(self._tail_writer.segment(), is_newer)
+        is_newer_and_alive = self._tail_alive.copy()
+        is_newer_and_alive[: tail_copy.record_count] = False
+        newer_records = UnindexedPart(self._tail_writer.segment(), is_newer_and_alive)
         compaction.writer.extend_decoded(newer_records.decode())
 
-        newer_alive = np.ones(newer_records.size, np.bool_)
-        self._start_tail(compaction.writer, np.concatenate([is_still_alive, newer_alive]))
+        is_newer_alive = np.ones(newer_records.size, np.bool_)
+        self._start_tail(compaction.writer, np.concatenate([is_copied_alive, is_newer_alive]))
 
     def _remove(self, ids: Sequence[int]) -> None:
         """Mark the records with the given ids as dead, without affecting older views.
 
         While the tail is being copied, the ids are recorded so that they can also be removed from the copy.
         """
-        if self._tail_mark is not None:
-            self._tail_mark.removed_ids.extend(ids)
+        if self._tail_copy is not None:
+            self._tail_copy.removed_ids.extend(ids)
 
         tail_positions = [self._tail_positions.pop(id_) for id_ in ids if id_ in self._tail_positions]
         self._tail_alive = self._tail_alive.copy()
@@ -410,7 +410,7 @@ class Catalog:
             version: the caller's version of the records, which is stored in the snapshot file.
             snapshot_path: the snapshot file to write the index to and to map it from, or None to use memory.
         """
-        self._tail_mark = _TailMark(len(self._tail_alive), removed_ids=[])
+        self._tail_copy = _TailCopy(len(self._tail_alive), removed_ids=[])
         tail = self._tail()
         parts: list[UnindexedPart | IndexedPart] = [self._indexed, tail] if self._indexed else [tail]
         return IndexRebuild(parts, self._layout, version, snapshot_path)
@@ -421,14 +421,14 @@ class Catalog:
         Records that have been removed since the rebuild began are removed from the new index. Records that were in the
         tail at that time are now in the new index, so they are removed from the tail.
         """
-        mark = self._tail_mark
-        self._tail_mark = None
-        if rebuild.index is None or mark is None:
+        tail_copy = self._tail_copy
+        self._tail_copy = None
+        if rebuild.index is None or tail_copy is None:
             return
 
-        self._indexed = IndexedPart(rebuild.index, self._layout.plans).without(mark.removed_ids)
+        self._indexed = IndexedPart(rebuild.index, self._layout.plans).without(tail_copy.removed_ids)
         self._tail_alive = self._tail_alive.copy()
-        self._tail_alive[: mark.span] = False
+        self._tail_alive[: tail_copy.record_count] = False
         self._renew_view(tolerated_dead_rows=0)
 
     def rebuild_index(self) -> None:

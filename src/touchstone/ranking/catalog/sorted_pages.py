@@ -61,7 +61,7 @@ class SortedPages:
         if len(page) == length:
             return page
 
-        # The page extends beyond the beginning of the order.
+        # The sorted beginning contains too few matches to fill the page.
         if match_count <= self._sort_up_to:
             return self._sort(matches, match_count, request)
         return _read_page(matches, self._permutation(request), request, length)

@@ -87,12 +87,11 @@ def _decode_codes(
 
     Code 0 always means unknown, even if it does not occur.
     """
-    index_codes = column.codes[positions]
-    used_codes = np.union1d([0], index_codes)
-    new_codes = np.searchsorted(used_codes, index_codes).astype(np.int32)
+    codes = column.codes[positions]
+    used_codes = np.union1d([0], codes)
+    new_codes = np.searchsorted(used_codes, codes).astype(np.int32)
 
-    known_codes = used_codes[used_codes > 0].tolist()
-    known_values = [decode_value(column.pool[code]) for code in known_codes]
+    known_values = [decode_value(column.pool[code]) for code in used_codes.tolist() if code > 0]
     return CodedColumn(new_codes, [None, *known_values])
 
 

@@ -155,17 +155,18 @@ class WordIndex:
     def _find_misspelled_words(self, spelling: str) -> list[int]:
         """Return the numbers of the words with a spelling that is at most one typing error away.
 
-        An error changes at most two neighbouring letters, so either the beginning or the end of the word is intact.
+        An error affects at most two neighbouring letters. So either the first half of the spelling is free of it, or
+        everything after the letter that follows this half.
         """
-        beginning = spelling[: len(spelling) // 2]
-        ending = spelling[len(beginning) + 1 :]
-        candidates = {*self._spellings_with_beginning(beginning), *self._spellings_with_ending(ending)}
+        first_half = spelling[: len(spelling) // 2]
+        ending = spelling[len(first_half) + 1 :]
+        candidates = {*self._spellings_with_beginning(first_half), *self._spellings_with_ending(ending)}
 
-        words: list[int] = []
+        word_numbers: list[int] = []
         for candidate in candidates:
             if is_one_error_apart(spelling, self.spellings.forms[candidate]):
-                words += self.spellings.words_at(candidate)
-        return words
+                word_numbers += self.spellings.words_at(candidate)
+        return word_numbers
 
     def _spellings_with_beginning(self, beginning: str) -> range:
         """Return the indices of the spellings with the given beginning."""

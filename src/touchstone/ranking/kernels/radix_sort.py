@@ -46,7 +46,8 @@ def _sort_by_digit(shift: int, source: KeyedPositions, target: KeyedPositions) -
     if digit_counts.sum(axis=0).max(initial=0) == size:
         return False
 
-    # For each digit, the keys of the first half precede the keys of the second half, so that the sort is stable.
+    # The keys are placed digit by digit, and for each digit those of the first half before those of the second half, so
+    # that the sort is stable. So the counts are added up in this order.
     ends = np.cumsum(digit_counts.T.ravel()).reshape(RADIX, 2).T
     starts = np.ascontiguousarray(ends - digit_counts)
 

@@ -72,7 +72,7 @@ def stored_byte_at(data: NDArray[np.uint8], offsets: NDArray[np.int64], text: in
 def read_chunks(
     texts: ComparedTexts, indices: NDArray[np.uint32], prefix_lengths: NDArray[np.int32], chunks: NDArray[np.uint64]
 ) -> None:
-    """Write the chunk after the prefix of each text into `chunks`.
+    """Read the chunk that follows the prefix of each text, and write it into `chunks`.
 
     Args:
         texts: all texts that are being sorted.

@@ -140,7 +140,7 @@ def add_text_words(texts: RecordTexts, record: int, table: WordTable, words: Lis
 
     word_start, word_end = next_word(data, texts.starts[record], end)
     while word_start < word_end:
-        add_weight(table, words, number_of_word(table, data, word_start, word_end), TEXT_WEIGHT)
+        add_weight(table, words, find_or_add_word(table, data, word_start, word_end), TEXT_WEIGHT)
         word_start, word_end = next_word(data, word_end, end)
 
 
@@ -161,7 +161,7 @@ def add_name_words(names: RecordTexts, record: int, table: WordTable, words: Lis
 
     word_start, word_end = next_word(data, start, end)
     while word_start < word_end:
-        number = number_of_word(table, data, word_start, word_end)
+        number = find_or_add_word(table, data, word_start, word_end)
         add_weight(table, words, number, NAME_WEIGHT)
         mark_as_name(table, words, number)
         word_start, word_end = next_word(data, word_end, end)
@@ -174,7 +174,7 @@ def add_name_parts(data: NDArray[np.uint8], start: int, end: int, table: WordTab
     """Add the parts of the words of the name `data[start:end]`, and mark them."""
     part_start, part_end = next_part(data, start, end)
     while part_start < part_end:
-        number = number_of_word(table, data, part_start, part_end)
+        number = find_or_add_word(table, data, part_start, part_end)
         if not is_word_of_name(table, words, number):
             add_weight(table, words, number, NAME_WEIGHT)
         part_start, part_end = next_part(data, part_end, end)
@@ -182,7 +182,7 @@ def add_name_parts(data: NDArray[np.uint8], start: int, end: int, table: WordTab
     # Mark the parts only after all have been added, because a marked part counts as a word of the name.
     part_start, part_end = next_part(data, start, end)
     while part_start < part_end:
-        mark_as_name(table, words, number_of_word(table, data, part_start, part_end))
+        mark_as_name(table, words, find_or_add_word(table, data, part_start, part_end))
         part_start, part_end = next_part(data, part_end, end)
 
 
@@ -290,7 +290,7 @@ def to_lower(byte: int) -> int:
     return byte + _CASE_DIFFERENCE if is_upper(byte) else byte
 
 
-def number_of_word(table: WordTable, data: NDArray[np.uint8], start: int, end: int) -> int:
+def find_or_add_word(table: WordTable, data: NDArray[np.uint8], start: int, end: int) -> int:
     """Return the number of the word `data[start:end]`, adding it to the table if it is new."""
     word_hash = _HASH_START
     for i in range(start, end):
@@ -307,7 +307,7 @@ def number_of_word(table: WordTable, data: NDArray[np.uint8], start: int, end: i
     append_word(table, data, start, end)
     table.hashes[number] = word_hash
     table.slots[slot] = number
-    table.last_indices[number] = -1
+    table.last_indices[number] = -1  # not in any record yet
     return number
 
 

@@ -167,11 +167,11 @@ def _compare_pair(above: _ComparedRecord, below: _ComparedRecord, weights: Mappi
 def _find_reversing_weights(
     above: _ComparedRecord, below: _ComparedRecord, weights: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return the reversing weight of each criterion, assuming that no other weight changes.
+    """Return the weight of each criterion at which the two records have the same score, if no other weight changes.
 
-    The weight must rise above the reversing weight if the lower record is better in the criterion, or else fall below
-    it. Criteria are omitted if the records do not differ in them, or if the reversing weight would be negative or would
-    overflow.
+    Beyond this weight, their order is reversed. A higher weight reverses it if the lower record is better in the
+    criterion, and a lower weight if the upper record is. Criteria are omitted if the records do not differ in them, or
+    if the weight would be negative or too large for a float.
     """
     differences = dict(zip(CRITERION_NAMES, (above.criteria - below.criteria).tolist(), strict=True))
 
@@ -186,7 +186,7 @@ def _find_reversing_weights(
         if abs(difference) < _SMALLEST_DIFFERENCE:
             continue
 
-        # If the upper record is better in the criterion, the weight must fall, and at most to zero.
+        # If the upper record is better in the criterion, its weight must fall, which it can only do down to zero.
         if difference > 0.0 and not _is_reversed_without_criterion(name, above, below, weights):
             continue
 

@@ -86,9 +86,9 @@ class LiftReport(NamedTuple):
 def find_lifts(
     view: View, query: Query, weights: Mapping[str, float], position: int, target_rank: int | None = None
 ) -> LiftReport:
-    """Find the lifts of a record in a ranking.
+    """Determine how the score and the rank of a record would change if its ethical attributes were established.
 
-    Only the flags of this record are varied. Whether the record matches the query depends on its current values.
+    All other records keep their values. Whether the record matches the query depends on its current values.
 
     Args:
         view: the state of the catalog.

@@ -58,7 +58,7 @@ class WordNumbers:
         ends = np.cumsum([0, *map(len, encoded_words)]).tolist()
         self.reserve(len(words), len(data))
 
-        numbers = [word_kernels.number_of_word(self.table, data, start, end) for start, end in pairwise(ends)]
+        numbers = [word_kernels.find_or_add_word(self.table, data, start, end) for start, end in pairwise(ends)]
         return np.array(numbers, np.uint32)
 
     def words(self) -> list[str]:

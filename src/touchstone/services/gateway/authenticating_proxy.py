@@ -156,16 +156,17 @@ class AuthenticatingProxy:
 def _is_allowed_without_token(match: RouteMatch | None, route: PublicRoute | None) -> bool:
     """Return whether a request is allowed without a token.
 
+    An unknown address requires a token. So does a method that the address does not support, unless all supported ones
+    are open.
+
     Args:
-        match: the routes at the address, or None if it is unknown, in which case a token is required.
-        route: the route for the method, or None if the address does not support the method. In this case, a token is
-            required unless all supported methods are open.
+        match: the routes at the address, or None if the address is unknown.
+        route: the route for the method, or None if the address does not support the method.
     """
     if match is None:
         return False
     if route is None:
-        return all(allowed_route.is_open for allowed_route in match.routes.values())
-
+        return all(supported_route.is_open for supported_route in match.routes.values())
     return route.is_open
 
 

@@ -155,7 +155,7 @@ class Parameter:
     def _validate(self, value: ParameterValue | None, location: Location) -> ParameterValue:
         """Return the value after checking it against the bounds and choices of this parameter.
 
-        `value` is None if the caller's value does not have the type of the parameter.
+        A value that could not be converted to the type of the parameter is passed as None, and refused.
 
         Raises:
             InvalidValue, UnknownName: the value has another type, is out of bounds, or is not one of the choices.

@@ -47,7 +47,7 @@ async def begin_external_sign_in(ctx: PageContext) -> Response:
 async def complete_external_sign_in(ctx: PageContext) -> Response:
     """Sign in the reader whom the identity provider has sent back, and continue to the requested page.
 
-    If there is an account with the same e-mail address, the sign-in page asks for its password once.
+    If there already is an account with this e-mail address, the sign-in page asks once for the password of the account.
     """
     query = ctx.request.query_params
     answer = {name: query[name] for name in _ANSWER_PARAMETERS if name in query}

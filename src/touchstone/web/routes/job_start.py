@@ -169,9 +169,9 @@ async def preview_training(ctx: PageContext, form: FormData) -> Variables:
 
 
 async def start_comparison(ctx: PageContext, form: FormData, project_id: str) -> None:
-    """Start the model comparison that the form on the page of a project describes.
+    """Start a comparison of models with the values of the form on the page of a project.
 
-    Empty fields are not sent, so that the service chooses their values.
+    The service chooses the values of empty fields.
 
     Raises:
         TouchstoneError: a field is invalid, or the service refuses the comparison.

@@ -64,7 +64,7 @@ class ReportResponse(StreamingResponse):
     openapi_extra=describe_operation() | {"requestBody": _BODY},
 )
 async def import_records(request: Request) -> Response:
-    """Create records from JSON Lines of any length or from a Parquet file. Known keys update their records."""
+    """Create records from JSON Lines of any length or from a Parquet file, or update those with the same key."""
     ctx = RequestContext(request)
     _check_no_parameters(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -77,11 +77,15 @@ class BackgroundMeasurer:
                 await pending_store.remove_pending(writer.transaction, dataset_id)
 
     async def run(self) -> None:
-        """Finish pending measurements until cancelled, and retry them after errors, which are logged."""
+        """Finish pending measurements, and wait for further ones, until cancelled.
+
+        Errors are logged, and the measurement is tried again later.
+        """
         while True:
             try:
-                while await self._finish_one():
-                    pass
+                has_more = True
+                while has_more:
+                    has_more = await self._finish_one()
             except ServiceError:
                 pass  # The database or the catalog has logged the error.
             except Exception as error:  # noqa: BLE001 - a process that stopped here would leave records unmeasured

@@ -312,7 +312,7 @@ async def recommendations_response(
     )
     headers = {"X-Total-Count": str(summary.total_count)}
 
-    # The parts of the JSON object before and after the items.
+    # Long rankings are encoded item by item, between the beginning and the end of the JSON object.
     prefix = b'{"project":' + msgspec.json.encode(project) + b',"datasets":['
     suffix = b"]," + encode_members(summary)
     return await encode_response(result, prefix, suffix, headers)

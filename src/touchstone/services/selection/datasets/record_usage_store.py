@@ -25,11 +25,11 @@ async def read_bytes(connection: Reader, owner: UUID) -> int:
 
 
 async def add_bytes(transaction: Writer, added_bytes: Mapping[UUID | None, int]) -> None:
-    """Add size changes to the totals of their owners, except for records without an owner.
+    """Update the total size of each owner's records. Records without an owner are not counted.
 
     Args:
         transaction: the transaction that writes the records.
-        added_bytes: the number of added bytes by owner, which may be negative.
+        added_bytes: the number of bytes to add for each owner, which is negative if the records became smaller.
     """
     rows = [
         {"owner": owner, "bytes": byte_count}

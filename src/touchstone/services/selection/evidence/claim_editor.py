@@ -117,12 +117,11 @@ class EvidenceEditor:
         """
         async with self._database.reading() as connection:
             record, claims = await _load_record(connection, dataset_id, viewer)
-            ledger_claims = claims.claims
-            all_claims = [*declarations(record, ledger_claims), *ledger_claims]
+            all_claims = [*declarations(record, claims.claims), *claims.claims]
             all_claims.sort(key=lambda claim: claim.created_at, reverse=True)
             pseudos = await _read_names(connection, all_claims, record.owner)
 
-        return RecordEvidence(record, ledger_claims, all_claims, pseudos)
+        return RecordEvidence(record, claims.claims, all_claims, pseudos)
 
     async def add(self, dataset_id: int, draft: ClaimDraft, caller: Caller) -> NamedClaim:
         """Add a claim of the caller, or return the caller's equal claim if one is still open.

@@ -203,7 +203,7 @@ def answer_lifts(view: View, ranking: RankingInQuestion, dataset_id: int, target
 
 
 def _lift_view(lift: Lift) -> LiftView:
-    """Convert the rise of a dataset due to one attribute to its JSON view."""
+    """Return the JSON view of how much a dataset would rise if one of its attributes were established."""
     return LiftView(
         attribute=lift.attribute,
         value=lift.value,

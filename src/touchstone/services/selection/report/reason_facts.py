@@ -105,8 +105,7 @@ def _reported_place(stability: RecordStability, ranking: ProjectRanking) -> Repo
     positions = [stability.position]
     if stability.overtaken_by is not None:
         positions.append(stability.overtaken_by.position)
-
-    dataset_id = ranking.view.ids(np.array(positions)).tolist()[0]
+    dataset_id, *_overtaker_ids = ranking.view.ids(np.array(positions)).tolist()
     name, *overtaker_names = ranking.view.names(np.array(positions))
 
     return ReportedPlace(

@@ -69,7 +69,7 @@ async def get_report(request: Request, project_id: ProjectKey) -> Response:
 
 
 async def _render(content: ReportContent, format_key: str, locale: str, pdf_renderer: PdfRenderer) -> bytes:
-    """Return a report in a format and a language.
+    """Render a report as JSON, or as a PDF or an HTML document in the language of `locale`.
 
     Raises:
         ReportUnavailable: the PDF could not be typeset within the limits.

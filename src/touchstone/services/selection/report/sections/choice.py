@@ -345,12 +345,11 @@ def _source_lines(criterion: str, sources: Sequence[ReportedSource], language: R
     """Yield the values that a criterion is computed from, each with its level of evidence and its origin."""
     relevant_sources = [source for source in sources if source.attribute in FACTS_BY_CRITERION[criterion]]
     for source in relevant_sources:
-        if source.value is None or source.level is None:
-            continue
-        name = language.attribute(source.attribute)
-        value = language.attribute_value(source.attribute, source.value)
-        yield Line(language.text("known_value", name=name, value=value, level=language.level(source.level)))
-        yield Line(_origin_of_value(source, language), Style.MUTED)
+        if source.value is not None and source.level is not None:
+            name = language.attribute(source.attribute)
+            value = language.attribute_value(source.attribute, source.value)
+            yield Line(language.text("known_value", name=name, value=value, level=language.level(source.level)))
+            yield Line(_origin_of_value(source, language), Style.MUTED)
 
     unknown_labels = [language.attribute(source.attribute) for source in relevant_sources if source.value is None]
     if len(unknown_labels) == len(relevant_sources):
