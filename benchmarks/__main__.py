@@ -57,7 +57,7 @@ def run(name: str, options: list[str]) -> bool:
     try:
         importlib.import_module(MODULES[name]).main()
     except SystemExit as request_to_exit:
-        # Of a single benchmark. Others may follow.
+        # Only this benchmark ends. Others may follow.
         if isinstance(request_to_exit.code, str):
             print(request_to_exit.code, file=sys.stderr)
         return not request_to_exit.code

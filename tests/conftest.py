@@ -5,9 +5,6 @@ import contextlib
 import os
 import secrets
 import shutil
-import socket
-import subprocess
-import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -18,6 +15,7 @@ import hypothesis
 import psycopg
 import pytest
 
+from tests.postgres_cluster import postgres_cluster
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
@@ -31,7 +29,6 @@ hypothesis.settings.load_profile("touchstone")
 DATABASES = ("sqlite", "postgresql")
 TOPOLOGIES = ("embedded", "split")
 CATALOG_SECONDS = 120.0
-POSTGRES_BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 # The slowest test files in descending order of duration. They are started first, so that no worker is left with a slow
 # file at the end of a run.
 SLOWEST_FILES = (
@@ -90,13 +87,6 @@ def _order_of_file(item: pytest.Item) -> int:
     return SLOWEST_FILES.index(name) if name in SLOWEST_FILES else len(SLOWEST_FILES)
 
 
-def skip_or_fail(missing_requirement: str) -> None:
-    """Skip a test because a requirement is not met on this machine, or let it fail in continuous integration."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{missing_requirement} is missing, and CI=true allows no skipping")
-    pytest.skip(f"{missing_requirement} is missing on this machine")
-
-
 @pytest.fixture(scope="session")
 def anyio_backend() -> tuple[str, dict[str, Any]]:
     return "asyncio", {"use_uvloop": False}
@@ -117,34 +107,10 @@ def postgresql_server() -> Iterator[str]:
     if configured_url:
         yield configured_url
         return
-    if not POSTGRES_BINARIES:
-        skip_or_fail("PostgreSQL (TEST_POSTGRESQL_URL, or Debian's package postgresql)")
-    # initdb refuses to run as root, so the cluster is owned by the user that Debian's package creates.
-    as_postgres = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    folder = Path(tempfile.mkdtemp(prefix="touchstone-pg-", dir="/tmp"))
-    if as_postgres:
-        shutil.chown(folder, "postgres")
-    port = free_port()
-    initdb = [
-        *as_postgres,
-        str(POSTGRES_BINARIES[-1] / "initdb"),
-        "-D",
-        str(folder / "data"),
-        "-U",
-        "postgres",
-        "-A",
-        "trust",
-    ]
-    subprocess.run([*initdb, "--no-sync", "-E", "UTF8", "--locale=C"], check=True, capture_output=True, cwd="/")
-    pg_ctl = [*as_postgres, str(POSTGRES_BINARIES[-1] / "pg_ctl"), "-D", str(folder / "data"), "-w"]
+
     # The cluster is deleted after the run, so it does not need to wait for the disk.
-    options = f"-h 127.0.0.1 -p {port} -k {folder} -c max_connections=300 -c fsync=off -c full_page_writes=off"
-    subprocess.run(
-        [*pg_ctl, "-l", str(folder / "log"), "-o", options, "start"], check=True, capture_output=True, cwd="/"
-    )
-    yield f"postgresql://postgres@127.0.0.1:{port}"
-    subprocess.run([*pg_ctl, "-m", "immediate", "stop"], check=True, capture_output=True, cwd="/")
-    shutil.rmtree(folder, ignore_errors=True)
+    with postgres_cluster("-c max_connections=300 -c fsync=off -c full_page_writes=off") as cluster:
+        yield cluster.server_url
 
 
 @pytest.fixture
@@ -205,13 +171,6 @@ async def service(settings: Settings, topology: str) -> AsyncIterator[Any]:
 
     async with running(settings, topology) as service:
         yield service
-
-
-def free_port() -> int:
-    """Return a loopback port that is currently free."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 @contextlib.contextmanager

@@ -45,15 +45,13 @@ async def running(settings: Settings, topology: str) -> AsyncIterator[Service]:
         async with open_product(settings) as app:
             yield Service(app, settings)
         return
-    key = secrets.token_urlsafe(32)
-    split_settings = Settings.model_validate({**settings.model_dump(), "internal_key": key})
+
+    split_settings = Settings.model_validate({**settings.model_dump(), "internal_key": secrets.token_urlsafe(32)})
     async with AsyncExitStack() as stack:
         backend_urls: dict[str, str] = {}
         for name in BACKENDS:
-            backend_settings = Settings.model_validate(
-                {**split_settings.model_dump(), "internal_key": key, **backend_urls}
-            )
+            backend_settings = Settings.model_validate({**split_settings.model_dump(), **backend_urls})
             backend = await stack.enter_async_context(open_backend(name, backend_settings))
             backend_urls[f"{name}_url"] = await stack.enter_async_context(listening(backend))
-        gateway_settings = Settings.model_validate({**split_settings.model_dump(), "internal_key": key, **backend_urls})
+        gateway_settings = Settings.model_validate({**split_settings.model_dump(), **backend_urls})
         yield Service(await stack.enter_async_context(open_gateway(gateway_settings)), split_settings)

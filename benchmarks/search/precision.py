@@ -107,7 +107,7 @@ def _shown_record(record: PackagedRecord) -> dict[str, Any]:
         "description": (record.description or record.attributes["objective"] or "")[:_MAX_SHOWN],
         "domain": record.attributes["domain"],
         "task": record.attributes["task"],
-        "tags": (record.metadata).get("tags"),
+        "tags": record.metadata.get("tags"),
     }
 
 

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 import trustme
 
-from tests.conftest import skip_or_fail
+from tests.machine import skip_or_fail
 from tests.serving_process import PASSWORD, ServingProcess, sign_in
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "run-behind-a-reverse-proxy.md").read_text()

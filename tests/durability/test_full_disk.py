@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.conftest import skip_or_fail
+from tests.machine import skip_or_fail
 from tests.serving_process import PASSWORD, ServingProcess, sign_in
 
 MIB = 1024 * 1024

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.conftest import skip_or_fail
+from tests.machine import skip_or_fail
 from tests.serving_process import ServingProcess, sign_in
 
 WRITER_COUNT = 8

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.conftest import skip_or_fail
+from tests.machine import skip_or_fail
 from tests.serving_process import ServingProcess, sign_in
 from touchstone.core.data_folder import prepare_data_folder
 from touchstone.core.settings import Settings

@@ -243,36 +243,43 @@ METHODS: Final = (
 
 def request(method: bytes, target: bytes, headers: bytes = b"", body: bytes | None = None) -> bytes:
     """Return the bytes of a request, with a Content-Length if it has a body."""
-    length = b"" if body is None else b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body)
-    return (
-        method
-        + b" "
-        + target
-        + b" HTTP/1.1\r\n"
-        + HOST
-        + headers
-        + length
-        + b"Connection: close\r\n\r\n"
-        + (body or b"")
-    )
+    body_headers = b"" if body is None else b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body)
+    head = b"%s %s HTTP/1.1\r\n" % (method, target) + HOST + headers + body_headers + b"Connection: close\r\n\r\n"
+    return head + (body or b"")
 
 
-def corpus(token: bytes) -> Iterator[tuple[str, bytes]]:  # noqa: C901 - a list, not logic
-    """Return every request of the corpus; most of them have a valid token."""
+def corpus(token: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield every request of the corpus with its name; most of them have a valid token."""
     auth = b"Authorization: Bearer " + token + b"\r\n"
+    yield from _requests_with_malformed_bodies(auth)
+    yield from _requests_with_numbers(auth)
+    yield from _requests_with_texts(auth)
+    yield from _requests_with_hostile_heads(auth)
+    yield from _malformed_messages(auth)
+
+
+def _requests_with_malformed_bodies(auth: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield every body to every route that expects JSON."""
     for method, route in JSON_ROUTES:
         for index, body in enumerate(BODIES):
             yield f"body {index} to {route.decode()}", request(method, route, auth, body)
-    for index, number_text in enumerate(NUMBERS):
+
+
+def _requests_with_numbers(auth: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield records, weights and filters with every number."""
+    for index, number in enumerate(NUMBERS):
         for field in (b"year", b"instances_number", b"missing_values_percentage", b"is_public", b"name"):
-            record = b'{"name":"n","description":"d","file_path":"f","file_type":"csv","%s":%s}' % (field, number_text)
+            record = b'{"name":"n","description":"d","file_path":"f","file_type":"csv","%s":%s}' % (field, number)
             yield f"number {index} as {field.decode()}", request(b"POST", b"/api/v1/datasets/", auth, record)
-        weights = b'{"weights":[{"criterion_name":"year","weight":' + number_text + b"}]}"
+
+        weights = b'{"weights":[{"criterion_name":"year","weight":%s}]}' % number
         yield f"weight {index}", request(b"POST", b"/api/v1/datasets/score", auth, weights)
-        yield (
-            f"filter {index}",
-            request(b"POST", b"/api/v1/datasets/score", auth, b'{"filters":{"year_min":' + number_text + b"}}"),
-        )
+        filters = b'{"filters":{"year_min":%s}}' % number
+        yield f"filter {index}", request(b"POST", b"/api/v1/datasets/score", auth, filters)
+
+
+def _requests_with_texts(auth: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield every text in each place where a user can enter one."""
     for index, text in enumerate(TEXTS):
         for template, route in (
             (b'{"name":%s,"description":"d","file_path":"f","file_type":"csv"}', b"/api/v1/datasets/"),
@@ -284,6 +291,10 @@ def corpus(token: bytes) -> Iterator[tuple[str, bytes]]:  # noqa: C901 - a list,
             (b'{"username":%s,"password":"x"}', b"/api/v1/auth/login"),
         ):
             yield f"text {index} to {route.decode()}", request(b"POST", route, auth, template % text)
+
+
+def _requests_with_hostile_heads(auth: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield every query, path, header and method, without a body."""
     for query in QUERIES:
         yield f"query {query[:40]!r}", request(b"GET", b"/api/v1/datasets/?" + query, auth)
     for path in PATHS:
@@ -294,17 +305,16 @@ def corpus(token: bytes) -> Iterator[tuple[str, bytes]]:  # noqa: C901 - a list,
         yield f"header {header[:40]!r} signed", request(b"GET", b"/api/v1/datasets/", auth + header + b"\r\n")
     for method in METHODS:
         yield f"method {method[:20]!r}", request(method, b"/api/v1/datasets/", auth)
+
+
+def _malformed_messages(auth: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield messages that are not valid HTTP/1.1, or whose body is not what the headers say."""
     yield "no version", b"GET /api/v1/datasets/\r\n\r\n"
     yield "http/0.9 junk", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
     yield "bare newline", b"GET /health/live HTTP/1.1\n" + HOST.replace(b"\r\n", b"\n") + b"\n"
-    yield (
-        "length and chunks",
-        request(b"POST", b"/api/v1/projects", auth + b"Transfer-Encoding: chunked\r\n", b"0\r\n\r\n"),
-    )
-    yield (
-        "form twice",
-        request(b"POST", b"/api/v1/auth/login", b"", b"username=a&username=b&password=c").replace(
-            b"application/json", b"application/x-www-form-urlencoded"
-        ),
-    )
-    yield "bad chunk", request(b"POST", b"/api/v1/projects", auth + b"Transfer-Encoding: chunked\r\n") + b"zz\r\n"
+
+    chunked = b"Transfer-Encoding: chunked\r\n"
+    yield "length and chunks", request(b"POST", b"/api/v1/projects", auth + chunked, b"0\r\n\r\n")
+    form = request(b"POST", b"/api/v1/auth/login", b"", b"username=a&username=b&password=c")
+    yield "form twice", form.replace(b"application/json", b"application/x-www-form-urlencoded")
+    yield "bad chunk", request(b"POST", b"/api/v1/projects", auth + chunked) + b"zz\r\n"

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.conftest import skip_or_fail
 from tests.learning.small_tables import Progress, csv_file, messy_table, model_of, train
+from tests.machine import skip_or_fail
 from touchstone.learning.artifacts import example, model_artifact
 from touchstone.learning.artifacts.example_rows import rows_as_json
 from touchstone.learning.column_types import ColumnKind, ColumnSchema, parse_cell, schema_to_dict

@@ -131,7 +131,7 @@ def test_thresholds_by_group_apply_to_predictions_and_to_the_example(tmp_path: P
     thresholds = {entry["group"]: entry["threshold"] for entry in outcome.result["mitigation"]["thresholds"]}
     assert thresholds["a"] > thresholds["b"]
     decision_text = outcome.result["decision"]["text"]["en"]
-    assert f"depends on the group; it is {thresholds[None]:.3g} for groups without a threshold" in decision_text
+    assert f"depends on the group, or {thresholds[None]:.3g} for groups without a threshold" in decision_text
     card = (tmp_path / "model_card.md").read_text(encoding="utf-8")
     assert "| group | Threshold |\n|---|---|\n" in card
     for group, threshold in thresholds.items():

@@ -13,7 +13,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, ImportedDocume
 from touchstone.metadata.exported_dataset import ClaimSource, ExportedClaim, ExportedDataset
 from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import read_document
-from touchstone.metadata.writers.formats import FORMATS, ExportedFile, export_dataset
+from touchstone.metadata.writers.formats import FORMATS, ExportedFile
 
 URN = "urn:uuid:7f3c1b52-6d0e-4f0a-9a51-0c2f9d9f1e11"
 
@@ -59,11 +59,6 @@ def read_export(file: ExportedFile, format_key: str) -> DatasetDocument:
     assert reading.standard == FORMATS[format_key].standard
     assert len(reading.documents) == 1
     return reading.documents[0]
-
-
-def export(dataset: ExportedDataset, format_key: str) -> ExportedFile:
-    """Return a dataset in a format."""
-    return export_dataset(dataset, format_key)
 
 
 def members(file: ExportedFile) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from tests.metadata.exporting import (
     TEXTS,
     URN,
     datasets,
-    export,
     imported_dataset,
     members,
     read_export,
@@ -27,7 +26,7 @@ from touchstone.metadata.exact_values import MEMBER
 from touchstone.metadata.exported_dataset import FOREIGN_MEASUREMENT, ExportedClaim, ExportedDataset
 from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import STANDARDS, read_document
-from touchstone.metadata.writers.formats import FORMATS
+from touchstone.metadata.writers.formats import FORMATS, export_dataset
 
 FORMAT_KEYS = sorted(FORMATS)
 FORMAT_KEY_BY_STANDARD = {export_format.standard: key for key, export_format in FORMATS.items()}
@@ -66,7 +65,7 @@ class TestRecordsOfTheCatalog:
     @settings(max_examples=25)
     @given(dataset=datasets())
     def test_an_exported_record_reads_back_as_it_was(self, format_key: str, dataset: ExportedDataset) -> None:
-        reread_document = read_export(export(dataset, format_key), format_key)
+        reread_document = read_export(export_dataset(dataset, format_key), format_key)
 
         assert are_identical(dict(reread_document.record), dict(dataset.record))
         restated_claims = [
@@ -100,7 +99,7 @@ class TestRecordsOfTheCatalog:
     def test_level_author_and_source_of_a_claim_are_in_the_document(
         self, format_key: str, dataset: ExportedDataset
     ) -> None:
-        statements = members(export(dataset, format_key))[MEMBER].get("claims", [])
+        statements = members(export_dataset(dataset, format_key))[MEMBER].get("claims", [])
 
         for claim, statement in zip(dataset.claims, statements, strict=True):
             assert statement.get("level", "declared") == claim.level
@@ -120,7 +119,7 @@ class TestRecordsOfTheCatalog:
             for name, value, level in statements
         )
         record = {"dataset_name": "A", "informed_consent": True, "features_number": 9}
-        document = read_export(export(ExportedDataset(URN, record, claims), format_key), format_key)
+        document = read_export(export_dataset(ExportedDataset(URN, record, claims), format_key), format_key)
 
         assert [(claim.attribute, claim.value) for claim in document.claims] == [
             ("informed_consent", True),
@@ -140,7 +139,7 @@ class TestRecordsOfTheCatalog:
             for name, quote in quotes.items()
         )
         record = {"dataset_name": "A", "description": "Voices of people.", **dict.fromkeys(quotes, True)}
-        document = read_export(export(ExportedDataset(URN, record, claims), format_key), format_key)
+        document = read_export(export_dataset(ExportedDataset(URN, record, claims), format_key), format_key)
 
         prose = " ".join(section.text for section in document.sections)
         assert not [quote for quote in quotes.values() if quote in prose]
@@ -151,7 +150,7 @@ class TestRecordsOfTheCatalog:
         )
         dataset = ExportedDataset(URN, {"dataset_name": "A", "informed_consent": True, "year": 2020}, (reviewed_claim,))
 
-        claims = read_export(export(dataset, format_key), format_key).claims
+        claims = read_export(export_dataset(dataset, format_key), format_key).claims
 
         assert claims == (
             Claim("informed_consent", True, "agreed", is_restated=True),
@@ -164,14 +163,14 @@ class TestRecordsOfTheCatalog:
             URN, {"dataset_name": "A", "file_path": "uploads/a.csv"}, measured_profile=measurement
         )
 
-        reread_document = read_export(export(dataset, format_key), format_key)
+        reread_document = read_export(export_dataset(dataset, format_key), format_key)
 
         assert reread_document.unmapped == {FOREIGN_MEASUREMENT: measurement}
         assert "metadata" not in reread_document.record
         assert reread_document.claims == ()
 
     def test_a_field_that_somebody_adds_to_an_exported_document_is_kept(self, format_key: str) -> None:
-        file = export(ExportedDataset(URN, {"dataset_name": "A"}), format_key)
+        file = export_dataset(ExportedDataset(URN, {"dataset_name": "A"}), format_key)
         if file.media_type == "text/markdown":
             content = file.content.replace(b"---\n", b"---\nown-field: kept\n", 1)
         else:
@@ -197,7 +196,7 @@ class TestRecordsOfTheCatalog:
             content = f'---\npretty_name: A\n"{MEMBER}": {json.dumps(damage)}\n---\n# Dataset Card for A\n'.encode()
             source = SourceDocument(content, "a.md")
         else:
-            file = export(ExportedDataset(URN, {"dataset_name": "A"}), format_key)
+            file = export_dataset(ExportedDataset(URN, {"dataset_name": "A"}), format_key)
             source = SourceDocument(json.dumps({**members(file), MEMBER: damage}).encode(), file.name)
 
         (document,) = read_document(source).documents
@@ -207,7 +206,7 @@ class TestRecordsOfTheCatalog:
 
     def test_imported_documents_have_no_character_that_no_database_holds(self, format_key: str) -> None:
         imported_document = ImportedDocument(standard="ckan", unmapped={"/note": "a\0b"})
-        file = export(ExportedDataset(URN, {"dataset_name": "A"}, documents=(imported_document,)), format_key)
+        file = export_dataset(ExportedDataset(URN, {"dataset_name": "A"}, documents=(imported_document,)), format_key)
 
         [reread_import] = read_export(file, format_key).earlier
 
@@ -215,7 +214,7 @@ class TestRecordsOfTheCatalog:
 
     def test_values_that_no_record_can_have_are_rejected_one_by_one(self, format_key: str) -> None:
         record = {"dataset_name": "A", "year": 2020, "objective": "To be kept."}
-        file = export(ExportedDataset(URN, record), format_key)
+        file = export_dataset(ExportedDataset(URN, record), format_key)
         implausible_values = {
             "year": "old",
             "informed_consent": 1,
@@ -244,7 +243,7 @@ class TestImportedDocuments:
     def test_everything_that_was_imported_is_exported(self, standard: str, format_key: str) -> None:
         for document in documents_of(sources()[standard]):
             dataset = imported_dataset(document)
-            reread_document = read_export(export(dataset, format_key), format_key)
+            reread_document = read_export(export_dataset(dataset, format_key), format_key)
 
             assert reread_document.key == document.key
             assert are_identical(dict(reread_document.record), dict(dataset.record))
@@ -259,9 +258,9 @@ class TestImportedDocuments:
 
     def test_exporting_what_was_exported_changes_nothing(self, standard: str, format_key: str) -> None:
         for document in documents_of(sources()[standard]):
-            first_file = export(imported_dataset(document), format_key)
+            first_file = export_dataset(imported_dataset(document), format_key)
             reread_document = read_export(first_file, format_key)
-            second_file = export(imported_dataset(reread_document), format_key)
+            second_file = export_dataset(imported_dataset(reread_document), format_key)
 
             assert read_export(second_file, format_key) == replace(
                 reread_document, rejected=read_export(second_file, format_key).rejected
@@ -289,7 +288,7 @@ class TestUnknownKeys:
         assume(reading.standard == standard)
         (document,) = reading.documents
 
-        file = export(imported_dataset(document), FORMAT_KEY_BY_STANDARD[standard])
+        file = export_dataset(imported_dataset(document), FORMAT_KEY_BY_STANDARD[standard])
 
         exported_members = members(file)
         assert all(
@@ -309,7 +308,7 @@ class TestUnknownKeys:
             SourceDocument(f"---\n{front_matter}\n---\n# Dataset Card for A\n\nText.\n".encode(), "a.md"), "hf_card"
         )
         (document,) = reading.documents
-        file = export(imported_dataset(document), "card")
+        file = export_dataset(imported_dataset(document), "card")
 
         assert are_identical(dict(read_export(file, "card").unmapped), dict(document.unmapped))
         assert file.content.decode().endswith("# Dataset Card for A\n\nText.\n")
@@ -321,7 +320,7 @@ class TestUnknownKeys:
         ]
         document = read_dataset({**ORIGINALS["dcat"], "@context": [DCAT_AP["@context"], *context], "own:key": 3})
 
-        file = export(imported_dataset(document), "dcat")
+        file = export_dataset(imported_dataset(document), "dcat")
 
         assert "evil.example" not in json.dumps(members(file)["@context"])
         assert members(file)["@context"]["own"] == "https://own.example/"
@@ -335,12 +334,12 @@ class TestChanges:
         metadata = {**dataset.record["metadata"], "licence": "CC0-1.0", "licence_text": "CC0-1.0"}
         changed_dataset = replace(dataset, record={**dataset.record, "dataset_name": "Other", "metadata": metadata})
 
-        exported_members = members(export(changed_dataset, "croissant"))
+        exported_members = members(export_dataset(changed_dataset, "croissant"))
 
         assert exported_members["name"] == "Other"
         assert exported_members["license"] == "https://spdx.org/licenses/CC0-1.0"
         assert exported_members["datePublished"] == CROISSANT["datePublished"]
-        reread_document = read_export(export(changed_dataset, "croissant"), "croissant")
+        reread_document = read_export(export_dataset(changed_dataset, "croissant"), "croissant")
         assert reread_document.record["metadata"]["licence"] == "CC0-1.0"
         assert reread_document.unmapped["/license"] == CROISSANT["license"]
 
@@ -349,8 +348,8 @@ class TestChanges:
         card_dataset = imported_dataset(read_dataset(CARD, "signs/README.md"))
         merged_dataset = replace(croissant_dataset, documents=(*croissant_dataset.documents, *card_dataset.documents))
 
-        assert members(export(merged_dataset, "croissant"))["name"] == CROISSANT["name"]
-        assert export(merged_dataset, "card").content.decode().endswith(CARD.split("---\n")[2])
+        assert members(export_dataset(merged_dataset, "croissant"))["name"] == CROISSANT["name"]
+        assert export_dataset(merged_dataset, "card").content.decode().endswith(CARD.split("---\n")[2])
 
     def test_quotes_of_claims_stand_in_the_fields_for_responsible_ai(self) -> None:
         quote = "Everybody signed a form."
@@ -358,7 +357,7 @@ class TestChanges:
         dataset = imported_dataset(read_dataset(CROISSANT))
         dataset = replace(dataset, claims=(*dataset.claims, claim))
 
-        exported_members = members(export(dataset, "croissant"))
+        exported_members = members(export_dataset(dataset, "croissant"))
 
         assert exported_members["rai:dataCollection"] == quote
         assert exported_members["rai:dataLimitations"] == CROISSANT["rai:dataLimitations"]
@@ -368,7 +367,7 @@ class TestSafeText:
     @settings(max_examples=25)
     @given(dataset=datasets())
     def test_a_card_has_no_markup_but_its_own(self, dataset: ExportedDataset) -> None:
-        content = export(dataset, "card").content.decode()
+        content = export_dataset(dataset, "card").content.decode()
         body = content.split("\n---\n", 1)[1]
 
         tokens = MarkdownIt("commonmark").enable("table").parse(body)
@@ -392,7 +391,7 @@ class TestSafeText:
 
 def test_file_names_are_safe_in_headers() -> None:
     for name, stem in (("Été / 2024", "ete-2024"), ('"\r\nX: y', "x-y"), ("数据", "dataset"), ("../../etc", "etc")):
-        file = export(ExportedDataset(URN, {"dataset_name": name}), "jsonld")
+        file = export_dataset(ExportedDataset(URN, {"dataset_name": name}), "jsonld")
         assert file.name == f"{stem}.jsonld"
 
 
@@ -413,7 +412,7 @@ def test_one_dataset_of_a_collection_keeps_what_stood_around_it() -> None:
     """Its own fields become those of the only resource, and the prose about the collection is not attributed to it."""
     _, document = documents_of(SourceDocument(json.dumps(COLLECTION).encode(), "signs/datapackage.json"))
 
-    file = export(imported_dataset(document), "datapackage")
+    file = export_dataset(imported_dataset(document), "datapackage")
 
     assert members(file)["resources"] == [COLLECTION["resources"][1]]
     assert {name: members(file)[name] for name in ("title", "licenses", "own")} == {
@@ -430,7 +429,7 @@ def test_the_readme_beside_a_package_comes_back() -> None:
     source = SourceDocument(json.dumps(DATA_PACKAGE).encode(), "signs/datapackage.json", {"README.md": readme})
     (document,) = documents_of(source)
 
-    reread_document = read_export(export(imported_dataset(document), "datapackage"), "datapackage")
+    reread_document = read_export(export_dataset(imported_dataset(document), "datapackage"), "datapackage")
 
     assert reread_document.sections == document.sections
     assert reread_document.unmapped == document.unmapped

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from rdflib.namespace import DCAT, DCTERMS, RDF, RDFS
 
 from tests.metadata.examples import CROISSANT, DCAT_AP, DCAT_US, read, read_dataset, sources
-from tests.metadata.exporting import URN, datasets, export, imported_dataset, members
+from tests.metadata.exporting import URN, datasets, imported_dataset, members
 from touchstone.core.evidence import EvidenceLevel
 from touchstone.metadata.exact_values import MEMBER
 from touchstone.metadata.exported_dataset import ExportedClaim, ExportedDataset
 from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import STANDARDS, read_document
+from touchstone.metadata.writers.formats import export_dataset
 
 # The libraries use what their own dependencies have deprecated.
 pytestmark = pytest.mark.filterwarnings(
@@ -124,26 +125,26 @@ def no_connections(monkeypatch: pytest.MonkeyPatch) -> None:
 def graph_of(dataset: ExportedDataset) -> rdflib.Graph:
     """Return the statements of a dataset that is exported in DCAT."""
     graph = rdflib.Graph()
-    graph.parse(data=export(dataset, "dcat").content, format="json-ld")
+    graph.parse(data=export_dataset(dataset, "dcat").content, format="json-ld")
     return graph
 
 
 class TestCroissant:
     @pytest.mark.parametrize("dataset", [FULL_DATASET, BARE_DATASET], ids=["full", "bare"])
     def test_passes_mlcroissant(self, dataset: ExportedDataset) -> None:
-        description = mlcroissant.Dataset(jsonld=members(export(dataset, "croissant")))
+        description = mlcroissant.Dataset(jsonld=members(export_dataset(dataset, "croissant")))
 
         assert not description.metadata.ctx.issues.errors
         assert description.metadata.name == dataset.name
 
     @pytest.mark.parametrize("is_foreign", [False, True])
     def test_a_valid_document_stays_valid(self, is_foreign: bool) -> None:
-        imported_members = {**members(export(FULL_DATASET, "croissant")), "own:key": {"deep": [1]}}
+        imported_members = {**members(export_dataset(FULL_DATASET, "croissant")), "own:key": {"deep": [1]}}
         if is_foreign:
             del imported_members[MEMBER]
         dataset = imported_dataset(read_dataset(imported_members))
 
-        description = mlcroissant.Dataset(jsonld=members(export(dataset, "croissant")))
+        description = mlcroissant.Dataset(jsonld=members(export_dataset(dataset, "croissant")))
 
         assert not description.metadata.ctx.issues.errors
         assert [field.name for field in description.metadata.record_sets[0].fields] == ["width", "taken on"]
@@ -151,7 +152,7 @@ class TestCroissant:
     @settings(max_examples=15)
     @given(dataset=datasets())
     def test_passes_mlcroissant_whatever_the_record_states(self, dataset: ExportedDataset) -> None:
-        description = mlcroissant.Dataset(jsonld=members(export(dataset, "croissant")))
+        description = mlcroissant.Dataset(jsonld=members(export_dataset(dataset, "croissant")))
 
         assert not description.metadata.ctx.issues.errors
 
@@ -194,14 +195,14 @@ class TestCroissant:
         dataset = replace(document, claims=(*document.claims, claim))
 
         assert not mlcroissant.Dataset(jsonld=imported_members).metadata.ctx.issues.errors
-        exported_members = members(export(dataset, "croissant"))
+        exported_members = members(export_dataset(dataset, "croissant"))
 
         description = mlcroissant.Dataset(jsonld=exported_members)
         assert not description.metadata.ctx.issues.errors
         assert exported_members["rai:dataCollection"] == "All agreed."
 
     def test_quotes_stand_in_the_fields_for_responsible_ai(self) -> None:
-        exported_members = members(export(FULL_DATASET, "croissant"))
+        exported_members = members(export_dataset(FULL_DATASET, "croissant"))
 
         assert exported_members["rai:dataCollection"] == "All of them agreed.\n\nTaken by three students in 2020."
         assert exported_members["conformsTo"] == [
@@ -237,7 +238,7 @@ class TestDcat:
         assert addresses == {rdflib.URIRef(f"{CODES}iso639-1/en"), rdflib.URIRef(f"{CODES}iso639-2/gsw")}
         assert labels == {"de-CH", "Old English"}
 
-        foreign_members = members(export(dataset, "dcat"))
+        foreign_members = members(export_dataset(dataset, "dcat"))
         del foreign_members[MEMBER]
         assert read_dataset(foreign_members).record["metadata"]["language"] == names
 
@@ -270,15 +271,15 @@ class TestDcat:
 class TestDataPackage:
     @pytest.mark.parametrize("dataset", [FULL_DATASET, BARE_DATASET], ids=["full", "bare"])
     def test_satisfies_the_profile(self, dataset: ExportedDataset) -> None:
-        jsonschema.validate(members(export(dataset, "datapackage")), DATA_PACKAGE_SCHEMA)
+        jsonschema.validate(members(export_dataset(dataset, "datapackage")), DATA_PACKAGE_SCHEMA)
 
     @settings(max_examples=15)
     @given(dataset=datasets())
     def test_satisfies_the_profile_whatever_the_record_states(self, dataset: ExportedDataset) -> None:
-        jsonschema.validate(members(export(dataset, "datapackage")), DATA_PACKAGE_SCHEMA)
+        jsonschema.validate(members(export_dataset(dataset, "datapackage")), DATA_PACKAGE_SCHEMA)
 
     def test_has_the_columns_of_the_file(self) -> None:
-        (resource,) = members(export(FULL_DATASET, "datapackage"))["resources"]
+        (resource,) = members(export_dataset(FULL_DATASET, "datapackage"))["resources"]
 
         assert resource["schema"]["fields"] == [
             {"name": "width", "type": "number"},
@@ -288,7 +289,7 @@ class TestDataPackage:
 
 
 def test_schema_org_is_json_ld() -> None:
-    exported_members = members(export(FULL_DATASET, "jsonld"))
+    exported_members = members(export_dataset(FULL_DATASET, "jsonld"))
     graph = rdflib.Graph()
     graph.parse(data=json.dumps({**exported_members, "@context": {"@vocab": "https://schema.org/"}}), format="json-ld")
 

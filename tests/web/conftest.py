@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
-from tests.conftest import skip_or_fail
+from tests.machine import skip_or_fail
 from tests.serving_process import ServingProcess
 
 CHROMIUM = Path("/usr/bin/chromium")

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from playwright.sync_api import Page
 
-from tests.conftest import skip_or_fail
+from tests.machine import skip_or_fail
 
 try:
     AXE = (files("axe_playwright_python") / "axe.min.js").read_text()

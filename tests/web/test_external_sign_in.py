@@ -12,8 +12,8 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.conftest import free_port
 from tests.identity_provider import CLIENT_SECRET, Misbehaviour, OpenIdProvider, identity_provider, new_key
+from tests.machine import free_port
 from tests.serving_process import ServingProcess
 from tests.web.conftest import PASSWORD
 from tests.web.page_checks import check_looks

@@ -142,7 +142,7 @@ def explain(page: Page) -> None:
     page.get_by_role("textbox", name="income").fill("12")
     page.get_by_role("button", name="Ask the model").click()
     expect(page.locator("#what-if ~ .notice")).to_contain_text("The model answers yes → no")
-    threshold = re.compile(r"is the answer from a probability of 0\.\d+ on")
+    threshold = re.compile(r"is the answer if its probability is at least 0\.\d+")
     expect(page.locator("#what-if ~ .notice")).to_contain_text(threshold)
 
 

@@ -74,11 +74,11 @@ def test_the_headline_compares_as_the_warning_does() -> None:
     [
         (
             {"classes": ["good", "bad"], "positive_class": "bad", "threshold": 0.339},
-            "“bad” is the answer from a probability of 0.339 on.",
+            "“bad” is the answer if its probability is at least 0.339.",
         ),
         (
             {"classes": ["good", "bad"], "positive_class": "bad", "threshold": None},
-            "“bad” is the answer from a certain probability on, which depends on the group.",
+            "“bad” is the answer if its probability reaches a threshold that depends on the group.",
         ),
         ({"classes": ["good", "bad", "ugly"], "positive_class": None, "threshold": None}, ""),
     ],

@@ -96,10 +96,11 @@ def read_documents(metadata_folder: Path) -> DocumentCollection:
 def newest_versions(source: CatalogSource, metadata_folder: Path) -> Iterator[SourceFiles]:
     """Yield the documents of a source. For Croissant, only the newest version of each example is used."""
     documents = list(read_source_files(source, metadata_folder))
-    newest_files = (
-        {Path(files.main.path).parent.name: files for files in documents} if source.key == "croissant" else None
-    )
-    yield from documents if newest_files is None else newest_files.values()
+    if source.key == "croissant":
+        files_by_example = {Path(files.main.path).parent.name: files for files in documents}
+        yield from files_by_example.values()
+    else:
+        yield from documents
 
 
 def add_datasets(collection: DocumentCollection, files: SourceFiles) -> None:

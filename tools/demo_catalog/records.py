@@ -14,6 +14,7 @@ from touchstone.metadata.placeholders import is_placeholder
 
 MAX_TASKS: Final = 10
 MAX_TAGS: Final = 20
+MAX_TAG_LENGTH: Final = 60
 MAX_LANGUAGES: Final = 50
 MAX_OBJECTIVE_LENGTH: Final = 300
 # An objective shared by this many records describes a collection or comes from a template.
@@ -104,7 +105,7 @@ def metadata_of(entry: CatalogEntry, domains: Sequence[DomainEvidence]) -> dict[
         "licence": next(iter(entry.metadata_strings("licence")), None),
         "licence_text": next(iter(entry.metadata_strings("licence_text")), None),
         "language": languages[:MAX_LANGUAGES],
-        "tags": [tag for tag in entry.metadata_strings("tags") if len(tag) <= 60][:MAX_TAGS],
+        "tags": [tag for tag in entry.metadata_strings("tags") if len(tag) <= MAX_TAG_LENGTH][:MAX_TAGS],
         "warnings": entry.metadata_strings("warnings"),
         "part_of": collection_of(entry),
     }

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from touchstone.database import postgresql, sqlite
 from touchstone.database.copy_lines import to_arrow, to_copy_lines
 
-# The values of a column in the form for the database: values for the SQLite driver, or an Arrow array for PostgreSQL.
+# The values of a column as they are passed to the database: Python values for SQLite, or an Arrow array for PostgreSQL.
 ConvertedColumn: TypeAlias = Sequence[Any] | pa.Array
 
 
@@ -29,7 +29,7 @@ async def insert_rows(connection: AsyncConnection, table: sa.Table, rows: Sequen
 def convert_columns(
     table: sa.Table, columns: Mapping[str, Sequence[Any]], dialect: sa.Dialect
 ) -> dict[str, ConvertedColumn]:
-    """Convert the values of each column to the form for the database."""
+    """Convert the values of each column of a table to what the kind of database needs (see `ConvertedColumn`)."""
     if sqlite.is_sqlite(dialect):
         return {name: _to_driver_values(values, table.c[name], dialect) for name, values in columns.items()}
     return {name: to_arrow(values, table.c[name]) for name, values in columns.items()}

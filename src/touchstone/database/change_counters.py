@@ -36,10 +36,6 @@ async def increment_version(transaction: Writer, counter: str) -> int:
 
     Call it in the transaction that makes the change. The counter is locked until the transaction ends, so that new
     values become visible in ascending order. The counter is created if it does not exist yet.
-
-    Args:
-        transaction: the transaction that makes the change.
-        counter: the name of the counter, such as `CATALOG`.
     """
     row = await transaction.fetch_returned_row(_INCREMENT_COUNTER, {"counter": counter})
     if row is None:

@@ -20,6 +20,6 @@ class OctetLength(GenericFunction[int]):
 
 @compiles(OctetLength)
 def _compile_octet_length(function: OctetLength, compiler: SQLCompiler, **options: Any) -> str:
-    """Return the expression for one kind of database; releases of SQLite before 3.43 have no such function."""
+    """Return the SQL of the function, which SQLite does not have in releases before 3.43."""
     text = compiler.process(function.clauses, **options)
     return f"length(CAST({text} AS BLOB))" if is_sqlite(compiler.dialect) else f"octet_length({text})"

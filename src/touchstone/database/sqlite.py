@@ -162,7 +162,7 @@ def back_up(source: str, target: Path) -> None:
 def find_damage(path: str) -> str | None:
     """Return what is damaged in the file of a database, or None if nothing is.
 
-    The whole file is read. Only the content of indexes is not compared with their tables, which would take much longer.
+    The whole file is read, but indexes are not compared with their tables, which would take much longer.
     """
     with contextlib.closing(sqlite3.connect(path)) as connection:
         try:

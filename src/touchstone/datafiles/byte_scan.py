@@ -83,10 +83,10 @@ class LineLengthCheck:
         self._unfinished_line_bytes = 0
 
     def check_chunk(self, chunk: bytes) -> None:
-        """Check that the line which is unfinished at the end of the next chunk of the file is not too long.
+        """Read the next chunk of the file, and check the length of the line that is unfinished at its end.
 
         Raises:
-            ProfilingError: the line at the end of this chunk is already too long.
+            ProfilingError: this line is already too long.
         """
         last_line_end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         if last_line_end == -1:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from touchstone.core.missing_values import MIN_AGREEMENT, PLUS
 from touchstone.core.number_notation import CODE_WITH_LEADING_ZERO
-from touchstone.datafiles.column_queries import aggregate_stack, stack_columns
+from touchstone.datafiles.column_queries import aggregate_columns
 from touchstone.datafiles.duckdb_table import DuckDbTable
 from touchstone.datafiles.file_profile import ColumnType
 from touchstone.datafiles.source_columns import (
@@ -87,9 +87,7 @@ def find_mixed_columns(
             candidates.append(candidate)
 
     counts_sql = {candidate.source.index: candidate.counts_sql for candidate in candidates}
-    distinct_counts: dict[int, dict[str, Any]] = {}
-    for stack in stack_columns(candidates, counts_sql):
-        distinct_counts |= aggregate_stack(table, stack, stack[0].counts_sql)
+    distinct_counts = aggregate_columns(table, candidates, counts_sql)
 
     chosen = {}
     for candidate in candidates:
@@ -100,15 +98,15 @@ def find_mixed_columns(
 
 
 def _find_candidate(column: SourceColumn, counts: Mapping[str, Any]) -> MixedColumn | None:
-    """Return a column that may be mixed, or None if all its values fit, or none."""
+    """Return a text column as a candidate, or None if one interpretation fits all of its values, or none fits any."""
     if not column.is_read_as_text or not counts:
         return None
 
     ambiguous_counts = dict(counts["ambiguous_counts"] or {})
     has_plus = ambiguous_counts.pop(PLUS, 0) > 0  # Dashes are then values, which no interpretation can read.
     readable_counts = counts["readable_counts"]
-    number_marks = sum(ambiguous_counts.values())
-    fitting = choose_text_interpretation(column, readable_counts, counts["present_count"], number_marks)
+    missing_number_count = sum(ambiguous_counts.values())
+    fitting = choose_text_interpretation(column, readable_counts, counts["present_count"], missing_number_count)
     if has_plus or fitting is not PLAIN_TEXT:
         return None
 
@@ -117,9 +115,10 @@ def _find_candidate(column: SourceColumn, counts: Mapping[str, Any]) -> MixedCol
         for interpretation, count in zip(column.interpretations, readable_counts, strict=True)
         if count > 0 and interpretation.type is not ColumnType.BOOLEAN
     ]
+    if not readable:
+        return None
+
     numeric = [(interpretation, count) for interpretation, count in readable if interpretation.is_numeric]
     best_as_numbers = [max(numeric, key=lambda pair: pair[1])[0]] if numeric else []
     dates = [interpretation for interpretation, _count in readable if not interpretation.is_numeric]
-    if not readable:
-        return None
     return MixedColumn(column, [*best_as_numbers, *dates], counts["distinct_count"] > _MAX_COUNTED_VALUES)

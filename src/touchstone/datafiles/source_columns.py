@@ -18,10 +18,10 @@ from touchstone.datafiles.file_profile import (
 )
 from touchstone.datafiles.number_notation_sql import conversion_template, reads_all
 
-_FIRST_ROWS: Final = 200  # their values rule out most interpretations of a text column
-_SAMPLE_ROWS: Final = (
-    200  # rows of the whole file are included, because thousands separators may occur only in later rows
-)
+# The values of the first rows rule out most interpretations of a text column. A sample of all rows is added, because
+# thousands separators may occur only in later rows.
+_FIRST_ROWS: Final = 200
+_SAMPLE_ROWS: Final = 200
 _INTEGER_TYPES: Final = (
     "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT".split()  # noqa: SIM905
 )

@@ -51,7 +51,7 @@ GENERAL_RULES: Final[tuple[Text, ...]] = (
     ),
     (
         "La citation est textuelle, aussi courte que possible et pourtant convaincante à elle seule.",
-        "The quote is verbatim, as short as it can be and still convince someone who has not read the rest.",
+        "The quote is verbatim, and as short as possible while it still convinces someone who has not read the rest.",
     ),
 )
 

@@ -62,13 +62,13 @@ DECISION_SENTENCES: Final[Mapping[str, Text]] = {
     ),
     "threshold": (
         "Elle est prédite à partir d’une probabilité de {threshold}.",
-        "It is predicted from a probability of {threshold} on.",
+        "It is predicted if its probability is at least {threshold}.",
     ),
     "threshold_by_group": (
         "La probabilité à partir de laquelle elle est prédite dépend du groupe ; elle est de {threshold} pour les "
         "groupes sans seuil propre.",
-        "The probability from which it is predicted depends on the group; it is {threshold} for groups without a "
-        "threshold of their own.",
+        "It is predicted if its probability reaches a threshold that depends on the group, or {threshold} for groups "
+        "without a threshold of their own.",
     ),
     "threshold_metric": (
         "Ce seuil a été choisi pour {metric} : {value} sur les lignes de test, contre {default} au seuil par défaut "

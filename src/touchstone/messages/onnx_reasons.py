@@ -41,7 +41,7 @@ ONNX_REASONS: Final[Mapping[str, Text]] = {
     ),
     "differs": (
         "Pas de model.onnx : il aurait prédit autre chose que le modèle pour {different} des {rows} lignes comparées.",
-        "No model.onnx: it would have predicted other than the model for {different} of the {rows} rows compared.",
+        "No model.onnx: its predictions differed from those of the model for {different} of the {rows} rows compared.",
     ),
     "failed": (
         "Pas de model.onnx : sa conversion ou sa vérification a échoué ({error}).",

@@ -137,7 +137,7 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     "claim_quote": ("Citation", "Quote"),
     "claim_quote_hint": (
         "Textuelle, aussi courte que possible et pourtant convaincante à elle seule",
-        "Verbatim, as short as it can be and still convincing on its own",
+        "Verbatim, and as short as possible while still convincing on its own",
     ),
     "claim_place_field": ("Endroit dans le document", "Place in the document"),
     "claim_place_hint": ("section, page, champ…", "section, page, field…"),

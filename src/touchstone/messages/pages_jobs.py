@@ -236,11 +236,11 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "what_if_says": ("Le modèle répond", "The model answers"),
     "what_if_threshold": (
         "« {name} » est la réponse à partir d’une probabilité de {threshold}.",
-        "“{name}” is the answer from a probability of {threshold} on.",
+        "“{name}” is the answer if its probability is at least {threshold}.",
     ),
     "what_if_threshold_by_group": (
         "« {name} » est la réponse à partir d’une probabilité qui dépend du groupe.",
-        "“{name}” is the answer from a certain probability on, which depends on the group.",
+        "“{name}” is the answer if its probability reaches a threshold that depends on the group.",
     ),
     "what_if_same": ("Aucune valeur n’a été modifiée.", "No value has been changed."),
     "what_if_changes": ("Ce qui a été modifié", "What was changed"),

@@ -19,7 +19,7 @@ def environment_txt(model: bytes) -> bytes:
     All indirect requirements are pinned as well, so that the environment can be reproduced years later. `model` is the
     content of the model file.
     """
-    pins = [f"{name}=={metadata.version(name)}" for name in sorted(_add_requirements(_find_direct_packages(model)))]
+    pins = [f"{name}=={metadata.version(name)}" for name in sorted(_with_requirements(_find_direct_packages(model)))]
     lines = [f"# Python {platform.python_version()}", *pins]
     return ("\n".join(lines) + "\n").encode()
 
@@ -31,7 +31,7 @@ def _find_direct_packages(model: bytes) -> list[str]:
     return [*ALWAYS_NEEDED, *(name for name in NEEDED_BY_SOME_MODELS if name in modules)]
 
 
-def _add_requirements(names: Iterable[str]) -> set[str]:
+def _with_requirements(names: Iterable[str]) -> set[str]:
     """Return the given package names and the names of everything they require on this platform."""
     required: set[str] = set()
     pending = [canonicalize_name(name) for name in names]

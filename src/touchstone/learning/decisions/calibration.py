@@ -118,9 +118,9 @@ def _has_enough_rows(predictions: Predictions) -> bool:
 
 
 def _choose_method(validation: Predictions, seed: int) -> Calibration:
-    """Return the method with the smallest cross-validated log loss, or none unless it is clearly better.
+    """Return the method with the smallest cross-validated log loss, or `NONE` if it is not clearly better than none.
 
-    None is chosen, too, if no class has a row for each fold of the comparison.
+    Methods are not compared if there are too many classes, or if no class has a row for each fold.
     """
     rows_of_largest_class = int(np.bincount(validation.truth).max())
     if validation.class_count > MAX_COMPARED_CLASSES or rows_of_largest_class < COMPARISON_FOLDS:
@@ -195,7 +195,7 @@ def _flatten_curve(
 ) -> None:
     """Replace the decreasing curve of a class by the best one that does not decrease, which is the class's frequency.
 
-    Using the decreasing curve would mean to predict the opposite of what the model says.
+    The decreasing curve would predict the opposite of what the model says.
     """
     (calibrated_classifier,) = classifier.calibrated_classifiers_
     row_weights = np.ones(len(validation.truth)) if weights is None else weights

@@ -15,6 +15,7 @@ from scipy.stats import rankdata
 
 from touchstone.learning.column_types import MISSING, ColumnKind, ColumnSchema
 from touchstone.learning.target import Floats
+from touchstone.learning.task_interface import Json
 
 MAX_ROWS: Final = 5_000
 MIN_ROWS: Final = 10  # The association counts as 0 if fewer rows have a value in both columns.
@@ -89,6 +90,28 @@ def association_matrix(columns: Sequence[ColumnSchema], frame: pd.DataFrame) -> 
             strengths[position, earlier_position] = strength
             strengths[earlier_position, position] = strength
     return strengths
+
+
+def strongest_pairs(names: Sequence[str], strengths: Floats, *, minimum: float) -> list[Json]:
+    """Return the pairs of associated columns as `{first, second, association}`, the strongest first.
+
+    Args:
+        names: the names of the columns.
+        strengths: their association matrix.
+        minimum: the least association of a pair.
+    """
+    pairs = [
+        {"first": names[first], "second": names[second], "association": float(strengths[first, second])}
+        for second in range(len(names))
+        for first in range(second)
+        if strengths[first, second] >= minimum
+    ]
+    return strongest_first(pairs)
+
+
+def strongest_first(entries: Sequence[Json]) -> list[Json]:
+    """Sort entries by their association in descending order, keeping the order of equal ones."""
+    return sorted(entries, key=lambda entry: float(entry["association"]), reverse=True)
 
 
 def _rank_correlation(first: Floats, second: Floats) -> float:

@@ -228,33 +228,20 @@ def _approach_source_row(search: _Search, source_row: int, goal: ClassGoal | Num
     Returns:
         the counterfactual, or None if the goal is not reached within `MAX_CHANGES` steps.
     """
-    explained = search.explained
-    source_values = search.candidates[source_row]
-    differing_columns = np.unique(explained.sources[search.row != source_values])
+    differing_columns = np.unique(search.explained.sources[search.row != search.candidates[source_row]])
     remaining_columns = np.intersect1d(differing_columns, search.mutable_columns).tolist()
-    changes: dict[int, int] = {}
-    changed_row = search.row
 
+    changes: Changes = {}
     while remaining_columns and len(changes) < MAX_CHANGES:
-        next_rows = np.array(
-            [_copy_column(explained, source_values, changed_row, column) for column in remaining_columns]
-        )
-        predictions, probabilities = explained.predict(next_rows)
+        options = [{**changes, column: source_row} for column in remaining_columns]
+        predictions, probabilities = search.explained.predict(search.apply(options))
         best = int(goal.progress(predictions, probabilities).argmax())
 
-        changed_row = next_rows[best]
-        changes[remaining_columns.pop(best)] = source_row
+        changes = options[best]
+        del remaining_columns[best]
         if goal.is_reached(predictions[best]):
             return Counterfactual(changes, predictions[best])
     return None
-
-
-def _copy_column(explained: ExplainedModel, source_values: Floats, row: Floats, column: int) -> Floats:
-    """Return a copy of an encoded row with the value of one source column replaced."""
-    encoded_columns = explained.block(column)
-    changed_row = row.copy()
-    changed_row[encoded_columns] = source_values[encoded_columns]
-    return changed_row
 
 
 def _combine_values(search: _Search) -> Counterfactual | None:

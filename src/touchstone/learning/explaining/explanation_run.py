@@ -23,8 +23,7 @@ from touchstone.learning.explaining.model_explanation import (
     explain_rows,
     value_ranks,
 )
-from touchstone.learning.explaining.partial_dependence import Dependence
-from touchstone.learning.explaining.permutation_importance import Importance, rank_importances
+from touchstone.learning.explaining.permutation_importance import rank_importances
 from touchstone.learning.explaining.related_columns import related_pairs
 from touchstone.learning.explaining.row_narrative import ExplainedNumber, counterfactual_sentences, row_sentence
 from touchstone.learning.explaining.table_explanation import build_table_charts, explain_table
@@ -105,7 +104,7 @@ def _explain_table(request: ExplanationRequest, table: Table, file: DataFile, re
     explanation = explain_table(request, table, file.declared)
 
     # Add its association with the target to each column.
-    association_by_column = {entry["column"]: entry["association"] for entry in explanation.with_target}
+    association_by_column = {entry["column"]: entry["association"] for entry in explanation.associations_with_target}
     columns = []
     for column in explanation.profile["by_column"]:
         association = association_by_column.get(column["name"])
@@ -113,7 +112,7 @@ def _explain_table(request: ExplanationRequest, table: Table, file: DataFile, re
 
     sentences = [
         *narrative.table_sentences(explanation.profile, explanation.target),
-        *narrative.association_sentences(explanation.pairs, explanation.with_target, request.target),
+        *narrative.association_sentences(explanation.pairs, explanation.associations_with_target, request.target),
         *narrative.proxy_sentences(explanation.proxies),
     ]
     return {
@@ -182,35 +181,24 @@ def _explained_class(context: ExplanationContext) -> Cell:
 
 
 def _column_entry(name: str, explanation: GlobalExplanation) -> Json:
-    """Return the global results for one column, with None for each method that was not requested."""
+    """Return the global results for one column as documented by the API, with None for methods without a result."""
     entry: Json = {"column": name, "importance": None, "shap": None, "dependence": None}
-    if name in explanation.importances:
-        entry["importance"] = _importance_entry(explanation.importances[name])
-    if name in explanation.summaries:
-        entry["shap"] = _summary_entry(explanation.summaries[name])
-    if name in explanation.dependences:
-        entry["dependence"] = _dependence_entry(explanation.dependences[name])
+    if importance := explanation.importances.get(name):
+        entry["importance"] = {
+            "mean": importance.mean,
+            "std": importance.deviation,
+            "chance": importance.chance,
+            "matters": importance.is_significant,
+        }
+    if summary := explanation.summaries.get(name):
+        entry["shap"] = {
+            "mean_absolute": summary.mean_absolute,
+            "mean": summary.mean,
+            "direction": summary.direction,
+        }
+    if dependence := explanation.dependences.get(name):
+        entry["dependence"] = {"values": dependence.grid, "mean": dependence.mean, "curves": dependence.curves}
     return entry
-
-
-def _importance_entry(importance: Importance) -> Json:
-    """Return the permutation importance of a column as documented by the API."""
-    return {
-        "mean": importance.mean,
-        "std": importance.deviation,
-        "chance": importance.chance,
-        "matters": importance.is_significant,
-    }
-
-
-def _summary_entry(summary: ContributionSummary) -> Json:
-    """Return the summary of the contributions of a column as documented by the API."""
-    return {"mean_absolute": summary.mean_absolute, "mean": summary.mean, "direction": summary.direction}
-
-
-def _dependence_entry(dependence: Dependence) -> Json:
-    """Return the partial dependence on a column as documented by the API."""
-    return {"values": dependence.grid, "mean": dependence.mean, "curves": dependence.curves}
 
 
 def _global_charts(context: ExplanationContext, explanation: GlobalExplanation) -> Json:

@@ -159,10 +159,12 @@ def explain_rows(context: ExplanationContext, report: Report) -> list[RowExplana
         attribution = explain_row(context.explained, encoded_row, rng, evaluations)
         values = _values_as_text(context, frame.iloc[position])
 
-        entry = _row_entry(context, row_numbers[position], attribution, model.predict_row(encoded_row))
-        entry["threshold"] = model.threshold
-        entry["values"] = values
-        entry["warnings"] = [*warnings[position], *group_warnings[position]]
+        entry: Json = {
+            **_row_entry(context, row_numbers[position], attribution, model.predict_row(encoded_row)),
+            "threshold": model.threshold,
+            "values": values,
+            "warnings": [*warnings[position], *group_warnings[position]],
+        }
         if candidates is not None:
             entry["counterfactuals"] = _counterfactual_entries(context, model, candidates, encoded_row, values)
 

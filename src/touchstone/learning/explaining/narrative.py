@@ -130,12 +130,12 @@ def _target_sentences(profile: Json, target: Json) -> Iterator[LocalizedText]:
 
 
 def association_sentences(
-    pairs: Sequence[Json], with_target: Sequence[Json], target: str | None
+    pairs: Sequence[Json], associations_with_target: Sequence[Json], target: str | None
 ) -> Iterator[LocalizedText]:
     """Yield sentences about the strongest association and the columns associated with the target.
 
-    `pairs` holds pairs of associated columns, and `with_target` the columns associated with the target. In both, the
-    strongest association comes first. Associations that would be displayed as 0 are not mentioned.
+    `pairs` holds pairs of associated columns, and `associations_with_target` the columns associated with the target. In
+    both, the strongest association comes first. Associations that would be displayed as 0 are not mentioned.
     """
     if pairs:
         strongest_pair = pairs[0]
@@ -148,12 +148,12 @@ def association_sentences(
 
     names = [
         sentence("named_strength", name=column["column"], strength=column["association"])
-        for column in with_target[:STRONGEST_COLUMNS]
+        for column in associations_with_target[:STRONGEST_COLUMNS]
         if column["association"] >= SMALLEST_ASSOCIATION
     ]
     if names:
         yield sentence("data_with_target", target=target, names=names)
-    elif with_target:
+    elif associations_with_target:
         yield sentence("data_without_partner", target=target)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from touchstone.learning.explaining.associations import association_matrix, is_comparable
+from touchstone.learning.explaining.associations import association_matrix, is_comparable, strongest_pairs
 from touchstone.learning.explaining.explanation_context import ExplanationContext
 from touchstone.learning.task_interface import Json
 
@@ -17,14 +17,6 @@ def related_pairs(context: ExplanationContext) -> list[Json]:
     The strongest pair comes first. Only the first columns of a wide table are compared.
     """
     columns = [column for column in context.explained.columns if is_comparable(column)][:MAX_COLUMNS]
+    names = [column.name for column in columns]
     strengths = association_matrix(columns, context.test_frame)
-
-    pairs: list[Json] = []
-    for second in range(len(columns)):
-        for first in range(second):
-            strength = float(strengths[first, second])
-            if strength >= STRONG_ASSOCIATION:
-                pairs.append({"first": columns[first].name, "second": columns[second].name, "association": strength})
-
-    strongest_first = sorted(pairs, key=lambda pair: pair["association"], reverse=True)
-    return strongest_first[:MAX_PAIRS]
+    return strongest_pairs(names, strengths, minimum=STRONG_ASSOCIATION)[:MAX_PAIRS]

@@ -13,7 +13,13 @@ import pandas as pd
 
 from touchstone.learning.charts import table_charts
 from touchstone.learning.column_types import ColumnKind
-from touchstone.learning.explaining.associations import SMALLEST_ASSOCIATION, association_matrix, is_comparable
+from touchstone.learning.explaining.associations import (
+    SMALLEST_ASSOCIATION,
+    association_matrix,
+    is_comparable,
+    strongest_first,
+    strongest_pairs,
+)
 from touchstone.learning.request_definitions import ExplanationRequest
 from touchstone.learning.table_profile import histogram, profile_table
 from touchstone.learning.table_reader import Table
@@ -31,15 +37,25 @@ MAX_COUNTED_NUMBERS: Final = 12  # A column with more distinct numbers is counte
 
 @dataclass(frozen=True, slots=True)
 class TableExplanation:
-    """The findings about a table; `strengths` is the association matrix of the columns `names`."""
+    """The findings about a table.
+
+    Attributes:
+        profile: the profile of the table and its columns.
+        names: the names of the compared columns.
+        strengths: the association matrix of these columns.
+        pairs: the pairs of columns with the strongest associations.
+        associations_with_target: the columns that are most strongly associated with the target.
+        proxies: the columns that are most strongly associated with each sensitive column.
+        target: the profile of the target column, or None if no target is known.
+    """
 
     profile: Json
     names: list[str]
     strengths: Floats = field(repr=False)
     pairs: list[Json]
-    with_target: list[Json]
+    associations_with_target: list[Json]
     proxies: list[Json]
-    target: Json | None  # the target's entry of the profile
+    target: Json | None
 
 
 def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[str, Any]) -> TableExplanation:
@@ -55,9 +71,9 @@ def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[s
     names = _select_columns(request, table)
     strengths = association_matrix([table.columns[name] for name in names], table.frame)
 
-    with_target: list[Json] = []
+    associations_with_target: list[Json] = []
     if request.target is not None and request.target in names:
-        with_target = _strongest_partners(names, strengths, request.target)
+        associations_with_target = _strongest_partners(names, strengths, request.target)
 
     compared_sensitive_columns = [name for name in request.sensitive_features if name in names]
     proxies = [
@@ -70,8 +86,8 @@ def explain_table(request: ExplanationRequest, table: Table, declared: Mapping[s
         profile=profile,
         names=names,
         strengths=strengths,
-        pairs=_strongest_pairs(names, strengths),
-        with_target=with_target,
+        pairs=strongest_pairs(names, strengths, minimum=SMALLEST_ASSOCIATION)[:MAX_PAIRS],
+        associations_with_target=associations_with_target,
         proxies=proxies,
         target=profile_by_name.get(request.target),
     )
@@ -145,17 +161,6 @@ def _column_role(request: ExplanationRequest, name: str) -> str:
     return "sensitive" if name in request.sensitive_features else "column"
 
 
-def _strongest_pairs(names: Sequence[str], strengths: Floats) -> list[Json]:
-    """Return the pairs of columns with the strongest associations, the strongest first."""
-    pairs = [
-        {"first": names[first], "second": names[second], "association": float(strengths[first, second])}
-        for second in range(len(names))
-        for first in range(second)
-        if strengths[first, second] >= SMALLEST_ASSOCIATION
-    ]
-    return _strongest_first(pairs)[:MAX_PAIRS]
-
-
 def _strongest_partners(names: Sequence[str], strengths: Floats, name: str) -> list[Json]:
     """Return the columns that are most strongly associated with the column `name`, the strongest first.
 
@@ -166,9 +171,4 @@ def _strongest_partners(names: Sequence[str], strengths: Floats, name: str) -> l
         if partner != name:
             is_strong = bool(strength >= STRONG_ASSOCIATION)
             partners.append({"column": partner, "association": float(strength), "strong": is_strong})
-    return _strongest_first(partners)[:MAX_PAIRS]
-
-
-def _strongest_first(entries: Sequence[Json]) -> list[Json]:
-    """Sort entries by their association in descending order, keeping the order of equal ones."""
-    return sorted(entries, key=lambda entry: float(entry["association"]), reverse=True)
+    return strongest_first(partners)[:MAX_PAIRS]

@@ -1,6 +1,6 @@
 """Metrics by group of people. An average over all groups would hide groups with poor predictions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -72,32 +72,36 @@ class GroupMeasurer:
         """
         labels_by_column = [column.assign(frame[column.name]) for column in columns]
         entries = [
-            self._entry([column.name], labels, column.groups)
+            self._measure_groups([column.name], labels, column.groups)
             for column, labels in zip(columns, labels_by_column, strict=True)
         ]
 
         if len(columns) > 1:
             intersections = merge_small_groups(intersect_labels(labels_by_column))
-            entries.append(self._entry([column.name for column in columns], intersections, ()))
+            entries.append(self._measure_groups([column.name for column in columns], intersections, ()))
         return entries
 
-    def _entry(self, columns: Sequence[str], labels: Labels, defined_names: Sequence[str]) -> Json:
+    def _measure_groups(self, columns: Sequence[str], labels: Labels, defined_names: Sequence[str]) -> Json:
         """Return the metrics of every group that occurs, and the gaps between large groups."""
         names = _sorted_names(labels, defined_names)
         groups = [self._measure_group(name, _is_member(labels, name)) for name in names]
+        large_groups = [group for group in groups if not group.is_too_small]
+
+        # All groups have the same metrics, but all of them may be too small.
+        metrics = groups[0].estimates if groups else {}
         entry: Json = {
             "column": INTERSECTION.join(columns),
             "columns": list(columns),
             "groups": [_group_to_json(group) for group in groups],
+            "gaps": _gaps_by_metric(metrics, {group.name: group.estimates for group in large_groups}),
         }
-
-        large_groups = [group for group in groups if not group.is_too_small]
-        entry["gaps"] = {}
-        for metric in groups[0].estimates if groups else {}:
-            estimates = {group.name: group.estimates[metric] for group in large_groups}
-            entry["gaps"][metric] = _gap(estimates)
         if groups and groups[0].estimates_by_class:
-            entry["class_gaps"] = _class_gaps(groups[0], large_groups)
+            entry["class_gaps"] = {
+                class_name: _gaps_by_metric(
+                    rates, {group.name: group.estimates_by_class[class_name] for group in large_groups}
+                )
+                for class_name, rates in groups[0].estimates_by_class.items()
+            }
         return entry
 
     def _measure_group(self, name: GroupName, is_member: Mask) -> MeasuredGroup:
@@ -171,17 +175,9 @@ def _estimates_to_json(estimates: Estimates) -> Json:
     return {name: estimate_to_json(estimate) for name, estimate in estimates.items()}
 
 
-def _gap(estimates: Mapping[GroupName, Estimate]) -> Json:
-    """Return the gap between the groups that differ most in one metric, as JSON."""
-    return gap_to_json(widest_gap(estimates))
-
-
-def _class_gaps(any_group: MeasuredGroup, large_groups: Sequence[MeasuredGroup]) -> Json:
-    """Return the gaps between groups for every class and rate, as `{class: {metric: gap}}`."""
-    gaps: Json = {}
-    for class_name, rates in any_group.estimates_by_class.items():
-        gaps[class_name] = {}
-        for metric in rates:
-            estimates = {group.name: group.estimates_by_class[class_name][metric] for group in large_groups}
-            gaps[class_name][metric] = _gap(estimates)
-    return gaps
+def _gaps_by_metric(metrics: Iterable[str], estimates_by_group: Mapping[GroupName, Estimates]) -> Json:
+    """Return the gap between the two groups that differ most, for each metric."""
+    return {
+        metric: gap_to_json(widest_gap({name: estimates[metric] for name, estimates in estimates_by_group.items()}))
+        for metric in metrics
+    }

@@ -74,19 +74,19 @@ def choose_group_thresholds(
         predictions: predictions for rows that the model has not learned from.
         objective: the metric or cost to optimize.
     """
-    candidates = _Candidates.from_predictions(columns, frame, predictions)
+    grouped_predictions = _GroupedPredictions.from_predictions(columns, frame, predictions)
 
     def signed_objective(rate: float) -> float:
         """Return the objective at a selection rate, with its sign adjusted so that higher is better."""
-        return objective.sign * objective.measure(candidates.decide(rate))
+        return objective.sign * objective.measure(grouped_predictions.decide(rate))
 
     best_rate = max(SELECTION_RATES, key=signed_objective)
-    return candidates.thresholds(best_rate)
+    return grouped_predictions.thresholds(best_rate)
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidates:
-    """The predicted rows by group, used to compute the thresholds and decisions for each selection rate."""
+class _GroupedPredictions:
+    """The predicted rows by group, with the thresholds and decisions for any selection rate."""
 
     columns: tuple[SensitiveColumn, ...]
     predictions: Predictions
@@ -98,7 +98,7 @@ class _Candidates:
     @classmethod
     def from_predictions(
         cls, columns: Sequence[SensitiveColumn], frame: pd.DataFrame, predictions: Predictions
-    ) -> "_Candidates":
+    ) -> "_GroupedPredictions":
         """Divide the predicted rows into groups, and sort the scores of each group."""
         group_names, group_of_row = np.unique(name_groups(columns, frame), return_inverse=True)
         scores = predictions.probabilities[:, POSITIVE]

@@ -62,8 +62,7 @@ def _score_classifying_pairs(sample: CheckSample, scores: list[ColumnScore]) -> 
     are paired, and pairs are screened on a small part of the sample.
     """
     score_by_name = {column.name: column.score for column in scores}
-    score_by_position = [score_by_name[column.name] for column in sample.columns]
-    best_first = sorted(range(len(sample.columns)), key=lambda position: -score_by_position[position])
+    best_first = sorted(range(len(sample.columns)), key=lambda position: -score_by_name[sample.columns[position].name])
     paired_positions = sorted(best_first[:MAX_CLASSIFIED_COLUMNS])
 
     pairs = []
@@ -103,17 +102,16 @@ def _combine(first: Floats, second: Floats) -> Floats:
 
 def _score_linear_pairs(sample: CheckSample) -> Iterator[PairScore]:
     """Yield the best pair for a sum or difference, and the best pair for a product or ratio."""
-    numbers = [position for position, column in enumerate(sample.columns) if column.kind is ColumnKind.NUMBER]
-    matrix = np.where(sample.matrix == NUMBER_FOR_MISSING, np.nan, sample.matrix)[:, numbers]
-    is_complete = ~np.isnan(matrix)
-    names = [sample.columns[position].name for position in numbers]
+    number_positions = [position for position, column in enumerate(sample.columns) if column.kind is ColumnKind.NUMBER]
+    matrix = np.where(sample.matrix == NUMBER_FOR_MISSING, np.nan, sample.matrix)[:, number_positions]
+    names = [sample.columns[position].name for position in number_positions]
 
     linear_pair = _best_linear_pair(names, _fill_in_medians(matrix), sample.truth)
     if linear_pair is not None:
         yield linear_pair
 
     # The logarithm of a product is a sum of logarithms, which requires positive numbers.
-    is_positive = np.all((matrix > 0) | ~is_complete, axis=0)
+    is_positive = np.all((matrix > 0) | np.isnan(matrix), axis=0)
     if np.all(sample.truth > 0):
         positive_names = [name for name, positive in zip(names, is_positive, strict=True) if positive]
         logarithms = np.log(_fill_in_medians(matrix[:, is_positive]))

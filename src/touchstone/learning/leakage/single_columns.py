@@ -50,7 +50,11 @@ def find_leaking_columns(sample: CheckSample, scores: list[ColumnScore]) -> list
         return certain
 
     # If several columns predict the target well, it is simply easy to predict.
-    return [column for column in suspects if _is_far_better_than_others(sample, column)]
+    return [
+        column
+        for column in suspects
+        if is_far_better(column.score, sample.score_without([column.name]), sample.test_rows)
+    ]
 
 
 def find_leaking_texts(sample: CheckSample) -> list[ColumnScore]:
@@ -65,20 +69,15 @@ def find_leaking_texts(sample: CheckSample) -> list[ColumnScore]:
     return [column for column in scores if column.score >= CERTAIN_SCORE]
 
 
-def _is_far_better_than_others(sample: CheckSample, column: ColumnScore) -> bool:
-    """Return whether a column alone makes far fewer errors than all other columns together."""
-    return is_far_better(column.score, sample.score_without([column.name]), sample.test_rows)
-
-
-def is_far_better(score: float, rest_score: float, test_rows: int) -> bool:
+def is_far_better(score: float, other_score: float, test_rows: int) -> bool:
     """Return whether a score is far better than the score of all other columns, beyond chance.
 
-    Both are treated as error rates measured on the given number of rows.
+    Both scores are treated like accuracies on the given number of rows.
     """
-    errors, rest_errors = 1 - score, 1 - rest_score
-    variance = (errors * score + rest_errors * max(rest_score, 0.0)) / test_rows
-    is_beyond_chance = rest_errors - errors >= STANDARD_ERRORS * math.sqrt(max(variance, 0.0))
-    return is_beyond_chance and rest_errors >= ERROR_RATIO * errors
+    error_rate, other_error_rate = 1 - score, 1 - other_score
+    variance = (error_rate * score + other_error_rate * max(other_score, 0.0)) / test_rows
+    is_beyond_chance = other_error_rate - error_rate >= STANDARD_ERRORS * math.sqrt(max(variance, 0.0))
+    return is_beyond_chance and other_error_rate >= ERROR_RATIO * error_rate
 
 
 def _score_column(sample: CheckSample, numbers: Floats) -> float:

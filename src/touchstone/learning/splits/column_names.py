@@ -162,12 +162,15 @@ def names_clock(name: str) -> bool:
 def parse_event(
     name: str, unit_words: frozenset[str], longer_units: frozenset[str] = frozenset()
 ) -> frozenset[str] | None:
-    """Return the words for the event that a column dates in the given unit, or None if it does not.
+    """Return the words for the event whose time a column states in the given unit, or None if it does not.
 
-    Names may also say to which longer unit it belongs, such as `day_of_year`; `longer_units` holds the words for these.
+    The result for `Year_Sold` is `sold`. It is an empty set for `year`, which does not name an event, and None for
+    `year_built`, because the rows do not record the event of building.
 
-    For years, the result is an empty set for `year`, and `sold` for `Year_Sold`. It is None for `year_built`, because
-    the rows do not record the event of building.
+    Args:
+        name: the name of the column.
+        unit_words: the words for the unit, such as `year`.
+        longer_units: the words for longer units that the name may contain as well, as in `day_of_year`.
     """
     words = set(split_into_words(name)) - CONNECTING_WORDS
     event_words = words - unit_words - longer_units

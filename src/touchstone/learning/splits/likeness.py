@@ -1,5 +1,6 @@
 """The similarity of the rows within groups, compared with random rows."""
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -76,7 +77,7 @@ def similarity_within(groups: Indices, values: Indices) -> float:
     The excess over random pairs of rows is divided by its maximum, as in Cohen's kappa.
     """
     pairs_within_groups = _count_equal_pairs(groups)
-    share_of_all = _count_equal_pairs(values) / _count_pairs(len(values))
+    share_of_all = _count_equal_pairs(values) / math.comb(len(values), 2)
     if pairs_within_groups == 0 or share_of_all == 1:
         return 0.0
 
@@ -90,11 +91,6 @@ def _count_equal_pairs(values: Indices) -> float:
     is_dense = values.max() <= MAX_SPARSENESS * len(values)
     rows_per_value = np.bincount(values) if is_dense else np.unique(values, return_counts=True)[1]
     return float((rows_per_value * (rows_per_value - 1)).sum() / 2)
-
-
-def _count_pairs(rows: int) -> float:
-    """Return the number of pairs of rows."""
-    return rows * (rows - 1) / 2
 
 
 def _assign_to_bins(numbers: Floats) -> Indices:

@@ -20,7 +20,13 @@ TREES: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class QuickScores:
-    """The default metric of a task without learning, with shuffled rows and for new groups."""
+    """Scores for the same task, by its default metric.
+
+    Attributes:
+        baseline: the score that is possible without learning.
+        shuffled: the score of a forest if random rows are held out.
+        by_group: the score of a forest if whole groups are held out.
+    """
 
     baseline: float
     shuffled: float

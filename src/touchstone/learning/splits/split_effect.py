@@ -86,21 +86,20 @@ def measure_split_effect(experiment: Experiment, search: SearchResult) -> SplitE
     metric_label = default_metric_label(experiment, search.folds)
     plan = experiment.split.plan
     kind = _kept_apart_by_split(experiment, plan)
+    shuffled: float | None = score
+    kept_apart: float | None = score
     if kind is not None:
-        promised_score = _promised_score(experiment, ensemble, _random_plan(plan))
-        if promised_score is None:
+        shuffled = _best_shuffled_score(experiment, ensemble, _random_plan(plan))
+    else:
+        careful_plan = _careful_plan(experiment)
+        if careful_plan is None:
             return None
-        return SplitEffect(experiment.data.metric, metric_label, promised_score, score, kind, plan.group_column)
+        plan, kind = careful_plan, _kept_apart_by_plan(careful_plan)
+        kept_apart = _score_with_plan(experiment, experiment.data, ensemble, plan)
 
-    careful_plan = _careful_plan(experiment)
-    if careful_plan is None:
+    if shuffled is None or kept_apart is None:
         return None
-    careful_score = _score_with_plan(experiment, experiment.data, ensemble, careful_plan)
-    if careful_score is None:
-        return None
-    careful_kind = _kept_apart_by_plan(careful_plan)
-    group_column = careful_plan.group_column
-    return SplitEffect(experiment.data.metric, metric_label, score, careful_score, careful_kind, group_column)
+    return SplitEffect(experiment.data.metric, metric_label, shuffled, kept_apart, kind, plan.group_column)
 
 
 def expected_effect_seconds(experiment: Experiment, search: SearchResult) -> float:
@@ -150,7 +149,7 @@ def _careful_plan(experiment: Experiment) -> SplitPlan | None:
     return None
 
 
-def _promised_score(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan) -> float | None:
+def _best_shuffled_score(experiment: Experiment, ensemble: Ensemble, plan: SplitPlan) -> float | None:
     """Return the best score that a model would have had with shuffled rows, or None if there is none.
 
     The chosen model may be a cautious one because careful folds show that there is little to learn. With shuffled

@@ -35,7 +35,7 @@ def report_split(split: Split, decision: SplitDecision, effect: SplitEffect | No
         "strategy": str(plan.strategy),
         "reason": _reason(decision),
         "group_column": plan.group_column,
-        "groups": _count_groups(decision),
+        "groups": None if plan.group_column is None else decision.rule.unit_count,
         "time_column": plan.time_columns[0] if plan.time_columns else None,
         "time_columns": list(plan.time_columns),
         "duplicates": {
@@ -70,11 +70,6 @@ def _enumerate_names(names: Sequence[str]) -> LocalizedText:
     """Return names in quotation marks, with the word for "and" before the last one."""
     quoted_names = [localize(NARRATIVE["named"], name=name) for name in names]
     return {locale: enumeration([name[locale] for name in quoted_names], locale) for locale in LOCALES}
-
-
-def _count_groups(decision: SplitDecision) -> int | None:
-    """Return the number of units that stay together, or None without a group column."""
-    return None if decision.plan.group_column is None else decision.rule.unit_count
 
 
 def treatment_of_duplicates(decision: SplitDecision) -> DuplicateTreatment:

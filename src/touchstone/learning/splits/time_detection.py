@@ -130,7 +130,7 @@ def _find_unit(
     *,
     longer_units: frozenset[str],
 ) -> ColumnSchema | None:
-    """Return the first column that dates an event in the given unit, or None if there is none."""
+    """Return the first column that states the time of an event in the given unit, or None if there is none."""
     for column in whole_numbers:
         if parse_event(column.name, unit_words, longer_units) == event:
             return column

@@ -63,9 +63,8 @@ _NAME: Final = re.compile(
 _ORGANIZATION: Final = re.compile(
     r"\b(?:universit\w+|institut\w*|laborator\w+|lab|group|team|department|ministry|agency|consortium|foundation|inc\.?"
     r"|ltd|gmbh|corporation|company|association|organi[sz]ation|cent(?:er|re)|bureau|office|council|google|microsoft"
-    r"|facebook"
-    r"|meta|ibm|amazon|deepmind|openai|mozilla|nvidia|apple|stanford|mit|nasa|technology|research|commission|academy"
-    r"|society|library|museum|hospital|college|school|project)\b",
+    r"|facebook|meta|ibm|amazon|deepmind|openai|mozilla|nvidia|apple|stanford|mit|nasa|technology|research|commission"
+    r"|academy|society|library|museum|hospital|college|school|project)\b",
     re.IGNORECASE,
 )
 # Texts that stand in place of a name, such as "Anonymous", "the authors of this dataset" and "GitHub issues".
@@ -104,8 +103,7 @@ _THIS_DATASET: Final = re.compile(
 # Matches "nobody is responsible for the data" and "the dataset is orphaned".
 _NOBODY_RESPONSIBLE: Final = re.compile(
     r"\b(?:(?:nobody|no one|no-one|no person|no organi[sz]ation) (?:\w+ ){0,3}(?:maintains?|is responsible"
-    r"|is accountable"
-    r"|answers?|takes responsibility)|(?:has|have) no (?:maintainers?|curators?|owners?|contact)\b"
+    r"|is accountable|answers?|takes responsibility)|(?:has|have) no (?:maintainers?|curators?|owners?|contact)\b"
     r"|(?:is|are) (?:unmaintained|orphaned|abandoned)\b|there (?:is|are) no (?:maintainers?|curators?|contact person))",
     re.IGNORECASE,
 )
@@ -138,7 +136,7 @@ def accountability_claims(sentences: list[Sentence]) -> list[Claim]:
 def _responsibility_note(sentence: Sentence) -> str:
     """Return the note for a sentence that names a responsible party, such as "a named contact", or an empty string.
 
-    The wording follows the codebook for annotators, because it becomes the note of the claim.
+    The result becomes the note of the claim, so it uses the terms of the codebook for annotators.
     """
     section = sentence.section
     # A contact may be nested in its field: `publisher`, `contactPoint`, `name`.

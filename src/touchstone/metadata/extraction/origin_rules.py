@@ -41,12 +41,11 @@ _ORIGIN: Final = (
 # Who does something: a proper name, or people in a role ("by two trained annotators").
 _AGENT: Final = (
     r"(?:the |a |an |our |its |two |three |four |five |several |many )?(?:(?-i:[A-Z])\S+"
-    r"|(?:[\w-]+ ){0,4}?(?:annotators?"
-    r"|(?:crowd ?)?workers?|turkers?|speakers|linguists?|experts?|students?|volunteers?|journalists?|physicians?"
-    r"|doctors"
-    r"|clinicians?|radiologists?|professionals?|translators?|lexicographers?|researchers?|employees|staff|participants"
-    r"|contributors|authors?|writers?|humans?|people|users|team|group|university|institute|laborator\w+|company"
-    r"|consortium|project|crowd\w*|teachers?|native|individuals|curators?|members|organi[sz]ers))\b"
+    r"|(?:[\w-]+ ){0,4}?(?:annotators?|(?:crowd ?)?workers?|turkers?|speakers|linguists?|experts?|students?|volunteers?"
+    r"|journalists?|physicians?|doctors|clinicians?|radiologists?|professionals?|translators?|lexicographers?"
+    r"|researchers?|employees|staff|participants|contributors|authors?|writers?|humans?|people|users|team|group"
+    r"|university|institute|laborator\w+|company|consortium|project|crowd\w*|teachers?|native|individuals|curators?"
+    r"|members|organi[sz]ers))\b"
 )
 
 ORIGIN_RULES: Final = (
@@ -82,8 +81,7 @@ ORIGIN_RULES: Final = (
             rf"(?:{_DONE} (?:\w+ ){{0,3}}?(?:scraped|crawled|queried|selected|sampled|filtered|chosen|choose|chose"
             rf"|select"
             r"|employ|interviewed|recorded|aligned|paired|matched|prompted|instructed|shown|presented|simulated"
-            r"|generated"
-            r"|transcribed|annotated|labell?ed|crowd-?sourced|digiti[sz]ed|extracted|mined|retrieved)\b"
+            r"|generated|transcribed|annotated|labell?ed|crowd-?sourced|digiti[sz]ed|extracted|mined|retrieved)\b"
             r"(?: \S+){2,}"
             r"|(?:scraped|crawled|sampled|extracted|mined|recorded|queried|selected) (?:from|using|via|by|for|on)\b"
             r"|by (?:\w+ly )?(?:first )?(?:\w{3,}ing)\b(?: \S+){2,}"
@@ -115,8 +113,7 @@ ORIGIN_RULES: Final = (
             r"|physicians|clinicians|speakers|lexicographers|researchers|staff|authors) (?:\w+ ){0,3}?(?:were|are|was)"
             r" (?:\S+ ){1,6}|(?:annotators?|(?:crowd ?)?workers?|turkers?|linguists|experts|translators|students"
             r"|volunteers|participants|physicians|speakers) (?:\w+ ){0,2}?(?:wrote|annotat\w+|label\w+|created"
-            r"|translated"
-            r"|transcribed|performed|generated|composed|judged|rated)\b"
+            r"|translated|transcribed|performed|generated|composed|judged|rated)\b"
             r"|(?:amazon )?mechanical turk\b|mturk\b|crowd ?workers\b|we (?:employ|hire|recruit)(?:ed)?\b"
             r"|published and managed by)"
         ),

@@ -49,8 +49,7 @@ SECURITY_RULES: Final = (
         value=True,
         pattern=cue_pattern(
             r"(?:access (?:to (?:\w+ ){0,6})?(?:is|are|was|has been) (?:\w+ )?(?:restricted|controlled|limited to"
-            r"|granted"
-            r" (?:only|after|upon|on)|gated|password)"
+            r"|granted (?:only|after|upon|on)|gated|password)"
             r"|(?:restricted|controlled|credentialed|gated)[ -]access\b|access[ -]control(?:s|led)?\b"
             r"|(?:are|is|was|were|been) (?:\w+ )?encrypted\b|encrypted (?:at rest|in transit|storage|server|form)"
             r"|secure (?:data )?(?:enclave|server|environment|facility|storage|platform|research)"
@@ -106,14 +105,12 @@ QUALITY_RULES: Final = (
         value=True,
         pattern=cue_pattern(
             r"(?:(?:kappa|[κα]|k-?alpha|krippendorff['’]?s?|fleiss['’]?|cohen['’]?s?|inter-?(?:annotator|rater|coder"
-            r"|labell?er)"
-            r"|annotators?['’]? agreement|agreement (?:rate|score|of|between|among|was|is)|iaa)\b.{0,120}"
+            r"|labell?er)|annotators?['’]? agreement|agreement (?:rate|score|of|between|among|was|is)|iaa)\b.{0,120}"
             r"(?:\b0?\.\d+|\d+(?:\.\d+)? ?%|\b(?:high|low|moderate|substantial|strong|almost perfect|good|fair)\b)"
             r"|(?:\b0?\.\d+|\d+(?:\.\d+)? ?%|(?:high|low|moderate|substantial|strong|almost perfect|good) )"
             r".{0,60}\b(?:kappa|krippendorff|inter-?(?:annotator|rater|coder)|(?:annotator )?agreement\b)"
             r"|(?:measur|comput|calculat|report|assess|evaluat|estimat)\w*\b.{0,80}\b(?:inter-?(?:annotator|rater"
-            r"|coder)"
-            r" (?:agreement|reliability)|kappa|krippendorff))"
+            r"|coder) (?:agreement|reliability)|kappa|krippendorff))"
         ),
         note="agreement between annotators was measured",
         example="The agreement between annotators is 0.83 (kappa).",
@@ -160,8 +157,7 @@ QUALITY_RULES: Final = (
             rf"|ing)) (?:\w+ ){{0,4}}{_DATA}\b {_DEFECT}"
             rf"|{_DATA} {_DEFECT}.{{0,80}}\b(?:was|were|are|is) (?:\w+ )?(?:filtered|discarded|removed|excluded)\b"
             r"|filtered out due to|de-?duplicat(?:ion|ed|ing)\b|clean-?ups?\b|(?:data )?cleaning (?:was|is|process"
-            r"|steps?"
-            r"|script|to))"
+            r"|steps?|script|to))"
         ),
         note="cleaning changed the data",
         example="We removed duplicate images.",
@@ -179,8 +175,7 @@ QUALITY_RULES: Final = (
             rf"(?:{_DATA} (?:\w+ ){{0,4}}?(?:contains?|includes?|has|have|suffers? from)\b.{{0,60}}\b(?:noise|noisy"
             rf"|errors?"
             r"|mistakes|mislabel\w+|typos|inaccura\w+|duplicates?|inconsisten\w+|missing (?:values?|data|labels?)"
-            r"|artifacts?"
-            r"|misspell\w+|gaps)"
+            r"|artifacts?|misspell\w+|gaps)"
             r"|(?:noise|noisy|errors?|mistakes|mislabel\w+|typos|inaccuracies|inaccurate|duplicates|inconsistencies"
             r"|missing values|artifacts|incomplete|misaligned|imperfect)\b.{0,40}\b(?:in|are|is|exist|occur|present)\b"
             rf".{{0,40}}\b{_DATA}\b"
@@ -256,8 +251,7 @@ RECORD_RULES: Final = (
         value=True,
         pattern=cue_pattern(
             r"(?:(?:data ?set|data ?base|data|corpus|dump|list|version|releases?|updates?|snapshots?)\b.{0,60}\b(?:is"
-            r"|are"
-            r"|gets?|will be|was|were) (?:\w+ )?(?:updated|released|published|refreshed|issued|versioned"
+            r"|are|gets?|will be|was|were) (?:\w+ )?(?:updated|released|published|refreshed|issued|versioned"
             r"|re-?released)\b"
             r".{0,60}\b(?:daily|weekly|monthly|quarterly|yearly|annually|regularly|periodically|every|as new"
             r"|tagged versions?|each (?:month|year|week|quarter|spring|summer|autumn|winter|january|july)"
@@ -307,8 +301,7 @@ PURPOSE_RULES: Final = (
         value=True,
         pattern=cue_pattern(
             r"(?:(?:is|are|was|were) (?:\w+ )?(?:intended|meant|designed|suitable) (?:only |solely |primarily "
-            r"|to be used )?"
-            r"(?:for|to)\b|intended (?:use|purpose|usage|uses)\b|(?:should|must|may|can|is to"
+            r"|to be used )?(?:for|to)\b|intended (?:use|purpose|usage|uses)\b|(?:should|must|may|can|is to"
             r"|are to) only be used (?:for|to|in)"
             r"|(?:is|are) (?:\w+ )?(?:provided|released|made available|shared) (?:only |solely )?for\b"
             r"|\Aintended (?:only |solely )?for\b|(?:we|authors) recommend (?:\w+ ){1,3}for\b"
@@ -329,8 +322,7 @@ PURPOSE_RULES: Final = (
             r"|cannot be used (?:for|to|in|as)\b|not (?:intended|meant|suitable|appropriate) (?:for|to)\b"
             r"|(?:ask|request) that (?:\w+ ){1,3}not be used (?:for|to|in|as)\b"
             r"|out-of-scope (?:use|uses)\b|uses? (?:\w+ ){0,6}(?:is|are) (?:strictly )?(?:prohibited|forbidden"
-            r"|discouraged"
-            r"|not (?:allowed|permitted))|(?:prohibited|discouraged|forbidden) (?:use|uses|for|to use)\b)"
+            r"|discouraged|not (?:allowed|permitted))|(?:prohibited|discouraged|forbidden) (?:use|uses|for|to use)\b)"
         ),
         note="what the data must not be used for",
         example="The images must not be used for face recognition.",

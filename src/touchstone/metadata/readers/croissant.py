@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, Final
 
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
-from touchstone.metadata.readers.builder import DocumentBuilder, list_of_strings, read_or_reject
-from touchstone.metadata.readers.json_ld import NameResolver, context_of, text_of, texts_of
+from touchstone.metadata.readers.builder import DocumentBuilder, list_of_strings, objects_of, read_or_reject
+from touchstone.metadata.readers.json_ld import NameResolver, as_list, context_of, text_of, texts_of
 from touchstone.metadata.readers.schema_org import add_common_values, represented_names, start_document
 from touchstone.metadata.readers.source_document import SourceDocument
 
@@ -126,15 +126,8 @@ def add_record_sets(
 
     A record set is a table of the dataset, a list of its splits, or another auxiliary list.
     """
-    record_sets = members.get("recordSet")
-    if not isinstance(record_sets, list):
-        record_sets = [record_sets]
-
     tables = []
-    for record_set in record_sets:
-        if not isinstance(record_set, Mapping):
-            continue
-
+    for record_set in objects_of(as_list(members.get("recordSet"))):
         record_set_members = resolver.members(record_set)
         types = types_of(resolver, record_set_members)
         if "Split" in types:
@@ -160,10 +153,7 @@ def types_of(resolver: NameResolver, members: Mapping[str, Any]) -> list[str]:
 
 def fields_of(resolver: NameResolver, record_set: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the members of each field of a record set."""
-    fields = record_set.get("field")
-    if not isinstance(fields, list):
-        fields = [fields]
-    return [resolver.members(field) for field in fields if isinstance(field, Mapping)]
+    return [resolver.members(field) for field in objects_of(as_list(record_set.get("field")))]
 
 
 def add_fields(builder: DocumentBuilder, resolver: NameResolver, fields: list[dict[str, Any]], location: str) -> None:

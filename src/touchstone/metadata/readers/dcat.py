@@ -14,8 +14,8 @@ from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.readers.builder import DocumentBuilder, parse_year, read_or_reject
-from touchstone.metadata.readers.json_ld import FlatGraph, NameResolver, context_of, date_of, text_of, texts_of
+from touchstone.metadata.readers.builder import DocumentBuilder, objects_of, parse_year, read_or_reject
+from touchstone.metadata.readers.json_ld import FlatGraph, NameResolver, as_list, context_of, date_of, text_of, texts_of
 from touchstone.metadata.readers.schema_org import represented_names, responsible_party
 from touchstone.metadata.readers.source_document import SourceDocument
 
@@ -145,13 +145,6 @@ def catalog_datasets(
             yield from catalog_datasets(resolver, resolver.members(nested), f"{location}/catalog/{index}", depth + 1)
 
 
-def as_list(value: Any) -> list[Any]:
-    """Return a value as a list, because JSON-LD allows a single value in place of a list of one."""
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
 def read_dataset(
     source: SourceDocument, resolver: NameResolver, node: Mapping[str, Any], location: str
 ) -> DatasetDocument:
@@ -228,9 +221,8 @@ def licence_texts(members: Mapping[str, Any]) -> list[str]:
     licences = texts_of(members.get("license"))
     if licences:
         return licences
-    for distribution in as_list(members.get("distribution")):
-        if isinstance(distribution, Mapping):
-            licences += texts_of(distribution.get("license"))
+    for distribution in objects_of(as_list(members.get("distribution"))):
+        licences += texts_of(distribution.get("license"))
     return licences
 
 

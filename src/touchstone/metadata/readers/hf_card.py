@@ -150,7 +150,10 @@ def section_text(source: SourceDocument, heading: str) -> str | None:
 
 
 def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
-    """Add the licence, and whether the data are public, from access conditions or an open licence."""
+    """Add the licence, and whether the data are public.
+
+    Access conditions decide this, then an open licence, then a download address.
+    """
     licence_names = list_of_strings(head.get("license"))
     details = list_of_strings(head.get("license_details"))
     if details:
@@ -173,14 +176,7 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, hea
     elif named_licence is not None and named_licence.is_open:
         note = "an open licence, and no condition for access"
         builder.add_claim(Claim("is_public", True, licence_names[0], place="/license", field="license", note=note))
-    else:
-        add_download_address(builder, source, head)
-
-
-def add_download_address(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
-    """Claim that the data are public if a download address is known."""
-    address = download_address(source, head)
-    if address is not None:
+    elif address := download_address(source, head):
         note = "a public download address, and no condition for access"
         builder.add_claim(Claim("is_public", True, address, INFOS_FILE, field="download_checksums", note=note))
 

@@ -133,9 +133,7 @@ class NameResolver:
         """Return the types of an object without prefixes, or an empty list for anything but an object."""
         if not isinstance(node, Mapping):
             return []
-        stated_types = node.get("@type", node.get("type"))
-        if not isinstance(stated_types, list):
-            stated_types = [stated_types]
+        stated_types = as_list(node.get("@type", node.get("type")))
         return [self.normalize(name).rsplit("/", 1)[-1] for name in stated_types if isinstance(name, str)]
 
     def nodes_of_type(self, data: Any, type_name: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -155,6 +153,13 @@ class NameResolver:
             if isinstance(graph, list):
                 for node, location in self.nodes_of_type(graph, type_name):
                     yield node, f"/@graph{location}"
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return a value as a list, because JSON-LD allows a single value in place of a list of one."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
 
 
 def context_of(data: Any) -> Any:
@@ -266,6 +271,5 @@ def date_of(value: Any) -> str | None:
 
 def texts_of(value: Any) -> list[str]:
     """Return the string of each member of a list, or of a single value."""
-    values = value if isinstance(value, list) else [value]
-    texts = [text_of(member) for member in values]
+    texts = [text_of(member) for member in as_list(value)]
     return [text for text in texts if text]

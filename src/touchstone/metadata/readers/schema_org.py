@@ -19,10 +19,11 @@ from touchstone.metadata.readers.builder import (
     LOADER_NAMES,
     DocumentBuilder,
     list_of_strings,
+    objects_of,
     parse_year,
     read_or_reject,
 )
-from touchstone.metadata.readers.json_ld import NameResolver, context_of, date_of, text_of, texts_of
+from touchstone.metadata.readers.json_ld import NameResolver, as_list, context_of, date_of, text_of, texts_of
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "schema_org"
@@ -165,13 +166,7 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
 
 def download_address(members: Mapping[str, Any]) -> str | None:
     """Return the first download address of the data, or None."""
-    distributions = members.get("distribution")
-    if not isinstance(distributions, list):
-        distributions = [distributions]
-
-    for distribution in distributions:
-        if not isinstance(distribution, Mapping):
-            continue
+    for distribution in objects_of(as_list(members.get("distribution"))):
         for name in ("contentUrl", "sc:contentUrl", "schema:contentUrl", "url"):
             address = distribution.get(name)
             if isinstance(address, str) and address.startswith(("http://", "https://", "ftp://")):
@@ -181,9 +176,7 @@ def download_address(members: Mapping[str, Any]) -> str | None:
 
 def licence_texts(members: Mapping[str, Any]) -> list[str]:
     """Return the name of each licence, or its address if it is an object without a name."""
-    value = members.get("license")
-    licences = value if isinstance(value, list) else [value]
-    return texts_of([_name_or_address(licence) for licence in licences])
+    return texts_of([_name_or_address(licence) for licence in as_list(members.get("license"))])
 
 
 def _name_or_address(licence: Any) -> Any:
@@ -235,7 +228,7 @@ def responsible_party(value: Any) -> str | None:
 
     Hosting sites such as Kaggle are skipped, because they are not responsible for other people's datasets.
     """
-    for member in value if isinstance(value, list) else [value]:
+    for member in as_list(value):
         name = _name_of_party(member)
         if name and name.strip() and name.strip().casefold() not in NOT_RESPONSIBLE:
             return name

@@ -44,7 +44,8 @@ class PredictionView(BaseModel):
 class PredictionsView(BaseModel):
     """The predictions, in the order of the rows.
 
-    Of two classes, the positive one is predicted from the threshold on; otherwise both are null.
+    If there are two classes, the positive one is predicted if its probability reaches the threshold. Otherwise,
+    `positive_class` and `threshold` are null.
     """
 
     predictions: list[PredictionView]

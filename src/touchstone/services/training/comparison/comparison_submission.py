@@ -120,9 +120,8 @@ async def _check_ranked_tables(ctx: JobRequestContext, shared: _SharedInputs) ->
     if not all_candidates:
         raise InvalidJobRequest("ranking_without_tables", field="project_id")
     _require_effect(shared.request, all_candidates)
-    if missing_count == shared.request.dataset_count:
-        refusal = datasets[0].refusal
-        assert refusal is not None
+    refusal = datasets[0].refusal
+    if refusal is not None and all(dataset.training is None for dataset in datasets):
         raise _invalid_request(shared.request, all_candidates[0], refusal, fallback="project_id")
     return datasets
 
