@@ -299,7 +299,7 @@ def test_the_budget_counts_trials(tmp_path: Path) -> None:
     exhaustive_result = train(
         messy_table(120), "outcome", tmp_path, algorithms=["linear"], budget={"max_trials": 200}
     ).result
-    assert (len(trials_of(exhaustive_result)), exhaustive_result["stopped_by"]) == (8, "space")
+    assert (len(trials_of(exhaustive_result)), exhaustive_result["stopped_by"]) == (9, "space")
 
 
 def test_trials_are_the_same_for_the_same_seed_and_take_turns() -> None:
@@ -329,7 +329,8 @@ def test_linear_models_with_strong_and_weak_penalties_are_tried_by_default() -> 
     target = Target("y", Task.CLASSIFICATION, np.zeros(9, dtype=np.intp), np.arange(9), ("a", "b"))
     options = ModelOptions(target, balances_classes=False, seed=0)
     trials = plan_trials(request.chosen_algorithms, options, max_trials=request.budget.max_trials)
-    assert {trial.settings["C"] for trial in trials if trial.algorithm == "linear"} == {0.01, 0.1, 1.0, 10.0}
+    penalties = {trial.settings["C"] for trial in trials if trial.algorithm == "linear" and "C" in trial.settings}
+    assert penalties == {0.01, 0.1, 1.0, 10.0}
 
 
 @pytest.mark.parametrize(("zeros", "lowest", "is_tried"), [(1, 0.0, True), (5, 0.0, False), (1, -1.0, False)])

@@ -32,8 +32,10 @@ from touchstone.learning.boosting import (
     fit_histogram_boosting_early,
     fit_lightgbm_early,
 )
+from touchstone.learning.discriminant_analysis import build_discriminant_analysis
 from touchstone.learning.target import Floats, Target
 
+FEW_ROWS: Final = 200  # Up to this many rows, a linear model may be a discriminant analysis.
 MAX_ROWS_PER_TREE: Final = 50_000  # Each tree of a forest is grown on at most this many rows, to bound its size.
 MANY_ROWS: Final = 100_000  # Above this, models are not combined, and slow algorithms are not tried by default.
 MAX_ROUNDS: Final = 500
@@ -43,6 +45,8 @@ MAX_KERNEL_ROWS: Final = 20_000
 MAX_ZERO_SHARE: Final = 0.25
 CLASS_WEIGHT: Final = "class_weight"  # A setting for weighting the training rows. It is not passed to the model.
 BALANCED: Final = "balanced"
+METHOD: Final = "method"  # A setting of the linear model, which is a logistic regression without it.
+DISCRIMINANT_ANALYSIS: Final = "discriminant_analysis"
 Settings = Mapping[str, Any]
 ModelBuilder = Callable[["ModelOptions", Settings], Any]
 
@@ -56,11 +60,19 @@ class ModelOptions:
         balances_classes: whether the metric gives every class the same weight. Models trained with balanced class
             weights are then tried first.
         seed: the seed of all random choices.
+        weights_rows: whether rows have weights of their own, which not every model accepts.
     """
 
     target: Target
     balances_classes: bool
     seed: int
+    weights_rows: bool = False
+
+    @property
+    def allows_discriminant_analysis(self) -> bool:
+        """Whether classes are predicted from few rows without weights of their own."""
+        has_few_rows = len(self.target.values) <= FEW_ROWS
+        return self.target.is_classification and has_few_rows and not self.weights_rows
 
     @property
     def has_many_rows(self) -> bool:
@@ -106,6 +118,8 @@ class ModelFamily:
         classification_presets: the presets for classification.
         regression_presets: the presets for regression.
         amount_presets: additional presets for targets that are amounts (see `are_amounts`).
+        has_discriminant_analysis: whether a discriminant analysis, which has no settings, follows the presets where
+            that is allowed.
         supports_class_weights: whether to try balanced class weights.
         weight_argument: the argument of `fit` for the weights of the rows.
         max_rows: the number of rows above which the algorithm is only tried on request, or None for no limit.
@@ -122,6 +136,7 @@ class ModelFamily:
     classification_presets: Sequence[Settings] = ({},)
     regression_presets: Sequence[Settings] = ({},)
     amount_presets: Sequence[Settings] = ()
+    has_discriminant_analysis: bool = False
     supports_class_weights: bool = True
     weight_argument: str = "sample_weight"
     max_rows: int | None = None
@@ -164,10 +179,12 @@ def are_amounts(numbers: Floats) -> bool:
 
 
 def _build_linear(options: ModelOptions, settings: Settings) -> Any:
-    """Build a logistic regression for classes, or a ridge regression for numbers."""
-    if options.target.is_classification:
-        return LogisticRegression(max_iter=1_000, **settings)
-    return Ridge(**settings)
+    """Build a logistic regression or a discriminant analysis for classes, or a ridge regression for numbers."""
+    if not options.target.is_classification:
+        return Ridge(**settings)
+    if settings.get(METHOD) == DISCRIMINANT_ANALYSIS:
+        return build_discriminant_analysis()
+    return LogisticRegression(max_iter=1_000, **settings)
 
 
 def _build_kernel(options: ModelOptions, settings: Settings) -> Any:
@@ -243,6 +260,7 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         classification_presets=({}, {"C": 0.1}, {"C": 0.01}, {"C": 10.0}),
         regression={"alpha": (1.0, 10.0, 100.0, 0.1)},
         regression_presets=({}, {"alpha": 100.0}),
+        has_discriminant_analysis=True,
     ),
     "kernel": ModelFamily(
         _build_kernel,
@@ -361,7 +379,12 @@ def _preset_trials(algorithm: str, options: ModelOptions) -> list[Trial]:
     """Return the trials with the presets of an algorithm."""
     family = MODEL_FAMILIES[algorithm]
     preferred_settings = {name: values[0] for name, values in family.values_by_setting(options).items()}
-    return [Trial(algorithm, {**preferred_settings, **preset}) for preset in family.presets(options)]
+    trials = [Trial(algorithm, {**preferred_settings, **preset}) for preset in family.presets(options)]
+
+    if family.has_discriminant_analysis and options.allows_discriminant_analysis:
+        class_weight = preferred_settings[CLASS_WEIGHT]
+        trials.append(Trial(algorithm, {METHOD: DISCRIMINANT_ANALYSIS, CLASS_WEIGHT: class_weight}))
+    return trials
 
 
 def _remaining_trials(algorithm: str, options: ModelOptions, presets: Sequence[Trial]) -> list[Trial]:

@@ -16,7 +16,7 @@ from touchstone.learning.fairness.group_thresholds import GroupThresholds
 from touchstone.learning.learning_errors import LearningError
 from touchstone.learning.preparation import exclusion_reason
 from touchstone.learning.request_checks_against_data import check_training_request
-from touchstone.learning.request_choices import DEFAULT_METRIC, METRIC_BY_NAME, Strategy
+from touchstone.learning.request_choices import DEFAULT_METRIC, METRIC_BY_NAME, Mitigation, Strategy
 from touchstone.learning.request_definitions import TrainingRequest, chosen_features
 from touchstone.learning.sample_weights import check_weights_of_folds, read_sample_weights
 from touchstone.learning.splits.folds import Fold, held_out_positions
@@ -232,10 +232,11 @@ def _select_training_data(request: TrainingRequest, table: Table, target: Target
     # A metric that gives every class the same weight needs a model that does the same.
     metric = request.metric or DEFAULT_METRIC[target.task]
     is_balanced = METRIC_BY_NAME[metric].prevalence_free
+    weights_rows = request.sample_weight is not None or request.mitigation is Mitigation.REWEIGHING
     return TrainingData(
         frame=select_features(table.frame, target, names),
         columns=tuple(table.columns[name] for name in names),
-        options=ModelOptions(target, balances_classes=is_balanced, seed=request.seed),
+        options=ModelOptions(target, balances_classes=is_balanced, seed=request.seed, weights_rows=weights_rows),
         metric=metric,
         weights=read_sample_weights(table, target, request.sample_weight),
     )

@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from sklearn.compose import ColumnTransformer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils.class_weight import compute_sample_weight
 
 from touchstone.learning.algorithms import MODEL_FAMILIES, ModelOptions, Trial, build_model
 from touchstone.learning.boosting import RoundLimit, WeightedRows
 from touchstone.learning.column_types import ColumnSchema
 from touchstone.learning.decisions.decision_rule import DEFAULT_RULE, DecisionRule
+from touchstone.learning.discriminant_analysis import fit_discriminant_analysis
 from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.preparation import build_preparation, encode_rows, fit_preparation
 from touchstone.learning.splits.folds import Fold
@@ -104,6 +106,9 @@ def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights
     """
     training = weighted_rows(data, trial, encoded.train, encoded.fold.train, weights)
     model = build_model(trial, data.options)
+    if isinstance(model, LinearDiscriminantAnalysis):
+        return fit_discriminant_analysis(model, training.matrix, training.values, is_balanced=trial.is_balanced)
+
     weight_argument = MODEL_FAMILIES[trial.algorithm].weight_argument
     return model.fit(training.matrix, training.values, **{weight_argument: training.weights})
 

@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_sample_weight
 
 from touchstone.learning.decisions.calibration import CALIBRATION_WRAPPERS, Calibrator
+from touchstone.learning.discriminant_analysis import fit_discriminant_analysis
 from touchstone.learning.ensembles import set_fitted_members
 from touchstone.learning.explaining.weighted_truth import WeightedTruth
 from touchstone.learning.request_choices import Calibration
@@ -84,6 +86,9 @@ def _fit(model: Any, matrix: Floats, truth: WeightedTruth) -> Any:
         members = [_fit(member, matrix, truth) for _name, member in model.estimators]
         set_fitted_members(model, members, truth.values)
         return model
+
+    if isinstance(model, LinearDiscriminantAnalysis):
+        return fit_discriminant_analysis(model, matrix, truth.values, is_balanced=model.priors is not None)
 
     weight_argument = "sample_weight"
     if isinstance(model, Pipeline):  # Only the last step of a pipeline is a model and accepts weights.

@@ -38,7 +38,7 @@ def add_model(graph: Graph, model: Any, matrix: str) -> str:
 
 
 def _add_linear(graph: Graph, model: Any, matrix: str) -> str:
-    """Add a ridge regression or a logistic regression."""
+    """Add a ridge regression, a logistic regression or a linear discriminant analysis."""
     coefficients = np.atleast_2d(model.coef_)
     products = graph.apply("MatMul", matrix, graph.constant(coefficients.T))
     scores = graph.apply("Add", products, graph.constant(np.atleast_1d(model.intercept_)))
@@ -225,6 +225,7 @@ CONVERTERS: Final[Mapping[str, Converter]] = {
     "HistGradientBoostingRegressor": _add_histogram_boosting,
     "LGBMClassifier": _add_lightgbm,
     "LGBMRegressor": _add_lightgbm,
+    "LinearDiscriminantAnalysis": _add_linear,
     "LogisticRegression": _add_linear,
     "Pipeline": _add_pipeline,
     "RandomForestClassifier": _add_forest,
