@@ -9,9 +9,13 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from tests.learning.small_tables import explain, model_of, train
-from touchstone.learning.algorithms import DISCRIMINANT_ANALYSIS, FEW_ROWS, METHOD
+from touchstone.learning.algorithms import DISCRIMINANT_ANALYSIS, METHOD
 from touchstone.learning.artifacts import model_artifact
-from touchstone.learning.discriminant_analysis import build_discriminant_analysis, fit_discriminant_analysis
+from touchstone.learning.discriminant_analysis import (
+    MAX_ENCODED_COLUMNS,
+    build_discriminant_analysis,
+    fit_discriminant_analysis,
+)
 from touchstone.learning.prediction import predict
 from touchstone.learning.task_interface import Json
 
@@ -26,6 +30,12 @@ def weighted_flowers() -> pd.DataFrame:
     """Return the table of irises with a column of weights."""
     table = flowers()
     return table.assign(weight=np.linspace(0.5, 1.5, len(table)))
+
+
+def wide_flowers() -> pd.DataFrame:
+    """Return the table of irises with many columns of noise."""
+    noise = np.random.default_rng(0).normal(size=(150, MAX_ENCODED_COLUMNS))
+    return flowers().join(pd.DataFrame(noise).add_prefix("noise_"))
 
 
 def tries_discriminant_analysis(result: Json) -> bool:
@@ -64,16 +74,16 @@ def test_irises_are_told_apart_by_a_discriminant_analysis(tmp_path: Path) -> Non
         (flowers(), "species", {}, True),
         (flowers(), "d", {"task": "regression"}, False),
         (pd.concat([flowers()] * 2), "species", {}, False),
+        (wide_flowers(), "species", {}, False),
         (weighted_flowers(), "species", {"sample_weight": "weight"}, False),
         (weighted_flowers(), "species", {"mitigation": "reweighing", "sensitive_features": ["weight"]}, False),
     ],
-    ids=["classes", "numbers", "many rows", "weighted rows", "reweighed groups"],
+    ids=["classes", "numbers", "many rows", "many columns", "weighted rows", "reweighed groups"],
 )
-def test_it_is_tried_for_classes_of_few_unweighted_rows(
+def test_it_is_tried_for_classes_of_few_unweighted_rows_and_columns(
     table: pd.DataFrame, target: str, options: Json, is_tried: bool, tmp_path: Path
 ) -> None:
-    """It cannot weight rows, and has no counterpart for numbers."""
-    assert (len(table) <= FEW_ROWS) == (len(table) == len(flowers()))
+    """It cannot weight rows, has no counterpart for numbers, and takes long for many columns."""
     result = train(table, target, tmp_path, algorithms=["linear"], budget={"max_trials": 8}, **options).result
     assert tries_discriminant_analysis(result) == is_tried
 

@@ -299,7 +299,7 @@ def test_the_budget_counts_trials(tmp_path: Path) -> None:
     exhaustive_result = train(
         messy_table(120), "outcome", tmp_path, algorithms=["linear"], budget={"max_trials": 200}
     ).result
-    assert (len(trials_of(exhaustive_result)), exhaustive_result["stopped_by"]) == (9, "space")
+    assert (len(trials_of(exhaustive_result)), exhaustive_result["stopped_by"]) == (8, "space")
 
 
 def test_trials_are_the_same_for_the_same_seed_and_take_turns() -> None:

@@ -35,7 +35,6 @@ from touchstone.learning.boosting import (
 from touchstone.learning.discriminant_analysis import build_discriminant_analysis
 from touchstone.learning.target import Floats, Target
 
-FEW_ROWS: Final = 200  # Up to this many rows, a linear model may be a discriminant analysis.
 MAX_ROWS_PER_TREE: Final = 50_000  # Each tree of a forest is grown on at most this many rows, to bound its size.
 MANY_ROWS: Final = 100_000  # Above this, models are not combined, and slow algorithms are not tried by default.
 MAX_ROUNDS: Final = 500
@@ -60,19 +59,13 @@ class ModelOptions:
         balances_classes: whether the metric gives every class the same weight. Models trained with balanced class
             weights are then tried first.
         seed: the seed of all random choices.
-        weights_rows: whether rows have weights of their own, which not every model accepts.
+        tries_discriminant_analysis: whether a linear model may be a discriminant analysis.
     """
 
     target: Target
     balances_classes: bool
     seed: int
-    weights_rows: bool = False
-
-    @property
-    def allows_discriminant_analysis(self) -> bool:
-        """Whether classes are predicted from few rows without weights of their own."""
-        has_few_rows = len(self.target.values) <= FEW_ROWS
-        return self.target.is_classification and has_few_rows and not self.weights_rows
+    tries_discriminant_analysis: bool = False
 
     @property
     def has_many_rows(self) -> bool:
@@ -118,8 +111,7 @@ class ModelFamily:
         classification_presets: the presets for classification.
         regression_presets: the presets for regression.
         amount_presets: additional presets for targets that are amounts (see `are_amounts`).
-        has_discriminant_analysis: whether a discriminant analysis, which has no settings, follows the presets where
-            that is allowed.
+        has_discriminant_analysis: whether the presets are followed by a discriminant analysis if that is to be tried.
         supports_class_weights: whether to try balanced class weights.
         weight_argument: the argument of `fit` for the weights of the rows.
         max_rows: the number of rows above which the algorithm is only tried on request, or None for no limit.
@@ -381,7 +373,7 @@ def _preset_trials(algorithm: str, options: ModelOptions) -> list[Trial]:
     preferred_settings = {name: values[0] for name, values in family.values_by_setting(options).items()}
     trials = [Trial(algorithm, {**preferred_settings, **preset}) for preset in family.presets(options)]
 
-    if family.has_discriminant_analysis and options.allows_discriminant_analysis:
+    if family.has_discriminant_analysis and options.tries_discriminant_analysis:
         class_weight = preferred_settings[CLASS_WEIGHT]
         trials.append(Trial(algorithm, {METHOD: DISCRIMINANT_ANALYSIS, CLASS_WEIGHT: class_weight}))
     return trials

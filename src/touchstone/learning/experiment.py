@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from touchstone.learning.algorithms import MANY_ROWS, MODEL_FAMILIES, ModelOptions, Trial, plan_trials
 from touchstone.learning.decisions.learned_decisions import DecisionOptions, LearnedDecisions, learn_decisions
 from touchstone.learning.decisions.request_fit import check_decision_options
+from touchstone.learning.discriminant_analysis import suits_discriminant_analysis
 from touchstone.learning.ensembles import Ensemble, combine_ensembles
 from touchstone.learning.evaluation import Predictions, concatenate
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
@@ -232,11 +233,18 @@ def _select_training_data(request: TrainingRequest, table: Table, target: Target
     # A metric that gives every class the same weight needs a model that does the same.
     metric = request.metric or DEFAULT_METRIC[target.task]
     is_balanced = METRIC_BY_NAME[metric].prevalence_free
+    columns = tuple(table.columns[name] for name in names)
     weights_rows = request.sample_weight is not None or request.mitigation is Mitigation.REWEIGHING
+    options = ModelOptions(
+        target,
+        balances_classes=is_balanced,
+        seed=request.seed,
+        tries_discriminant_analysis=suits_discriminant_analysis(target, columns, weights_rows=weights_rows),
+    )
     return TrainingData(
         frame=select_features(table.frame, target, names),
-        columns=tuple(table.columns[name] for name in names),
-        options=ModelOptions(target, balances_classes=is_balanced, seed=request.seed, weights_rows=weights_rows),
+        columns=columns,
+        options=options,
         metric=metric,
         weights=read_sample_weights(table, target, request.sample_weight),
     )
