@@ -16,7 +16,7 @@ import httpx2
 import pytest
 import trustme
 
-from tests.machine import skip_or_fail
+from tests.machine import free_port, skip_or_fail
 from tests.serving_process import PASSWORD, ServingProcess, sign_in
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "run-behind-a-reverse-proxy.md").read_text()
@@ -44,8 +44,7 @@ def browser(product: ServingProcess, tmp_path: Path) -> Iterator[httpx2.Client]:
         skip_or_fail("nginx")
         return
     authority = trustme.CA()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     configuration = write_configuration(tmp_path / "nginx", product.address, port, authority)
     context = ssl.create_default_context()
     authority.configure_trust(context)

@@ -237,8 +237,8 @@ def _guess_legacy_encoding(sample: bytes) -> str:
     """Return the most plausible encoding of bytes that are not Unicode.
 
     Among equally plausible encodings, the first one is chosen. If that is the encoding of a script other than Latin,
-    such as Cyrillic, the frequencies of the letters decide instead, because any bytes look like words in several such
-    encodings.
+    such as Cyrillic, the frequencies of the letters decide instead, because the same bytes often look like words in
+    several such encodings.
     """
     plausibility_of = {encoding: _plausibility(encoding, sample) for encoding in _LEGACY_ENCODINGS}
     highest = max(plausibility_of.values())

@@ -113,7 +113,6 @@ class ModelFamily:
         amount_presets: additional presets for targets that are amounts (see `are_amounts`).
         has_discriminant_analysis: whether the presets are followed by a discriminant analysis if that is to be tried.
         supports_class_weights: whether to try balanced class weights.
-        weight_argument: the argument of `fit` for the weights of the rows.
         max_rows: the number of rows above which the algorithm is only tried on request, or None for no limit.
         fit_early: the function that fits with early stopping, for models built in rounds.
         keeps_best_rounds: whether a model that stopped early predicts with its best rounds only.
@@ -130,7 +129,6 @@ class ModelFamily:
     amount_presets: Sequence[Settings] = ()
     has_discriminant_analysis: bool = False
     supports_class_weights: bool = True
-    weight_argument: str = "sample_weight"
     max_rows: int | None = None
     fit_early: EarlyStoppingFit | None = None
     keeps_best_rounds: bool = False
@@ -260,7 +258,6 @@ MODEL_FAMILIES: Final[dict[str, ModelFamily]] = {
         classification_presets=({}, {"C": 0.03}),
         regression={"alpha": (3.0, 30.0, 0.3)},
         regression_presets=({}, {"alpha": 30.0}, {"alpha": 0.3}),
-        weight_argument="linear__sample_weight",
         max_rows=MAX_KERNEL_ROWS,
     ),
     "hist_gradient_boosting": ModelFamily(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_sample_weight
 
 from touchstone.learning.algorithms import MODEL_FAMILIES, ModelOptions, Trial, build_model
@@ -105,12 +106,22 @@ def fit_trial(data: TrainingData, trial: Trial, encoded: EncodedFold, *, weights
     `weights` are the weights of the training rows, which override the weights of the training data.
     """
     training = weighted_rows(data, trial, encoded.train, encoded.fold.train, weights)
-    model = build_model(trial, data.options)
-    if isinstance(model, LinearDiscriminantAnalysis):
-        return fit_discriminant_analysis(model, training.matrix, training.values, is_balanced=trial.is_balanced)
+    return fit_model(build_model(trial, data.options), training)
 
-    weight_argument = MODEL_FAMILIES[trial.algorithm].weight_argument
-    return model.fit(training.matrix, training.values, **{weight_argument: training.weights})
+
+def fit_model(model: Any, rows: WeightedRows) -> Any:
+    """Fit a single model, which is not an ensemble, on weighted rows, and return it."""
+    if isinstance(model, LinearDiscriminantAnalysis):
+        # It is not tried for rows with weights of their own, so weights can only balance the classes. The copy of a
+        # balanced model already has equal prior probabilities.
+        is_balanced = rows.weights is not None or model.priors is not None
+        return fit_discriminant_analysis(model, rows.matrix, rows.values, is_balanced=is_balanced)
+
+    weight_argument = "sample_weight"
+    if isinstance(model, Pipeline):  # Only the last step of a pipeline is a model and accepts weights.
+        last_step, _final_model = model.steps[-1]
+        weight_argument = f"{last_step}__sample_weight"
+    return model.fit(rows.matrix, rows.values, **{weight_argument: rows.weights})
 
 
 def fit_with_early_stopping(

@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_sample_weight
 
+from touchstone.learning.boosting import WeightedRows
 from touchstone.learning.decisions.calibration import CALIBRATION_WRAPPERS, Calibrator
-from touchstone.learning.discriminant_analysis import fit_discriminant_analysis
 from touchstone.learning.ensembles import set_fitted_members
 from touchstone.learning.explaining.weighted_truth import WeightedTruth
 from touchstone.learning.request_choices import Calibration
 from touchstone.learning.target import Floats
+from touchstone.learning.trial_fitting import fit_model
 
 MAX_TRAINING_ROWS: Final = 20_000
 _ENSEMBLES: Final = (VotingClassifier, VotingRegressor)
@@ -87,11 +87,4 @@ def _fit(model: Any, matrix: Floats, truth: WeightedTruth) -> Any:
         set_fitted_members(model, members, truth.values)
         return model
 
-    if isinstance(model, LinearDiscriminantAnalysis):
-        return fit_discriminant_analysis(model, matrix, truth.values, is_balanced=model.priors is not None)
-
-    weight_argument = "sample_weight"
-    if isinstance(model, Pipeline):  # Only the last step of a pipeline is a model and accepts weights.
-        last_step, _final_model = model.steps[-1]
-        weight_argument = f"{last_step}__sample_weight"
-    return model.fit(matrix, truth.values, **{weight_argument: truth.weights})
+    return fit_model(model, WeightedRows(matrix, truth.values, truth.weights))
