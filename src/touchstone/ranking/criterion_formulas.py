@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from touchstone.core.attributes import ETHICAL
 from touchstone.ranking.array_types import Facts, Floats
@@ -146,6 +147,8 @@ def _log10(values: Floats) -> Floats:
     `math.log10` is called once for each distinct value. NumPy's log10 would be faster, but its last bit depends on the
     SIMD instructions of the CPU, and scores must be the same on every machine.
     """
-    distinct_values, inverse = np.unique(values, return_inverse=True)
-    logarithms = [math.log10(value) if value > 0 else -math.inf for value in distinct_values.tolist()]
-    return np.array(logarithms, np.float64)[inverse]
+    encoded_values = pa.array(values).dictionary_encode()
+    distinct_values = encoded_values.dictionary.to_pylist()
+    logarithms = [math.log10(value) if value > 0 else -math.inf for value in distinct_values]
+    codes = encoded_values.indices.to_numpy()
+    return np.asarray(np.array(logarithms, np.float64)[codes])

@@ -3,6 +3,7 @@
 import os
 import zlib
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -112,10 +113,14 @@ class SnapshotWriter(ArrayStore):
             OSError: the file cannot be written.
         """
         encoded_columns = msgspec.json.encode(columns, enc_hook=self._describe)
-        header = Header(version, self._size, self._checksum(), msgspec.Raw(encoded_columns))
+        # The disk writes the arrays while their checksum is computed.
+        with ThreadPoolExecutor(1, "snapshot-sync") as pool:
+            synced_arrays = pool.submit(os.fsync, self._file.fileno())
+            header = Header(version, self._size, self._checksum(), msgspec.Raw(encoded_columns))
+            synced_arrays.result()
+
         encoded_header = msgspec.json.encode(header).ljust(_HEADER_BYTES)
         assert len(encoded_header) == _HEADER_BYTES
-
         os.pwrite(self._file.fileno(), encode_prefix(encoded_header) + encoded_header, 0)
         os.fsync(self._file.fileno())
         self._unfinished_path.replace(self._path)
