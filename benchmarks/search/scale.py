@@ -28,7 +28,7 @@ from touchstone.ranking.kernels.bits import BITS_PER_WORD, Words
 from touchstone.ranking.kernels.compilation import compile_kernels
 from touchstone.ranking.query.sort_order import select_window
 from touchstone.ranking.text.query_words import QueryWord, parse_query
-from touchstone.ranking.text.record_words import RecordWordsWriter
+from touchstone.ranking.text.record_words import DecodedWords, RecordWordsWriter
 from touchstone.ranking.text.relevance import WordStatistics, compute_relevance
 from touchstone.ranking.text.words import split_words, weigh_words
 
@@ -138,7 +138,8 @@ def build_touchstone(count: int, _folder: Path) -> Measurement:
 def _index_words(records: list[GeneratedRecord]) -> WordIndex:
     """Return the word index of the given records."""
     writer = RecordWordsWriter()
-    writer.extend(weigh_words(record.name, (None, record.description), (), ()) for record in records)
+    weights = (weigh_words(record.name, (None, record.description), (), ()) for record in records)
+    writer.extend_decoded(DecodedWords.from_weights(weights))
     every_record = np.arange(len(records))
     return WordIndex.build(writer.record_words().decode(every_record), every_record)
 

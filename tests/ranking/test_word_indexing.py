@@ -1,5 +1,6 @@
 """The words of a large catalog are those that `weigh_words` lists record by record, with the same weights."""
 
+from itertools import islice
 from pathlib import Path
 from random import Random
 from uuid import UUID
@@ -7,10 +8,14 @@ from uuid import UUID
 import pytest
 
 from touchstone.ranking.catalog.catalog import Catalog, Layout
-from touchstone.ranking.columns.segment import CatalogRow
+from touchstone.ranking.columns import segment
+from touchstone.ranking.columns.segment import CatalogRow, SegmentWriter
 from touchstone.ranking.index import word_indexing
 from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.index.word_indexing import WordIndexing
+from touchstone.ranking.kernels.compilation import compile_kernels
+from touchstone.ranking.text import record_words
+from touchstone.ranking.text.record_words import DecodedWords
 from touchstone.ranking.text.words import weigh_words
 
 ALPHABET = "abcSS019 -_.'’éÉß字ﬁ"
@@ -64,7 +69,7 @@ def words_by_record(index: WordIndex, record_count: int) -> list[dict[str, int]]
 @pytest.mark.parametrize(("seed", "compiled"), [(1, False), (2, True), (3, True)])
 def test_words_and_weights_are_those_of_each_record(seed: int, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Several batches share one table of words, and in the uncompiled form large arrays are in memory."""
-    monkeypatch.setattr(word_indexing, "_RECORDS_PER_BATCH", 64)
+    monkeypatch.setattr(word_indexing, "RECORDS_PER_BATCH", 64)
     random = Random(seed)
     records = [random_record(random, id_) for id_ in range(1, 301)]
     record_by_id = {record.id: record for record in records}
@@ -78,6 +83,37 @@ def test_words_and_weights_are_those_of_each_record(seed: int, compiled: bool, m
     ids = indexing.index.columns.integers["id"].take(slice(None)).tolist()
     words = words_by_record(indexing.columns.word_index, len(records))
     assert dict(zip(ids, words, strict=True)) == {id_: expected_words(record) for id_, record in record_by_id.items()}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_words_of_new_records_are_collected_with_kernels(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several chunks of records, each with several batches, share one table of words."""
+    compile_kernels()
+    monkeypatch.setattr(segment, "_MIN_RECORDS_FOR_KERNELS", 1)
+    monkeypatch.setattr(segment, "RECORDS_PER_BATCH", 16)
+    monkeypatch.setattr(record_words, "_RECORDS_PER_CHUNK", 100)
+    random = Random(seed)
+    records = [random_record(random, id_) for id_ in range(1, 301)]
+    writer = SegmentWriter()
+    writer.extend(records[:150])
+    first_words = writer.segment().words
+    writer.extend(records[150:])
+
+    assert writer.unlisted_count == 300
+    writer.list_words()
+
+    assert writer.unlisted_count == 0
+    words = writer.segment().words
+    assert words is not None
+    assert first_words is not None
+    assert by_record(words.decode_all()) == [expected_words(record) for record in records]
+    assert by_record(first_words.decode_all()) == [expected_words(record) for record in records[:150]]
+
+
+def by_record(words: DecodedWords) -> list[dict[str, int]]:
+    """Return the words of each record with their weights."""
+    pairs = zip((words.words[number] for number in words.numbers.tolist()), words.weights.tolist(), strict=True)
+    return [dict(islice(pairs, count)) for count in words.counts.tolist()]
 
 
 def test_large_arrays_may_be_in_files(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Search by words, suggestions, licences, languages, sources and trainable records, over the API."""
 
 import asyncio
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ from tests.selection.test_selection_following import second_backend, wait_for_re
 from touchstone.core.errors import IndexBuilding
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
+from touchstone.ranking.catalog import catalog as catalog_module
 from touchstone.ranking.catalog.catalog import Layout
 from touchstone.ranking.query.predicates import FullText
 from touchstone.services.selection.app import Selection
 from touchstone.services.selection.catalog.list_ids import SortOrder
-from touchstone.services.selection.catalog.live_catalog import LiveCatalog
+from touchstone.services.selection.catalog.live_catalog import POLL_SECONDS, LiveCatalog
 
 
 async def names(client: httpx2.AsyncClient, **parameters: str) -> list[str]:
@@ -303,3 +305,28 @@ async def test_words_that_are_not_indexed_yet_answer_503_and_everything_else_wor
     await restarted_catalog.load()
     assert not restarted_catalog.is_renewing_index
     assert await restarted_catalog.list_ids(query, SortOrder("relevance", is_descending=True)) == listing
+
+
+@pytest.mark.parametrize("is_growing", [False, True], ids=["otherwise", "during-an-import"])
+async def test_words_of_many_new_records_are_listed_before_a_search_needs_them(
+    database: Database, is_growing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An import would only get slower, so their words are listed afterwards."""
+    monkeypatch.setattr(catalog_module, "_TOLERATED_UNLISTED_ROWS", 50)
+    await seed(database, random_rows(3, 60))
+    catalog = LiveCatalog(database)
+    await catalog.load()
+
+    with catalog.importing_in_bulk() if is_growing else nullcontext():
+        columns = catalog._catalog.columns
+        assert columns.is_word_listing_due
+        follow_task = asyncio.create_task(catalog.follow())
+        async with asyncio.timeout(10):
+            while columns.is_word_listing_due and not is_growing:
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(2 * POLL_SECONDS)
+        assert columns.is_word_listing_due == is_growing
+
+    assert (await catalog.list_ids((FullText("iris"),), SortOrder("id"))).total_count > 0
+    follow_task.cancel()
+    await catalog.close()

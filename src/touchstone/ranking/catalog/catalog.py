@@ -23,6 +23,7 @@ _MAX_STALE_ROWS_WHILE_GROWING: Final = 1_000_000  # a query scans this many reco
 _ROWS_PER_CHUNK: Final = 8192
 _TOLERATED_DEAD_ROWS: Final = 1024  # a tail with at most as many dead records is not compacted
 _MAX_COPIED_ROWS: Final = 100_000  # copying more records would delay requests noticeably
+_TOLERATED_UNLISTED_ROWS: Final = 10_000  # a search lists the words of as many records in less than a second
 _TOLERATED_STALE_ROWS: Final = 10_000  # with at most as many stale records, an index is not rebuilt
 
 
@@ -370,6 +371,19 @@ class Catalog:
         is_current = self._indexed is not None and self._indexed.index is indexing.index
         if indexing.columns is not None and is_current:
             self.exchange_index(CatalogIndex(indexing.columns))
+
+    @property
+    def is_word_listing_due(self) -> bool:
+        """Whether so many records are new that the next search for words would take long to list their words."""
+        return self._tail_writer.unlisted_count > _TOLERATED_UNLISTED_ROWS
+
+    def list_words(self) -> None:
+        """List the words of the tail before a search needs them.
+
+        This takes several seconds after a large import, so call it in a thread. The catalog can be read and changed in
+        the meantime.
+        """
+        self._tail_writer.list_words()
 
     @property
     def is_rebuild_due(self) -> bool:

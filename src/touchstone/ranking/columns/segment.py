@@ -31,7 +31,15 @@ from touchstone.ranking.columns.growing_array import GrowingArray
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, encode_arrow_values, split_uuids
 from touchstone.ranking.columns.vocabulary import CodeVocabulary, VocabularyWriter, fold_text, fold_words
 from touchstone.ranking.criteria import CRITERIA, CRITERION_NAMES
-from touchstone.ranking.text.record_words import RecordWords, RecordWordsWriter
+from touchstone.ranking.kernels.compilation import are_kernels_replaced
+from touchstone.ranking.text.record_words import DecodedWords, RecordWords, RecordWordsWriter
+from touchstone.ranking.text.word_collector import (
+    LABEL_COLUMNS,
+    RECORDS_PER_BATCH,
+    BatchTexts,
+    TextRanges,
+    WordCollector,
+)
 from touchstone.ranking.text.words import weigh_words
 
 TEXT_COLUMNS: Final = ("dataset_name", "objective", "description", "file_path", "file_type", "visibility")
@@ -43,6 +51,8 @@ WORD_COLUMNS: Final = (*WORDS, "tags", "license", "language", "source", "trainab
 INTEGER_COLUMNS: Final = ("id", "created_at", "updated_at")
 _CODED_COLUMNS: Final = (*TEXT_COLUMNS, *WORD_COLUMNS, "owner")
 _ROW_COLUMNS: Final = (*NUMBERS, *FLAGS, *INTEGER_COLUMNS, *_CODED_COLUMNS)
+# Fewer records are split into words in Python, which takes at most a few hundredths of a second.
+_MIN_RECORDS_FOR_KERNELS: Final = 500
 _FLAG_CODES: Final = {None: -1, False: 0, True: 1}
 
 KNOWN_ETHICAL: Final = "known_ethical"
@@ -213,7 +223,7 @@ class SegmentWriter:
 
     def __init__(self, *, is_searchable: bool = True) -> None:
         """Begin an empty segment, which can be searched for words with `is_searchable`."""
-        self._words = RecordWordsWriter(self._weigh_words) if is_searchable else None
+        self._words = RecordWordsWriter(self._list_words) if is_searchable else None
         self._columns = {name: GrowingArray(dtype) for name, dtype in _column_types().items()}
         self._criteria = {criterion.name: GrowingArray(np.float64) for criterion in CRITERIA}
         self._criteria_float32 = GrowingArray(np.float32, (len(CRITERIA),))
@@ -282,6 +292,35 @@ class SegmentWriter:
         for criterion, values in zip(CRITERIA, criteria, strict=True):
             self._criteria[criterion.name].extend(values)
         self._criteria_float32.extend(np.stack(criteria).astype(np.float32))
+
+    @property
+    def unlisted_count(self) -> int:
+        """The number of records whose words have not been listed, although they should be searchable."""
+        return self._size - self._words.stored_count if self._words else 0
+
+    def list_words(self) -> None:
+        """List the words of all records, which the first search would otherwise do. This may run in another thread."""
+        if self._words:
+            self._words.list_words(self._size)
+
+    def _list_words(self, start: int, end: int) -> DecodedWords:
+        """Return the words of the records at the positions `start` to `end - 1`."""
+        if end - start >= _MIN_RECORDS_FOR_KERNELS and are_kernels_replaced():
+            return self._collect_words(start, end)
+        return DecodedWords.from_weights(self._weigh_words(start, end))
+
+    def _collect_words(self, start: int, end: int) -> DecodedWords:
+        """Return the same words as `_list_words`, collected with kernels."""
+        words = WordCollector({name: self._vocabularies[name].snapshot().values for name in LABEL_COLUMNS})
+        for first in range(start, end, RECORDS_PER_BATCH):
+            last = min(first + RECORDS_PER_BATCH, end)
+            names, objectives, descriptions = (
+                TextRanges.from_texts(self._values(column, first, last))
+                for column in ("dataset_name", "objective", "description")
+            )
+            label_codes = {name: self._columns[name].view()[first:last] for name in LABEL_COLUMNS}
+            words.add(BatchTexts(names, (objectives, descriptions), label_codes))
+        return words.read()
 
     def _weigh_words(self, start: int, end: int) -> Iterator[dict[str, int]]:
         """Yield the weights by word of each record at the positions `start` to `end - 1`."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,9 @@ from touchstone.ranking.text.query_words import QueryWord
 from touchstone.ranking.text.word_table import WordTable
 from touchstone.ranking.text.words import IN_NAME, MAX_LENGTH, MAX_WEIGHT
 
-WeighWordsOfRecords: TypeAlias = Callable[[int, int], Iterable[Mapping[str, int]]]
-"""A function that returns the weights by word of each record from a start position to before an end position."""
+ListWordsOfRecords: TypeAlias = Callable[[int, int], "DecodedWords"]
+"""A function that returns the words of the records from a start position to before an end position."""
+_RECORDS_PER_CHUNK: Final = 1 << 16  # listing the words of all records of a large import at once would take much memory
 
 
 class WordMatches(NamedTuple):
@@ -51,6 +52,22 @@ class DecodedWords(NamedTuple):
     counts: Ints
     numbers: NDArray[Any]
     weights: NDArray[np.uint8]
+
+    @classmethod
+    def from_weights(cls, records: Iterable[Mapping[str, int]]) -> "DecodedWords":
+        """Convert the weights by word of each record."""
+        numbers_by_word: dict[str, int] = {}
+        counts, numbers, weights = [], array("I"), array("B")
+        for weight_by_word in records:
+            counts.append(len(weight_by_word))
+            numbers.extend([numbers_by_word.setdefault(word, len(numbers_by_word)) for word in weight_by_word])
+            weights.extend(weight_by_word.values())
+        return cls(
+            list(numbers_by_word),
+            np.array(counts, np.int64),
+            np.frombuffer(numbers, np.uint32),
+            np.frombuffer(weights, np.uint8),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,23 +169,28 @@ class RecordWordsWriter:
     time for appending a record, so it is postponed until a search needs them, in any thread.
     """
 
-    def __init__(self, weigh_records: WeighWordsOfRecords | None = None) -> None:
+    def __init__(self, list_records: ListWordsOfRecords | None = None) -> None:
         """Create a writer without words.
 
         Args:
-            weigh_records: a function that returns the weights by word for a range of records, or None if the words are
-                passed to the methods that append records.
+            list_records: a function that returns the words of a range of records, or None if all words are passed to
+                `extend_decoded`.
         """
-        self._weigh_records = weigh_records
+        self._list_records = list_records
         self._table = WordTable()
         self._ends = GrowingArray(np.int64)
         self._numbers = GrowingArray(np.uint32)
         self._weights = GrowingArray(np.uint8)
         self._lock = Lock()
 
+    @property
+    def stored_count(self) -> int:
+        """The number of records whose words are stored."""
+        return len(self._ends.view())
+
     def record_words(self, record_count: int | None = None) -> RecordWords:
         """Return the words of the first `record_count` records, or of all records with stored words if it is None."""
-        return RecordWords(self, len(self._ends.view()) if record_count is None else record_count)
+        return RecordWords(self, self.stored_count if record_count is None else record_count)
 
     def list_words(self, record_count: int) -> WordLists:
         """Return the words of the first `record_count` records, computing those that are not stored yet."""
@@ -190,34 +212,24 @@ class RecordWordsWriter:
 
         The caller must hold the lock.
         """
-        stored_count = len(self._ends.view())
-        if stored_count < record_count:
-            assert self._weigh_records is not None, "without this function, words are stored when records are appended"
-            self.extend(self._weigh_records(stored_count, record_count))
+        for start in range(self.stored_count, record_count, _RECORDS_PER_CHUNK):
+            assert self._list_records is not None, "without this function, words are stored when records are appended"
+            self._append_decoded(self._list_records(start, min(start + _RECORDS_PER_CHUNK, record_count)))
 
     def extend_decoded(self, records: DecodedWords) -> None:
-        """Append the words of records from another segment or index, skipping unused words.
+        """Append the words of records, skipping unused words.
 
         The words of all previous records must be stored already.
         """
+        with self._lock:
+            self._append_decoded(records)
+
+    def _append_decoded(self, records: DecodedWords) -> None:
+        """Append the words of records. The caller must hold the lock."""
         used_numbers = np.flatnonzero(np.bincount(records.numbers, minlength=len(records.words)))
         new_numbers = np.zeros(len(records.words), np.uint32)
-        with self._lock:
-            new_numbers[used_numbers] = [self._table.number(records.words[number]) for number in used_numbers.tolist()]
-            self._append(records.counts, new_numbers[records.numbers], records.weights)
+        new_numbers[used_numbers] = [self._table.number(records.words[number]) for number in used_numbers.tolist()]
 
-    def extend(self, records: Iterable[Mapping[str, int]]) -> None:
-        """Append records, given the weights by word of each record."""
-        counts, numbers, weights = [], array("I"), array("B")
-        for weight_by_word in records:
-            counts.append(len(weight_by_word))
-            numbers.extend(map(self._table.number, weight_by_word))
-            weights.extend(weight_by_word.values())
-
-        self._append(np.array(counts, np.int64), np.frombuffer(numbers, np.uint32), np.frombuffer(weights, np.uint8))
-
-    def _append(self, counts: Ints, numbers: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
-        """Append records, given the number of words of each record and the concatenated words."""
-        self._ends.extend(len(self._numbers.view()) + np.cumsum(counts))
-        self._numbers.extend(numbers)
-        self._weights.extend(weights)
+        self._ends.extend(len(self._numbers.view()) + np.cumsum(records.counts))
+        self._numbers.extend(new_numbers[records.numbers])
+        self._weights.extend(records.weights)

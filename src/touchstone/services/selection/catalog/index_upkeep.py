@@ -1,4 +1,4 @@
-"""Background maintenance of the index: indexing text, and rebuilding the index after many changes."""
+"""Background maintenance of the index: indexing text, listing words, and rebuilding the index after many changes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -47,7 +47,13 @@ class IndexUpkeep:
                 after the import.
         """
         self._check_finished_task()
-        if self._task is None and self._is_due(is_growing=is_growing):
+        if self._task is not None:
+            return
+
+        # The words of new records come first, because searches wait for them, but not for a new index.
+        if self.catalog.columns.is_word_listing_due and not is_growing:
+            self._task = asyncio.ensure_future(run_detached(self.catalog.columns.list_words))
+        elif self._is_due(is_growing=is_growing):
             self._task = asyncio.ensure_future(self._renew())
 
     def _check_finished_task(self) -> None:
