@@ -378,6 +378,7 @@ def every_call() -> list[Any]:
         document_calls.export_dataset("x"),
         export_calls.stream_export("jsonl"),
         export_calls.stream_export("parquet"),
+        export_calls.stream_ranking(),
         *bulk_calls.bulk_import_calls([{"name": "x"}]),
         choice_calls.list_choices("x"),
         choice_calls.page_choices("x"),

@@ -186,8 +186,13 @@ def score_datasets(
     """
     path = build_path("datasets", "score")
     query = {"envelope": True, **options}
-    body = {"filters": dict(filters or {}), "gates": dict(gates or {}), **weights_body(weights)}
+    body = ranking_body(filters, weights, gates)
     return Call("POST", path, read_json(Ranking), query=query, json=body, read_only=True)
+
+
+def ranking_body(filters: Filters | None, weights: Weights, gates: Gates | None) -> dict[str, Any]:
+    """Return the body of a scoring request."""
+    return {"filters": dict(filters or {}), "gates": dict(gates or {}), **weights_body(weights)}
 
 
 def weights_body(weights: Weights) -> dict[str, Any]:

@@ -2,14 +2,18 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import aclosing
 from typing import Any, Final
 
+import httpx2
 from starlette.responses import Response
 from starlette.routing import Route
 
 from touchstone.client import Ranking, ScoredDataset
+from touchstone.client.export_calls import RankedDatasets, stream_ranking
 from touchstone.core.errors import NotFound
+from touchstone.http.responses import ContentStream
 from touchstone.web.api_queries import read_rank_state
 from touchstone.web.forms import invalid_field
 from touchstone.web.page_context import PageContext
@@ -44,22 +48,36 @@ async def export_ranking(ctx: PageContext) -> Response:
     if not page.state.weights:
         raise invalid_field(ctx.text("weights_none"))
 
-    if file_type == "csv":
-        ranking = await _fetch_whole_ranking(ctx, page.state)
-        content = ranking_csv(ranking)
-    elif file_type == "svg":
-        content = _render_svg(ctx, page).encode()
-    else:
-        svg = _render_svg(ctx, page)
-        content = await ctx.state.svg_converter.to_png(svg)
-
     headers = {"content-disposition": f'attachment; filename="touchstone-ranking.{file_type}"'}
-    return Response(content, media_type=_MEDIA_TYPES[file_type], headers=headers)
+    media_type = _MEDIA_TYPES[file_type]
+    if file_type == "csv":
+        return ContentStream(await _open_csv(ctx, page.state), media_type=media_type, headers=headers)
+
+    svg = _render_svg(ctx, page)
+    content = svg.encode() if file_type == "svg" else await ctx.state.svg_converter.to_png(svg)
+    return Response(content, media_type=media_type, headers=headers)
 
 
-async def _fetch_whole_ranking(ctx: PageContext, state: RankState) -> Ranking:
-    """Return all pages of the ranking that the state describes."""
-    return await ctx.api.score_datasets(**state.ranking_arguments(), explain=True)
+async def _open_csv(ctx: PageContext, state: RankState) -> AsyncIterator[bytes]:
+    """Return all ranks as a CSV file, which is written while the ranking arrives, because it may be very long.
+
+    Raises:
+        TouchstoneError: the ranking is refused.
+    """
+    ranking = {**state.ranking_arguments(), "explain": True}
+    first_rank = await ctx.api.score_datasets(**ranking, limit=1)
+    response = await ctx.api.run(stream_ranking(**ranking))
+    return _write_csv(RankingCsv(first_rank), response)
+
+
+async def _write_csv(file: "RankingCsv", response: httpx2.Response) -> AsyncIterator[bytes]:
+    """Yield a CSV file in chunks while a response with its ranking arrives. Close the response at the end."""
+    datasets = RankedDatasets()
+    async with aclosing(response):
+        yield file.header().encode(_CSV_ENCODING)
+        async for chunk in response.aiter_bytes():
+            yield file.lines(datasets.read_chunk(chunk)).encode()
+    datasets.check_completeness()
 
 
 def _render_svg(ctx: PageContext, page: RankPage) -> str:
@@ -67,35 +85,48 @@ def _render_svg(ctx: PageContext, page: RankPage) -> str:
     return ctx.state.templates.render("rank_picture.svg", ctx.locale, palette=LIGHT, **page.variables())
 
 
-def ranking_csv(ranking: Ranking) -> bytes:
-    """Return a ranking as a CSV file that spreadsheets open correctly.
+class RankingCsv:
+    """A ranking as a CSV file that spreadsheets open correctly.
 
     It has one line for each dataset, with the value, the weight and the points of each criterion, the level of evidence
     that the ranking requires, and the outcome of each gate. The weights and the level are repeated on every line,
     because a spreadsheet would take lines above the header for data. Unknown values are empty fields, because 0 would
     be a statement about the dataset.
     """
-    criterion_names = [weight.criterion_name for weight in ranking.effective_weights]
-    weight_headers = [f"weight_{name}" for name in criterion_names]
-    points_headers = [f"points_{name}" for name in criterion_names]
-    need = [ranking.assurance.value, *(weight.weight for weight in ranking.effective_weights)]
 
-    # All datasets have outcomes for the same gates.
-    gate_names: list[str] = []
-    if ranking.datasets:
-        gate_names = list(ranking.datasets[0].gates or {})
-    gate_headers = [f"gate_{name}" for name in gate_names]
+    def __init__(self, ranking: Ranking) -> None:
+        """Prepare to write the ranking of which `ranking` is a part."""
+        self._criterion_names = [weight.criterion_name for weight in ranking.effective_weights]
+        self._need = [ranking.assurance.value, *(weight.weight for weight in ranking.effective_weights)]
+        # All datasets have outcomes for the same gates.
+        self._gate_names = list(ranking.datasets[0].gates or {}) if ranking.datasets else []
 
+    def header(self) -> str:
+        """Return the line with the names of the columns."""
+        weight_headers = [f"weight_{name}" for name in self._criterion_names]
+        points_headers = [f"points_{name}" for name in self._criterion_names]
+        gate_headers = [f"gate_{name}" for name in self._gate_names]
+        return _to_csv(
+            [[*_CSV_HEADERS, *self._criterion_names, *points_headers, "assurance", *weight_headers, *gate_headers]]
+        )
+
+    def lines(self, datasets: Iterable[ScoredDataset]) -> str:
+        """Return the lines of datasets."""
+        return _to_csv(
+            [
+                *_csv_fields(dataset, self._criterion_names),
+                *self._need,
+                *((dataset.gates or {})[name] for name in self._gate_names),
+            ]
+            for dataset in datasets
+        )
+
+
+def _to_csv(rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as lines of a CSV file."""
     text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow([*_CSV_HEADERS, *criterion_names, *points_headers, "assurance", *weight_headers, *gate_headers])
-
-    for dataset in ranking.datasets:
-        outcomes_by_gate = dataset.gates or {}
-        outcomes = [outcomes_by_gate[name] for name in gate_names]
-        writer.writerow([*_csv_fields(dataset, criterion_names), *need, *outcomes])
-
-    return text.getvalue().encode(_CSV_ENCODING)
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
 
 
 def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[Any]:
