@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from touchstone.core.attributes import FLAGS
 from touchstone.core.evidence import Assurance
+from touchstone.core.text import fold
 from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog import repeated_rankings
 from touchstone.ranking.catalog.leaf_queue import kernel_weights, queue_leaves
@@ -428,6 +429,10 @@ class IndexedPart:
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
         """Return a text attribute of the records at the given positions, or None where it is unknown."""
         return self.index.texts(column, positions)
+
+    def folded_name(self, position: int) -> str:
+        """Return the folded name of the record at a position."""
+        return fold(self._columns.names.pool[position])
 
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
         """Return the folded words of the records at the given positions, or empty tuples where they are unknown."""

@@ -6,7 +6,6 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from touchstone.core.text import fold
 from touchstone.ranking.array_types import Floats, Ints
 from touchstone.ranking.catalog.results import PartRanking, SortedWindow
 from touchstone.ranking.query.facets import FacetCounter
@@ -108,6 +107,9 @@ class CatalogPart(Protocol):
     def texts(self, column: str, positions: NDArray[Any]) -> list[str | None]:
         """Return a text attribute of the records at the given positions, or None where it is unknown."""
 
+    def folded_name(self, position: int) -> str:
+        """Return the folded name of the record at a position."""
+
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
         """Return the folded words of the records at the given positions, or empty tuples where they are unknown."""
 
@@ -126,10 +128,8 @@ class CatalogPart(Protocol):
 
 def read_name_and_id(part: CatalogPart, position: int) -> NameAndId:
     """Return the folded name and the id of the record at a position of a part."""
-    positions = np.array([position])
-    [name] = part.texts("dataset_name", positions)
-    [id_] = part.ids(positions).tolist()
-    return NameAndId(fold(name or ""), id_)
+    [id_] = part.ids(np.array([position])).tolist()
+    return NameAndId(part.folded_name(position), id_)
 
 
 _HEX_DIGITS: Final = np.frombuffer(b"0123456789abcdef", np.uint8)

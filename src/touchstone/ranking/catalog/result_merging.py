@@ -42,6 +42,9 @@ def merge_rankings(
     Both rankings and the result are sorted by descending score, then by folded name, then by id.
     """
 
+    def indexed_name(index: int) -> str:
+        return indexed.folded_name(int(indexed_ranking.positions[index]))
+
     def indexed_name_and_id(index: int) -> NameAndId:
         return read_name_and_id(indexed, int(indexed_ranking.positions[index]))
 
@@ -49,12 +52,18 @@ def merge_rankings(
     first_tied, after_tied = _find_ties(indexed_ranking.scores, tail_ranking.scores)
     insertions = first_tied.copy()
 
-    # Among indexed records with the same score, the insertion point depends on the name and the id.
+    # Among indexed records with the same score, the insertion point depends on the name and the id. A deep page may
+    # follow a million ties, so ids are only read where the names are equal, too.
     tied_tail_indices = np.flatnonzero(first_tied < after_tied)
     for tail_index in tied_tail_indices.tolist():
         first, after = int(first_tied[tail_index]), int(after_tied[tail_index])
-        name_and_id = read_name_and_id(tail, int(tail_ranking.positions[tail_index]))
-        insertions[tail_index] = bisect_left(range(after), name_and_id, lo=first, key=indexed_name_and_id)
+        position = int(tail_ranking.positions[tail_index])
+        name = tail.folded_name(position)
+        insertion = bisect_left(range(after), name, lo=first, key=indexed_name)
+        if insertion < after and indexed_name(insertion) == name:
+            name_and_id = read_name_and_id(tail, position)
+            insertion = bisect_left(range(after), name_and_id, lo=insertion, key=indexed_name_and_id)
+        insertions[tail_index] = insertion
 
     # In the view, the positions of the tail follow the positions of the index.
     positions = np.insert(indexed_ranking.positions.astype(np.int64), insertions, tail_ranking.positions + indexed.span)

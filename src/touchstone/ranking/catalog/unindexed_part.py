@@ -210,6 +210,12 @@ class UnindexedPart:
         values = self._segment.vocabularies[column].values
         return [values[code] for code in self._segment.columns[column][positions].tolist()]
 
+    def folded_name(self, position: int) -> str:
+        """Return the folded name of the record at a position."""
+        names = self._segment.vocabularies["dataset_name"]
+        folded_name: str | None = names.folded[int(self._segment.columns["dataset_name"][position])]
+        return folded_name or ""
+
     def words(self, column: str, positions: NDArray[Any]) -> list[tuple[str, ...]]:
         """Return the folded words of the records at the given positions, or empty tuples where they are unknown."""
         folded_lists = self._segment.vocabularies[column].folded
