@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import secrets
 import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
-import psycopg
 import pytest
 
 from tests.postgres_cluster import postgres_cluster
+from tests.postgresql_databases import PreparedDatabases, empty_database
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
@@ -120,7 +119,7 @@ def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: P
         yield f"sqlite:///{tmp_path / 'touchstone.db'}"
         return
 
-    with _postgresql_database(request.getfixturevalue("postgresql_server")) as url:
+    with empty_database(request.getfixturevalue("postgresql_server")) as url:
         yield url
 
 
@@ -133,11 +132,11 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgresql_template(postgresql_server: str) -> Iterator[str]:
-    """Create a PostgreSQL database with the current schema for tests to copy, and return its name."""
-    with _postgresql_database(postgresql_server) as url:
-        _migrate(url)
-        yield url.rpartition("/")[2]
+def prepared_databases(postgresql_server: str) -> Iterator[PreparedDatabases]:
+    """Return PostgreSQL databases with the current schema, which the tests of this process use in turn."""
+    databases = PreparedDatabases(postgresql_server, _migrate)
+    with databases.opened():
+        yield databases
 
 
 @pytest.fixture
@@ -174,27 +173,16 @@ async def service(settings: Settings, topology: str) -> AsyncIterator[Any]:
 
 
 @contextlib.contextmanager
-def _postgresql_database(server: str, *, template: str = "template1") -> Iterator[str]:
-    """Create a database from a template, and drop it at the end of the block."""
-    name = f"t_{secrets.token_hex(6)}"
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    yield f"{server}/{name}"
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
-@contextlib.contextmanager
 def _prepared_settings(database_kind: str, request: pytest.FixtureRequest, folder: Path) -> Iterator[Settings]:
-    """Copy the template database of the given kind, and return the settings of a service that uses the copy."""
+    """Return the settings of a service that uses a database of the given kind, which no other test uses meanwhile."""
     if database_kind == "sqlite":
         file = folder / "touchstone.db"
         shutil.copyfile(request.getfixturevalue("sqlite_template"), file)
         yield _settings(f"sqlite:///{file}", folder)
         return
 
-    server = request.getfixturevalue("postgresql_server")
-    with _postgresql_database(server, template=request.getfixturevalue("postgresql_template")) as url:
+    databases: PreparedDatabases = request.getfixturevalue("prepared_databases")
+    with databases.borrowed() as url:
         yield _settings(url, folder)
 
 
