@@ -5,12 +5,13 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Final, NoReturn
 
 import typer
+
+from touchstone.core.garbage_collection import without_garbage_collection
 
 # The module of each command, in the order of the help text.
 COMMAND_MODULES: Final[Mapping[str, str]] = {
@@ -112,26 +113,11 @@ def build_application(arguments: Sequence[str] = ()) -> typer.Typer:
         # Without a callback, Typer would not expect the name of the command if there is only one.
         pass
 
-    with _without_garbage_collection():
+    with without_garbage_collection():
         for module_name in _command_modules(arguments):
             module = import_module(f"touchstone.cli.{module_name}")
             module.register(app)
     return app
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Pause the garbage collector during imports, and exempt the imported objects from later collections.
-
-    Modules are never collected, but they contain so many objects that examining them repeatedly would take a quarter of
-    the time of importing the server.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def _command_modules(arguments: Sequence[str]) -> list[str]:

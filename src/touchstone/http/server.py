@@ -32,7 +32,7 @@ LAST_RESPONSE_SECONDS: Final = 3.0  # during a shutdown, connections have this t
 ACCEPT_SECONDS: Final = 5.0  # during a shutdown, waiting connections are accepted for up to this time
 HANDSHAKE_SECONDS: Final = 0.05  # during a shutdown, clients have this time to complete the TCP handshake
 POLL_SECONDS: Final = 0.02
-_COLLECTION_THRESHOLDS: Final = (50_000, 20, 100)  # arguments for `gc.set_threshold`
+COLLECTION_THRESHOLDS: Final = (50_000, 20, 100)  # arguments for `gc.set_threshold`
 # Whenever the event loop has released the interpreter lock for a system call or for NumPy, another thread may hold the
 # lock for this time before the loop gets it back. With Python's default of 5 ms, a search of 0.1 s in another thread
 # would delay a concurrent write by the same time.
@@ -91,7 +91,7 @@ def freeze_startup_objects() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*_COLLECTION_THRESHOLDS)
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
 
 
 def server_config(app: ASGIApp, *, drain_seconds: float, limits: ConnectionLimits | None = None) -> uvicorn.Config:
