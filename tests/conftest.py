@@ -1,7 +1,9 @@
 """Fixtures for all tests: real databases of each kind, and the whole service in each topology."""
 
 import asyncio
+import atexit
 import contextlib
+import gc
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -18,10 +20,14 @@ from tests.postgresql_databases import PreparedDatabases, empty_database
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
+from touchstone.http.server import COLLECTION_THRESHOLDS
 from touchstone.services.selection.catalog import live_catalog
 
 # The service reserves disk space for each database. The reserves of many test databases would fill the disk.
 os.environ.setdefault("TOUCHSTONE_RESERVE_BYTES", "0")
+# As in the worker processes of jobs: idle threads of the numeric libraries do not keep a core busy until there is work
+# for them, which would take most of the time of small trainings while other tests run beside them.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Tests with random cases must not fail because the machine is busy.
 hypothesis.settings.register_profile("touchstone", deadline=None)
 hypothesis.settings.load_profile("touchstone")
@@ -73,6 +79,25 @@ def combine_variants(databases: Sequence[str], topologies: Sequence[str], *, eve
     if every or len(databases) != len(topologies):
         return list(product(databases, topologies))
     return list(zip(databases, topologies, strict=True))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Pause the garbage collector while tests are imported, and exempt the imported objects from later collections.
+
+    Modules and tests are never collected, but every process of a run would spend a quarter of this time on examining
+    them repeatedly. Later collections are as rare as in a server, so that tests do not spend a tenth of their time on
+    them.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(*COLLECTION_THRESHOLDS)
+        gc.enable()
+        # Otherwise, native libraries report the objects that are exempt from garbage collection as leaks.
+        atexit.register(gc.unfreeze)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
