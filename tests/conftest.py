@@ -3,15 +3,18 @@
 import asyncio
 import atexit
 import contextlib
+import functools
 import gc
 import os
 import shutil
+import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import httpcore2
 import hypothesis
 import pytest
 
@@ -121,6 +124,26 @@ def _loaded_catalogs() -> Iterator[None]:
     """Raise the time limit for loading a catalog, because parallel workers share few processors."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live_catalog, "OPEN_SECONDS", CATALOG_SECONDS)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_read_once() -> Iterator[None]:
+    """Let all HTTP clients of this process share the trusted certificates.
+
+    To read them takes 18 ms. Nearly every test of a served product opens several clients.
+    """
+    read_certificates = httpcore2.default_ssl_context
+
+    @functools.cache
+    def certificates(trust_env: bool, *_variables: str | None) -> ssl.SSLContext:
+        return read_certificates(_trust_env=trust_env)
+
+    def default_ssl_context(*, _trust_env: bool = True) -> ssl.SSLContext:
+        return certificates(_trust_env, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpcore2, "default_ssl_context", default_ssl_context)
         yield
 
 
