@@ -1,6 +1,7 @@
 """The report on a project: what it states, in which words and formats, and that equal states give equal bytes."""
 
 import asyncio
+import html
 import json
 import re
 import shlex
@@ -35,6 +36,20 @@ from touchstone.services.selection.report.sections.evidence import shows_number,
 from touchstone.services.selection.report.sections.verification import COMMANDS
 
 WEIGHTS = [{"criterion_name": "ethical_score", "weight": 1}, {"criterion_name": "year", "weight": 4}]
+EMPTY_DOCUMENT = ReportDocument(
+    language="fr",
+    kind="",
+    title="",
+    description="",
+    state="",
+    state_date=(2026, 12, 1),
+    sections=[],
+    digest="",
+    digest_label="",
+    digest_hint="",
+    imprint="",
+    page_label="",
+)
 REASON = "Consent was given, and <b>everything else</b> is close enough."
 
 
@@ -71,7 +86,7 @@ def plain_text(page: bytes) -> str:
     """Return the text of an HTML page as people read it, with plain spaces."""
     without_style = re.sub(r"<style>.*?</style>", "", page.decode(), flags=re.DOTALL)
     text = re.sub(r"<[^>]+>", " ", without_style)
-    return " ".join(text.replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'").split())
+    return " ".join(html.unescape(text).split())
 
 
 async def test_the_digest_is_that_of_the_facts_and_the_same_everywhere(ada: httpx2.AsyncClient) -> None:
@@ -307,6 +322,17 @@ async def test_a_page_loads_and_runs_nothing(ada: httpx2.AsyncClient) -> None:
     assert not re.search(r"""(?:src|href)=["']?http""", response.text)
 
 
+async def test_quoted_words_keep_their_lines_and_cannot_reverse_others(ada: httpx2.AsyncClient) -> None:
+    """A reason has the lines that its author wrote, and a mark that reverses the direction is visible."""
+    project = await project_with_choice(ada, choice_reason="First\nsecond \N{RIGHT-TO-LEFT OVERRIDE}third")
+
+    page = (await report_of(ada, project)).text
+
+    assert '<q class="line quote" lang="">First\nsecond \N{REPLACEMENT CHARACTER}third</q>' in page
+    assert re.search(r"blockquote, \.quote {[^}]*white-space: pre-line;", page)
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in page
+
+
 @pytest.mark.slow
 async def test_hostile_text_is_typeset_as_text(ada: httpx2.AsyncClient) -> None:
     """Markup of the typesetter, very long words and signs without a glyph are nothing but text."""
@@ -321,28 +347,24 @@ async def test_hostile_text_is_typeset_as_text(ada: httpx2.AsyncClient) -> None:
 @pytest.mark.slow
 async def test_a_document_that_cannot_be_typeset_is_an_error(ada: httpx2.AsyncClient) -> None:
     """The child process fails without harm to anything else, and reports can be typeset beside one another."""
-    document = ReportDocument(
-        language="fr",
-        kind="",
-        title="",
-        description="",
-        state="",
-        state_date=(2026, 13, 1),
-        sections=[],
-        digest="",
-        digest_label="",
-        digest_hint="",
-        imprint="",
-        page_label="",
-    )
     renderer = PdfRenderer()
 
     with pytest.raises(ReportUnavailable):
-        await renderer.render(document)
+        await renderer.render(msgspec.structs.replace(EMPTY_DOCUMENT, state_date=(2026, 13, 1)))
 
-    correct_document = msgspec.structs.replace(document, state_date=(2026, 12, 1), title="T")
+    correct_document = msgspec.structs.replace(EMPTY_DOCUMENT, title="T")
     pdfs = await asyncio.gather(*(renderer.render(correct_document) for _ in range(3)))
     assert len(set(pdfs)) == 1
+
+
+@pytest.mark.slow
+async def test_no_text_of_a_typeset_report_reverses_its_line() -> None:
+    """A mark of direction is typeset as the sign that stands for unknown characters."""
+    renderer = PdfRenderer()
+    document = msgspec.structs.replace(EMPTY_DOCUMENT, title="A \N{REPLACEMENT CHARACTER}B")
+    reversing_document = msgspec.structs.replace(EMPTY_DOCUMENT, title="A \N{RIGHT-TO-LEFT OVERRIDE}B")
+
+    assert await renderer.render(reversing_document) == await renderer.render(document)
 
 
 async def test_a_report_keeps_private_what_is_private(selection: Selection) -> None:

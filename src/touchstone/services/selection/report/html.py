@@ -4,6 +4,7 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from touchstone.core.text import replace_control_characters
 from touchstone.services.selection.report.document import ReportDocument
 
 SECURITY_HEADERS: Final = {
@@ -22,5 +23,6 @@ _TEMPLATES: Final = Environment(
 
 
 def render_html(document: ReportDocument) -> bytes:
-    """Return a report as an HTML file in UTF-8."""
-    return _TEMPLATES.get_template("report.html").render(report=document).encode()
+    """Return a report as an HTML file in UTF-8, in which no text can reverse the direction of its line."""
+    html = _TEMPLATES.get_template("report.html").render(report=document)
+    return replace_control_characters(html).encode()

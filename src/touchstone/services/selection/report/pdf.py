@@ -10,6 +10,7 @@ import msgspec
 
 from touchstone.core.confined_process import ProcessLimits, kill_if_running, start_confined_module
 from touchstone.core.errors import ReportUnavailable
+from touchstone.core.text import replace_control_characters
 from touchstone.services.selection.report.document import ReportDocument
 
 MAX_CONCURRENT_RENDERS: Final = 2
@@ -23,12 +24,14 @@ class PdfRenderer:
         self._slots = asyncio.Semaphore(MAX_CONCURRENT_RENDERS)
 
     async def render(self, document: ReportDocument) -> bytes:
-        """Render a report as PDF. The same document always gives the same bytes.
+        """Render a report as PDF, in which no text can reverse the direction of its line.
+
+        The same document always gives the same bytes.
 
         Raises:
             ReportUnavailable: typesetting failed or exceeded the limits.
         """
-        document_json = msgspec.json.encode(document)
+        document_json = replace_control_characters(msgspec.json.encode(document).decode()).encode()
         limits_json = msgspec.json.encode(LIMITS).decode()
         async with self._slots:
             child = await start_confined_module(
