@@ -92,7 +92,7 @@ async def store_training(
     new_job = NewJob(
         kind=TRAINING.name,
         owner=ADA,
-        request={"target": "ill"},
+        request={"target": "ill", "seed": 7, "name": "First", "project_id": project["id"]},
         digest=f"{warning_code} {dataset_id}",
         project_id=UUID(project["id"]),
         dataset_id=dataset_id,
@@ -251,9 +251,11 @@ async def test_models_are_identified(database: Database, selection: Selection) -
 
     [training], [explanation] = report["trainings"], report["explanations"]
     assert training["files"] == digests
+    assert training["request"] == {"target": "ill", "seed": 7}
     assert (explanation["training_id"], explanation["model_sha256"]) == (str(training_id), "c" * 64)
     for statement in (
         f"Job id: {training_id}",
+        'Request {"seed": 7, "target": "ill"} Sent to “POST /api/v1/ml/train” for the same file',
         f"model.skops: SHA-256 {digests['model.skops']}",
         f"predictions.parquet: SHA-256 {digests['predictions.parquet']}",
         f"the model of the job {training_id} model.skops: SHA-256 {'c' * 64}",

@@ -52,6 +52,14 @@ TRIAL_TEXTS: Final[Mapping[str, Text]] = {
         "« {name} », {rows} {rows:ligne|lignes}, SHA-256 {sha256}",
         "“{name}”, {rows} {rows:row|rows}, SHA-256 {sha256}",
     ),
+    "training_request": ("Demande", "Request"),
+    "training_request_hint": (
+        "Envoyée à « POST /api/v1/ml/train » pour le même fichier et avec les versions de « environment.txt », elle "
+        "donne de nouveau le même modèle. « dataset_id » est le numéro de la fiche dans le catalogue où elle est "
+        "envoyée.",
+        "Sent to “POST /api/v1/ml/train” for the same file and with the versions in “environment.txt”, it gives the "
+        "same model again. “dataset_id” is the number of the record in the catalog to which it is sent.",
+    ),
     "training_finished": ("Terminé le", "Finished on"),
     "training_evaluation": ("Évaluation", "Evaluation"),
     "training_test_rows": (

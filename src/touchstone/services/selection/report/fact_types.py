@@ -420,8 +420,8 @@ class ReportContent(msgspec.Struct, frozen=True, kw_only=True):
         evidence: the evidence about the chosen dataset, or about the first of the ranking if nothing is chosen, by
             attribute with the effective claims, and by points of law.
         trainings, explanations: the newest five successful ones of each kind in this project, and the newest five
-            trainings on the dataset of `evidence`. Statements of explanations about single rows are left out, since a
-            row may describe a person.
+            trainings on the dataset of `evidence`. The `request` of a training gives the same model again for the same
+            file. Statements of explanations about single rows are left out, since a row may describe a person.
         training_counts: the number of all trainings in this project that have ended and were not deleted, by their
             state.
         model_comparison: the newest finished comparison of models in this project, which shows which of several

@@ -22,6 +22,7 @@ MAX_JOBS: Final = 5
 """The maximum number of trainings and of explanations in a report."""
 # Pages show the mitigation in a section of its own, while the report quotes its sentence with the others.
 _QUOTED_TEXT_PATHS: Final = (*EVALUATION_TEXT_PATHS, ("mitigation",))
+_MEMBERS_WITHOUT_EFFECT: Final = frozenset({"name", "project_id"})
 _AUTOMATIC_METHOD: Final = "auto"
 _METHOD_FOR_ROWS: Final = "shap"
 # The member with the results of a method, in the entry of each column of an explanation.
@@ -45,6 +46,7 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
         metrics: the value of each metric with its confidence interval.
         baseline: the main metric of a naive model without any learning.
         group_metrics, warnings: as in the result of the job.
+        request: what was requested, without the name and the project, which do not influence the result.
         files: the SHA-256 digest of each file of the training, by name.
     """
 
@@ -71,6 +73,7 @@ class ReportedTraining(msgspec.Struct, frozen=True, kw_only=True):
     group_metrics: Sequence[Any]
     warnings: Sequence[Any]
     seed: int | None
+    request: Mapping[str, Any]
     files: Mapping[str, str]
 
 
@@ -190,6 +193,7 @@ def _reported_training(
         group_metrics=result["group_metrics"],
         warnings=result["warnings"],
         seed=job.request.get("seed"),
+        request={name: value for name, value in job.request.items() if name not in _MEMBERS_WITHOUT_EFFECT},
         files={artifact.name: artifact.sha256 for artifact in artifacts},
     )
 

@@ -1,5 +1,6 @@
 """The report sections about the trained models with their explanations, and about the limitations of the report."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -82,6 +83,7 @@ def _training_facts(training: ReportedTraining, language: ReportLanguage) -> lis
     facts = [
         Fact(language.text("training_job"), _identity_lines(training, language)),
         Fact(language.text("training_data"), [Line(data)]),
+        Fact(language.text("training_request"), _request_lines(training, language)),
         Fact(language.text("training_finished"), [Line(language.timestamp(training.finished_at))]),
     ]
 
@@ -116,6 +118,12 @@ def _identity_lines(training: ReportedTraining, language: ReportLanguage) -> lis
         if name in training.files
     ]
     return lines
+
+
+def _request_lines(training: ReportedTraining, language: ReportLanguage) -> list[Line]:
+    """Return the request of a training as JSON, and what it is good for."""
+    request = json.dumps(training.request, ensure_ascii=False, sort_keys=True)
+    return [Line(request, Style.CODE), Line(language.text("training_request_hint"), Style.MUTED)]
 
 
 def _threshold_line(entry: Json, language: ReportLanguage) -> Line:
