@@ -48,9 +48,9 @@ async def test_both_slash_forms_are_one_route(ada: httpx2.AsyncClient, path: str
 
 
 async def test_a_name_is_trimmed_and_bounded(ada: httpx2.AsyncClient) -> None:
-    """Without surrounding spaces, a name has 1 to 255 characters."""
+    """Without surrounding spaces, a name has 1 to 255 characters, of which at least one is visible."""
     assert (await create_record(ada, name="  é " + "x" * 250))["name"] == "é " + "x" * 250
-    for name in ("", "   ", "x" * 256):
+    for name in ("", "   ", "\u200b \u2060", "x" * 256):
         assert (await ada.post("/datasets/", json={**FOUR, "name": name})).status_code == 422
 
 

@@ -325,6 +325,7 @@ def test_what_foreign_projects_keep_looks_missing(
             answer = client.get(f"/app/projects/{project_id}/{path}")
             assert answer.status_code == 404
             assert "Projet non trouvé" in answer.text
+            assert "demandez-lui d’en transmettre le rapport" in answer.text
 
 
 def test_a_project_that_was_changed_meanwhile_is_not_overwritten(

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from touchstone.core.attributes import INT32_MAX, INT53_MAX
+from touchstone.core.text import is_blank
 from touchstone.http.spelling_suggestions import suggestion_facts
 
 LONG_TEXT: Final = 100_000
@@ -40,6 +41,17 @@ def strip_text(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
+def _strip_name(value: Any) -> Any:
+    """Strip white space from a string, or return an empty one if it shows nothing.
+
+    A link with an invisible name could not be found on a page. Other values are returned unchanged for Pydantic to
+    refuse.
+    """
+    if isinstance(value, str):
+        return "" if is_blank(value) else value.strip()
+    return value
+
+
 def _convert_whole_float(value: Any) -> Any:
     """Convert a float such as 3.0, which is an integer in JSON Schema 2020-12 (section 4.2.3)."""
     is_whole_float = isinstance(value, float) and value.is_integer()
@@ -65,7 +77,7 @@ ShortText = Annotated[str, Field(max_length=SHORT_TEXT), AfterValidator(require_
 Name = Annotated[
     str,
     Field(min_length=1, max_length=SHORT_TEXT),
-    BeforeValidator(strip_text),
+    BeforeValidator(_strip_name),
     AfterValidator(require_clean_text),
 ]
 Flag = StrictBool

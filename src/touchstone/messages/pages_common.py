@@ -71,6 +71,12 @@ COMMON_PAGES: Final[Mapping[str, Text]] = {
         "L’adresse est erronée, ou ce qui s’y trouvait n’existe plus ou ne vous appartient pas.",
         "The address is wrong, or what was there no longer exists or does not belong to you.",
     ),
+    "error_missing_project": (
+        "L’adresse est erronée, le projet n’existe plus, ou il appartient à un autre compte. Un projet n’est visible "
+        "que pour la personne qui l’a créé : demandez-lui d’en transmettre le rapport.",
+        "The address is wrong, the project no longer exists, or it belongs to another account. Only the person who "
+        "created a project can see it: ask them to send you its report.",
+    ),
     "error_forbidden": (
         "Votre compte ne permet pas de consulter cette page ou de faire cette modification.",
         "Your account does not let you view this page or make this change.",

@@ -180,9 +180,11 @@ PROJECT_PAGES: Final[Mapping[str, Text]] = {
     "report_title": ("Rapport du projet « {name} »", "Report on the project “{name}”"),
     "report_hint": (
         "Un document à verser au dossier : le besoin, le classement, le choix et ses raisons, les preuves et ce que "
-        "l’on ignore. Le même état du projet donne toujours le même document.",
+        "l’on ignore. Le même état du projet donne toujours le même document. D’autres comptes ne voient pas le "
+        "projet : pour le faire relire, transmettez le rapport.",
         "A document for the files: the need, the ranking, the choice and its reasons, the evidence and what is "
-        "unknown. The same state of the project always gives the same document.",
+        "unknown. The same state of the project always gives the same document. Other accounts cannot see the "
+        "project: to have it reviewed, pass on the report.",
     ),
     "report_show": ("Lire le rapport", "Read the report"),
     "report_files": ("Lire et enregistrer", "View and save"),
