@@ -1,5 +1,6 @@
 """The command line with a running product."""
 
+import asyncio
 import contextlib
 import json
 import sqlite3
@@ -14,10 +15,11 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+import structlog
 import typer
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
+from alembic.script import Script, ScriptDirectory
 
 from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
@@ -28,6 +30,7 @@ from touchstone.cli.tables import format_value, replace_unprintable_characters
 from touchstone.client import Tokens, Touchstone
 from touchstone.core.settings import Settings
 from touchstone.database.migrations.alembic_runner import FOLDER
+from touchstone.startup.database_preparation import open_prepared_database
 
 
 @pytest.fixture(scope="module")
@@ -568,16 +571,46 @@ def test_benchmarks_are_run_from_the_source_tree(tmp_path: Path, monkeypatch: py
     assert run("bench", "ranking").exit_code == 42
 
 
-def test_an_upgrade_first_copies_the_default_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The only way back from an upgrade is a copy, whether a server or the command upgrades the database."""
-    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(tmp_path))
-    run("db", "upgrade")
-    head = ScriptDirectory(str(FOLDER)).get_revision("head")
-    engine = sa.create_engine(f"sqlite:///{tmp_path / 'touchstone.db'}")
+def downgrade_by_one_revision(folder: Path) -> Script:
+    """Give the database in a data folder the schema before the newest one, and return the newest revision."""
+    head: Script = ScriptDirectory(str(FOLDER)).get_revision("head")
+    engine = sa.create_engine(f"sqlite:///{folder / 'touchstone.db'}")
     with engine.begin() as connection, Operations.context(MigrationContext.configure(connection)):
         head.module.downgrade()
         connection.execute(sa.text(f"UPDATE alembic_version SET version_num = '{head.down_revision}'"))
     engine.dispose()
+    return head
+
+
+def test_an_upgrade_at_the_start_is_logged_with_its_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operator who only restarts a server learns that its database has been upgraded, and where the old one is."""
+    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(tmp_path))
+    run("db", "upgrade")
+    head = downgrade_by_one_revision(tmp_path)
+
+    async def start() -> None:
+        async with open_prepared_database(Settings.load()):
+            pass
+
+    with structlog.testing.capture_logs() as events:
+        asyncio.run(start())
+
+    [copy] = tmp_path.glob("touchstone.db.*-*")
+    [event] = [event for event in events if event["event"] == "database upgraded"]
+    assert event == {
+        "event": "database upgraded",
+        "log_level": "info",
+        "revision": head.revision,
+        "previous_revision": head.down_revision,
+        "copy": str(copy),
+    }
+
+
+def test_an_upgrade_first_copies_the_default_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The only way back from an upgrade is a copy, whether a server or the command upgrades the database."""
+    monkeypatch.setenv("TOUCHSTONE_DATA_DIR", str(tmp_path))
+    run("db", "upgrade")
+    head = downgrade_by_one_revision(tmp_path)
 
     result = run("db", "upgrade")
 

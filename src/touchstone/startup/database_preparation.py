@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+import structlog
+
 from touchstone.core.data_folder import prepare_data_folder
 from touchstone.core.settings import Settings, SettingsError
 from touchstone.database.engine import Database
@@ -17,6 +19,8 @@ from touchstone.database.migrations import (
 )
 from touchstone.database.sqlite import sqlite_path
 from touchstone.startup.database_error_messages import database_variable, startup_errors
+
+log = structlog.get_logger("touchstone.start")
 
 
 @asynccontextmanager
@@ -101,7 +105,8 @@ def _is_embedded(settings: Settings) -> bool:
 async def _back_up_and_upgrade(database: Database, settings: Settings) -> None:
     """Copy the embedded database to a file in the same folder, and then upgrade its schema.
 
-    The name of the copy ends with the old revision of the schema and the time.
+    The name of the copy ends with the old revision of the schema and the time. It is logged, because operators have to
+    delete the copy, and may not know of the upgrade.
     """
     revision = await current_revision(database)
     timestamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
@@ -114,3 +119,4 @@ async def _back_up_and_upgrade(database: Database, settings: Settings) -> None:
         # The database is unchanged, so the copy is not needed. Otherwise, each attempt to start would leave one.
         backup.unlink(missing_ok=True)
         raise
+    log.info("database upgraded", revision=required_revision(), previous_revision=revision, copy=str(backup))
