@@ -502,5 +502,7 @@ def test_lists_that_are_called_complete_are(
     for number in (1, 2, 3):
         names |= set(re.findall(r">(Project \d{3})</a>", client.get(f"/app/projects?page={number}").text))
     assert len(names) == 103
+    beyond_last_page = client.get("/app/projects?page=9999", follow_redirects=False)
+    assert re.fullmatch(r"/app/projects\?page=\d{1,2}", beyond_last_page.headers["location"])
     for address in ("/app/projects/new", f"/app/datasets/{records[0]['id']}"):
         assert len(re.findall(r">Project \d{3}</option>", client.get(address).text)) == 103

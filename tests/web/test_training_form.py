@@ -279,6 +279,21 @@ def test_jobs_are_listed_with_their_datasets(
     assert "Visits" not in client.get("/app/jobs").text
 
 
+@pytest.mark.slow
+def test_all_jobs_are_on_the_pages_of_the_list(client: httpx2.Client, api: httpx2.Client, visits: int) -> None:
+    """Even the oldest job can be found without its address, also with the number of a page that does not exist."""
+    request = {"dataset_id": visits, "target": "ill"}
+    jobs = [api.post("/api/v1/ml/train", json=request).json() for _ in range(51)]
+    for job in jobs:
+        api.post(f"/api/v1/ml/jobs/{job['id']}/cancel")
+
+    assert 'href="/app/jobs?page=2"' in client.get("/app/jobs").text
+    assert f'href="/app/jobs/train/{jobs[0]["id"]}"' in client.get("/app/jobs?page=2").text
+    beyond_last_page = client.get("/app/jobs?page=9999", follow_redirects=False)
+    assert beyond_last_page.headers["location"] == "/app/jobs?page=2"
+    assert "“pag” is unknown" in client.get("/app/jobs?pag=2").text
+
+
 @pytest.mark.parametrize("path", ["/app/datasets/new", "/app/datasets/import"])
 def test_documents_are_imported_below_adding_data(client: httpx2.Client, path: str) -> None:
     """The navigation marks the page that leads to the import, as for a new record."""

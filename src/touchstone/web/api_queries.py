@@ -4,7 +4,7 @@ import asyncio
 import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from touchstone.client import (
@@ -21,7 +21,7 @@ from touchstone.client import (
     TrainingComparison,
 )
 from touchstone.client.evidence_models import Person
-from touchstone.client.models import Kind
+from touchstone.client.models import JobPage, Kind
 from touchstone.core.attributes import ATTRIBUTES
 from touchstone.core.attributes import Kind as AttributeKind
 from touchstone.core.errors import Invalid, NotFound, Unauthorized
@@ -35,7 +35,7 @@ from touchstone.web.views.robustness import describe_robustness, robustness_by_i
 from touchstone.web.views.weighted_criteria import criterion_labels
 
 _JOB_KINDS: Final[tuple[Kind, ...]] = ("train", "explain")
-_RECENT_JOBS: Final = 50
+_JOBS_PER_PAGE: Final = 50  # of each kind
 _RECENT_COMPARISONS: Final = 5
 TARGET_RANK: Final = 10  # the page of a dataset names the attributes that would bring it to this rank
 _SCORE_PAGE_SIZE: Final = 1000  # ranked datasets per request when the score of a single dataset is searched for
@@ -112,20 +112,40 @@ async def list_recent_jobs(ctx: PageContext, project_id: str | None = None) -> l
 
     Trainings and explanations come from two backends. If one backend is unavailable, its jobs are left out.
     """
-    jobs_by_kind = await asyncio.gather(*(_list_jobs_of_kind(ctx, kind, project_id) for kind in _JOB_KINDS))
-    jobs = itertools.chain.from_iterable(jobs_by_kind)
-    return sorted(jobs, key=lambda job: job.created_at, reverse=True)
+    page = await page_jobs(ctx, 1, project_id)
+    return page.jobs
 
 
-async def _list_jobs_of_kind(ctx: PageContext, kind: Kind, project_id: str | None) -> list[Job]:
-    """Return the latest jobs of one kind, or an empty list if their backend is unavailable."""
+class JobListPage(NamedTuple):
+    """One page of the list of jobs. Its number may exceed that of the last page."""
+
+    jobs: list[Job]
+    page: int
+    total_pages: int
+
+
+async def page_jobs(ctx: PageContext, page_number: int, project_id: str | None = None) -> JobListPage:
+    """Return one page of the jobs of the reader, or only of those of one project, newest first.
+
+    Trainings and explanations come from two backends, so each page has the trainings and the explanations of that page
+    of their lists. If one backend is unavailable, its jobs are left out.
+    """
+    requests = (_page_jobs_of_kind(ctx, kind, page_number, project_id) for kind in _JOB_KINDS)
+    pages = [page for page in await asyncio.gather(*requests) if page is not None]
+
+    jobs = itertools.chain.from_iterable(page.jobs for page in pages)
+    newest_first = sorted(jobs, key=lambda job: job.created_at, reverse=True)
+    return JobListPage(newest_first, page_number, max((page.total_pages for page in pages), default=0))
+
+
+async def _page_jobs_of_kind(ctx: PageContext, kind: Kind, page_number: int, project_id: str | None) -> JobPage | None:
+    """Return one page of the jobs of one kind, or None if their backend is unavailable."""
     try:
-        page = await ctx.api.page_jobs(kind, project_id=project_id, page_size=_RECENT_JOBS)
+        return await ctx.api.page_jobs(kind, project_id=project_id, page=page_number, page_size=_JOBS_PER_PAGE)
     except TouchstoneError as error:
         if _concerns_whole_page(error):
             raise
-        return []
-    return page.jobs
+        return None
 
 
 def _concerns_whole_page(error: TouchstoneError) -> bool:

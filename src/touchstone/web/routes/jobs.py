@@ -16,10 +16,14 @@ from touchstone.client.job_calls import follow_job, stream_artifact
 from touchstone.client.models import Kind
 from touchstone.core.errors import NotFound
 from touchstone.learning.request_choices import COUNTING_METRICS
-from touchstone.web.api_queries import dataset_id_of_job, find_dataset, find_dataset_names, list_recent_jobs
+from touchstone.web.addresses import list_page_address
+from touchstone.web.api_queries import dataset_id_of_job, find_dataset, find_dataset_names, page_jobs
 from touchstone.web.forms import is_integer, text_field
+from touchstone.web.ignored_parameters import describe_ignored_parameters
+from touchstone.web.list_pages import is_beyond_last_page
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
+from touchstone.web.rank_state import parse_small_integer
 from touchstone.web.readable_errors import localize_error
 from touchstone.web.views import job_view, training_headline
 from touchstone.web.views.mitigation_view import mitigation_table
@@ -37,10 +41,19 @@ def job_address(job: Job) -> str:
 
 
 async def jobs_page(ctx: PageContext) -> Response:
-    """Show the reader's latest jobs."""
-    timing = partial(job_view.job_timing, localizer=ctx.localizer, now=datetime.now(UTC))
-    jobs = await list_recent_jobs(ctx)
-    return await ctx.render("jobs.html", jobs=jobs, dataset_names=await find_dataset_names(ctx, jobs), timing=timing)
+    """Show one page of the list of the reader's jobs."""
+    page = await page_jobs(ctx, parse_small_integer(ctx.request.query_params.get("page", "")) or 1)
+    if is_beyond_last_page(page):
+        return ctx.redirect(_JOBS, page=page.total_pages)
+
+    return await ctx.render(
+        "jobs.html",
+        address_notes=describe_ignored_parameters(ctx, numbers=["page"]),
+        page=page,
+        link=partial(list_page_address, _JOBS),
+        dataset_names=await find_dataset_names(ctx, page.jobs),
+        timing=partial(job_view.job_timing, localizer=ctx.localizer, now=datetime.now(UTC)),
+    )
 
 
 async def job_page(ctx: PageContext) -> Response:

@@ -14,6 +14,7 @@ from touchstone.web.addresses import list_page_address
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
 from touchstone.web.ignored_parameters import describe_ignored_parameters
+from touchstone.web.list_pages import is_beyond_last_page
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.rank_state import parse_small_integer
@@ -76,6 +77,10 @@ async def _render_users(
         email: the e-mail address of the account that the token is for.
     """
     page = await ctx.api.page_users(page=parse_small_integer(page_number) or 1, page_size=_PAGE_SIZE)
+    # A redirect would lose the token, which is shown only once.
+    if is_beyond_last_page(page) and reset_token is None:
+        return ctx.redirect(_USERS, page=page.total_pages)
+
     return await ctx.render(
         "users.html",
         address_notes=address_notes,

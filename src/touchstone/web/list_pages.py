@@ -1,0 +1,23 @@
+"""Pages of lists that are divided into pages."""
+
+from typing import Protocol
+
+
+class NumberedPage(Protocol):
+    """A page of a list, with its number and the number of all pages."""
+
+    @property
+    def page(self) -> int:
+        """The number of the page, from 1."""
+
+    @property
+    def total_pages(self) -> int:
+        """The number of pages, or 0 if the list is empty."""
+
+
+def is_beyond_last_page(page: NumberedPage) -> bool:
+    """Return whether a page is empty only because its number is too large.
+
+    This happens after the last entry of a page has been deleted, for example.
+    """
+    return page.page > page.total_pages > 0
