@@ -1,7 +1,9 @@
 """The form that starts a training: a preview of the split, and options that are sent as they were entered."""
 
 import re
+import time
 from typing import Any
+from uuid import uuid4
 
 import httpx2
 import pytest
@@ -292,6 +294,49 @@ def test_all_jobs_are_on_the_pages_of_the_list(client: httpx2.Client, api: httpx
     beyond_last_page = client.get("/app/jobs?page=9999", follow_redirects=False)
     assert beyond_last_page.headers["location"] == "/app/jobs?page=2"
     assert "“pag” is unknown" in client.get("/app/jobs?pag=2").text
+
+
+def test_a_form_keeps_its_fields_if_its_project_was_deleted(
+    client: httpx2.Client, api: httpx2.Client, visits: int, project: str
+) -> None:
+    """A project may be deleted in another tab; the form says so, and can be sent without it."""
+    api.delete(f"/api/v1/projects/{project}")
+    form = {"dataset_id": str(visits), "target": "ill", "project_id": project, "name": "Kept", "key": str(uuid4())}
+
+    answer = client.post("/app/jobs/train", data=form)
+
+    assert (answer.status_code, "Project not found" in answer.text, 'value="Kept"' in answer.text) == (404, True, True)
+
+
+def test_a_form_says_that_its_dataset_was_deleted(client: httpx2.Client, api: httpx2.Client, visits: int) -> None:
+    """The reader chooses another dataset, and is not told that the record has no file."""
+    api.delete(f"/api/v1/datasets/{visits}")
+
+    answer = client.post("/app/jobs/train", data={"dataset_id": str(visits), "target": "ill", "key": str(uuid4())})
+
+    assert (answer.status_code, "Dataset not found" in answer.text) == (404, True)
+    assert 'name="dataset_id"' in answer.text
+    assert "This record has no data file" not in answer.text
+
+
+@pytest.mark.slow
+def test_models_without_their_data_are_not_offered_for_explanations(
+    client: httpx2.Client, api: httpx2.Client, visits: int
+) -> None:
+    """Explanations need the table, so no page leads to a form that can only be refused."""
+    request = {"dataset_id": visits, "target": "ill", "budget": {"max_trials": 1}}
+    training_id = api.post("/api/v1/ml/train", json=request).json()["id"]
+    while not api.get(f"/api/v1/ml/jobs/{training_id}").json()["done"]:
+        time.sleep(0.2)
+    explanation_form = f"/app/jobs/explain?job_id={training_id}"
+    assert explanation_form in client.get(f"/app/jobs/train/{training_id}").text
+    assert training_id in client.get("/app/jobs/explain").text
+
+    api.delete(f"/api/v1/datasets/{visits}")
+
+    assert explanation_form not in client.get(f"/app/jobs/train/{training_id}").text
+    assert training_id not in client.get("/app/jobs/explain").text
+    assert "The dataset of this model no longer exists" in client.get(explanation_form).text
 
 
 @pytest.mark.parametrize("path", ["/app/datasets/new", "/app/datasets/import"])

@@ -165,6 +165,11 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "explain_which": ("Quel modèle ?", "Which model?"),
     "explain_none": ("Aucun modèle à expliquer", "No model to explain"),
     "explain_none_hint": ("Entraînez d’abord un modèle.", "Train a model first."),
+    "explain_data_gone": (
+        "Le jeu de données de ce modèle n’existe plus ou n’est plus visible pour vous : le modèle ne peut plus être "
+        "expliqué.",
+        "The dataset of this model no longer exists or is no longer visible to you, so the model cannot be explained.",
+    ),
     "explain_go": ("Lancer l’explication", "Start the explanation"),
     "explain_data_again": ("Expliquer autrement", "Explain differently"),
     "explain_again": ("Expliquer d’autres lignes", "Explain other rows"),

@@ -163,6 +163,12 @@ def dataset_id_of_job(job: Job) -> int | str | None:
     return dataset_id
 
 
+async def find_dataset_of_job(ctx: PageContext, job: Job) -> Dataset | None:
+    """Return the dataset that a job uses, or None if it is not known yet or no longer exists."""
+    dataset_id = dataset_id_of_job(job)
+    return None if dataset_id is None else await find_dataset(ctx, dataset_id)
+
+
 async def find_dataset_names(ctx: PageContext, jobs: Collection[Job]) -> dict[UUID, str]:
     """Return the name of the dataset of each job, by job id.
 

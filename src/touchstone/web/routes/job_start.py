@@ -12,10 +12,10 @@ from starlette.routing import Route
 from touchstone.client import Dataset, Job, TouchstoneError
 from touchstone.client.models import Kind
 from touchstone.core.comma_lists import split_at_commas
-from touchstone.core.errors import IdempotencyConflict, Invalid
+from touchstone.core.errors import IdempotencyConflict, Invalid, NotFound
 from touchstone.messages.labels import ALGORITHM_LABELS, METHOD_LABELS, METRIC_LABELS, MITIGATION_LABELS
 from touchstone.web.addresses import build_address
-from touchstone.web.api_queries import find_dataset_names, list_recent_jobs
+from touchstone.web.api_queries import find_dataset, find_dataset_names, find_dataset_of_job, list_recent_jobs
 from touchstone.web.forms import (
     header_value_field,
     id_field,
@@ -40,7 +40,8 @@ from touchstone.web.views.job_view import localized_text
 from touchstone.web.views.training_choices import CHOICES, DEFAULTS
 
 _MAX_DATASETS: Final = 500  # datasets that the training form lists
-_FORM_ERRORS: Final = (Invalid.status, IdempotencyConflict.status)
+# The dataset or the project may have been deleted while the form was open.
+_FORM_ERRORS: Final = (Invalid.status, IdempotencyConflict.status, NotFound.status)
 
 Variables = Mapping[str, Any]
 
@@ -263,10 +264,12 @@ async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variable
     """Return the template variables of the form that starts an explanation.
 
     An explanation is about the model of an earlier training or about a dataset. For a dataset, the form initially
-    selects the target and the sensitive columns that its record suggests, unless it repeats an earlier job.
+    selects the target and the sensitive columns that its record suggests, unless it repeats an earlier job. Models can
+    only be explained as long as their dataset exists.
     """
     job_id = text_field(form, "job_id")
     training = await ctx.api.get_job("train", job_id) if job_id else None
+    is_training_data_gone = training is not None and await find_dataset_of_job(ctx, training) is None
     dataset = await _find_trainable_dataset(ctx, form)
 
     if dataset is None or ctx.is_post or text_field(form, "like"):
@@ -278,10 +281,12 @@ async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variable
 
     jobs = await list_recent_jobs(ctx)
     successful_trainings = [job for job in jobs if job.kind == "train" and job.status == "succeeded"]
+    dataset_names = await find_dataset_names(ctx, successful_trainings)
     return {
-        "training": training,
-        "trained": successful_trainings,
-        "dataset_names": await find_dataset_names(ctx, successful_trainings),
+        "training": None if is_training_data_gone else training,
+        "is_training_data_gone": is_training_data_gone,
+        "trained": [job for job in successful_trainings if job.id in dataset_names],
+        "dataset_names": dataset_names,
         "dataset": dataset,
         "columns": dataset_view.column_summaries(dataset) if dataset else (),
         "target": target,
@@ -293,12 +298,19 @@ async def load_explanation_choices(ctx: PageContext, form: FormData) -> Variable
 
 
 async def _find_trainable_dataset(ctx: PageContext, form: FormData) -> Dataset | None:
-    """Return the dataset in the form, or None if the form names none or the dataset has no table."""
+    """Return the dataset in the form, or None if the form names none or the dataset has no table.
+
+    In a submitted form, the dataset may also no longer exist, which an error above the form says.
+    """
     dataset_id = text_field(form, "dataset_id")
     if not is_integer(dataset_id):
         return None
-    dataset = await ctx.api.get_dataset(int(dataset_id))
-    return dataset if dataset_view.is_trainable(dataset) else None
+
+    if ctx.is_post:
+        dataset = await find_dataset(ctx, dataset_id)
+    else:
+        dataset = await ctx.api.get_dataset(int(dataset_id))
+    return dataset if dataset is not None and dataset_view.is_trainable(dataset) else None
 
 
 async def _list_trainable_datasets(ctx: PageContext) -> list[Dataset]:

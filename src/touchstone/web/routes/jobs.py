@@ -11,13 +11,13 @@ from starlette.datastructures import FormData
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from touchstone.client import Dataset, Job, TouchstoneError
+from touchstone.client import Job, TouchstoneError
 from touchstone.client.job_calls import follow_job, stream_artifact
 from touchstone.client.models import Kind
 from touchstone.core.errors import NotFound
 from touchstone.learning.request_choices import COUNTING_METRICS
 from touchstone.web.addresses import list_page_address
-from touchstone.web.api_queries import dataset_id_of_job, find_dataset, find_dataset_names, page_jobs
+from touchstone.web.api_queries import find_dataset_names, find_dataset_of_job, page_jobs
 from touchstone.web.forms import is_integer, text_field
 from touchstone.web.ignored_parameters import describe_ignored_parameters
 from touchstone.web.list_pages import is_beyond_last_page
@@ -69,7 +69,7 @@ async def job_page(ctx: PageContext) -> Response:
     return await ctx.render(
         template,
         job=job,
-        dataset=await _find_dataset_of_job(ctx, job),
+        dataset=await find_dataset_of_job(ctx, job),
         phase=job_view.progress_text(job, ctx.localizer),
         timing=job_view.job_timing(job, localizer=ctx.localizer, now=datetime.now(UTC)),
         charts=job_view.chart_titles(job, ctx.localizer),
@@ -146,14 +146,6 @@ def _job_kind(ctx: PageContext) -> Kind:
 async def _load_job(ctx: PageContext) -> Job:
     """Return the job in the address."""
     return await ctx.api.get_job(_job_kind(ctx), ctx.path_params["job_id"])
-
-
-async def _find_dataset_of_job(ctx: PageContext, job: Job) -> Dataset | None:
-    """Return the dataset that a job uses, or None if it is not known yet or no longer exists."""
-    dataset_id = dataset_id_of_job(job)
-    if dataset_id is None:
-        return None
-    return await find_dataset(ctx, dataset_id)
 
 
 def _training_variables(ctx: PageContext, job: Job) -> dict[str, Any]:
