@@ -483,6 +483,12 @@ def test_nothing_is_lost_when_there_is_no_room(
         assert text.strip() in answer.text, address
 
 
+def test_a_long_text_in_a_list_ends_with_an_ellipsis(client: httpx2.Client, api: httpx2.Client) -> None:
+    """A text that is cut off after a full stop does not seem to end with four of them."""
+    api.post("/api/v1/projects", json={"name": "Long", "description": "word " * 60})
+    assert "word word…<" in client.get("/app/projects").text
+
+
 def test_lists_that_are_called_complete_are(
     client: httpx2.Client,
     api: httpx2.Client,

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_environment
+from jinja2.filters import do_truncate
 
 from touchstone.core.text import replace_control_characters
 from touchstone.messages.locales import LOCALES
@@ -37,6 +38,7 @@ class TemplateRenderer:
             lstrip_blocks=True,
             auto_reload=False,
         )
+        environment.filters["truncate"] = _truncate
         environment.globals.update(
             static=static_address,
             address=build_address,
@@ -88,6 +90,12 @@ def _localize_environment(environment: Environment, localizer: Localizer) -> Env
         "claim_note": localizer.claim_note,
     }
     return localized
+
+
+@pass_environment
+def _truncate(environment: Environment, text: str, length: int, killwords: bool = False) -> str:
+    """Shorten a long text like the filter of Jinja, but mark the end with an ellipsis instead of three full stops."""
+    return do_truncate(environment, text, length, killwords, end="…")
 
 
 def _replace_direction_marks(html: str) -> str:
