@@ -401,11 +401,25 @@ async def test_gates_ties_and_notes_are_reported(ada: httpx2.AsyncClient) -> Non
     assert "Transparency: not met Informed consent: ?" in page
     assert "It is not established whether “Twin B” meets the requirement “Informed consent: yes" in page
     assert "“Twin B” does not meet" not in page
-    assert "Of the first 2 of 2, 0 meet all requirements." in page
+    assert "Of the first 2 of 2, none meets all requirements." in page
     assert "does not distinguish the datasets shown" in page
     assert "their order is merely alphabetical" in page
     for locale in LOCALES:
         await report_of(ada, project, format="pdf", lang=locale)
+
+
+async def test_none_is_not_written_as_a_number(ada: httpx2.AsyncClient) -> None:
+    """If no ethical attribute is known and no dataset meets all requirements, the report says so in words."""
+    dataset = await create_record(ada, name="Blank")
+    await create_record(ada, name="Other")
+    body = {"name": "P", "gates": {"transparency": "declared"}, "chosen_dataset_id": dataset["id"]}
+    project = (await ada.post("/projects", json=body)).json()
+
+    english, french = [plain_text((await report_of(ada, project, lang=locale)).content) for locale in ("en", "fr")]
+
+    assert "None of the ten ethical attributes of “Blank” is known at the level" in english
+    assert "Aucun des dix attributs éthiques de « Blank » n’est connu au niveau" in french
+    assert "Parmi les 2 premiers sur 2, aucun ne satisfait à toutes les exigences." in french
 
 
 async def test_two_choices_are_listed_and_outlive_the_record(database: Database, selection: Selection) -> None:

@@ -86,9 +86,13 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "Parmi les {shown} premiers sur {total}, seul « {name} » satisfait à toutes les exigences.",
         "Of the first {shown} of {total}, only “{name}” meets all requirements.",
     ),
+    "none_passing": (
+        "Parmi les {shown} premiers sur {total}, aucun ne satisfait à toutes les exigences.",
+        "Of the first {shown} of {total}, none meets all requirements.",
+    ),
     "passing_count": (
-        "Parmi les {shown} premiers sur {total}, {count} {count:satisfait|satisfont} à toutes les exigences.",
-        "Of the first {shown} of {total}, {count} {count:meets|meet} all requirements.",
+        "Parmi les {shown} premiers sur {total}, {count} satisfont à toutes les exigences.",
+        "Of the first {shown} of {total}, {count} meet all requirements.",
     ),
     "no_rival": (
         "Il n’y a pas d’autre jeu de données à comparer.",
@@ -99,6 +103,10 @@ REPORT_TEXTS: Final[Mapping[str, Text]] = {
         "Without a rank, the chosen dataset cannot be compared with the others.",
     ),
     "what_unknown": ("Qu’est-ce qui est inconnu ?", "What is unknown?"),
+    "none_known_of_ten": (
+        "Aucun des dix attributs éthiques de « {name} » n’est connu au niveau de preuve exigé ({assurance}).",
+        "None of the ten ethical attributes of “{name}” is known at the level of evidence required ({assurance}).",
+    ),
     "known_of_ten": (
         "Sur les dix attributs éthiques de « {name} », {known} {known:est connu|sont connus} au niveau de preuve exigé "
         "({assurance}).",

@@ -158,7 +158,9 @@ def _gate_lines_of_rival(rival: ExplainedItem, content: ReportContent, language:
     shown = len(content.ranking.items)
     total = content.ranking.total_count
     passing = [item.dataset_name for item in content.ranking.items if not open_gates(item)]
-    if len(passing) == 1:
+    if not passing:
+        yield Line(language.text("none_passing", shown=shown, total=total))
+    elif len(passing) == 1:
         yield Line(language.text("only_passing", name=passing[0], shown=shown, total=total))
     else:
         yield Line(language.text("passing_count", count=len(passing), shown=shown, total=total))
@@ -206,9 +208,9 @@ def _ethical_lines(
     known = [attribute for attribute in attributes if attribute.counted_value is not None]
     unknown = [attribute for attribute in attributes if attribute.counted_value is None]
     assurance_name = language.assurance(assurance)
-    yield Line(
-        language.text("known_of_ten", name=dataset_name, known=len(known), assurance=assurance_name), Style.STRONG
-    )
+    key = "known_of_ten" if known else "none_known_of_ten"
+    sentence = language.text(key, name=dataset_name, known=len(known), assurance=assurance_name)
+    yield Line(sentence, Style.STRONG)
 
     if known:
         known_names = [
