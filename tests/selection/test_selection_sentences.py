@@ -50,6 +50,12 @@ async def error_details(client: httpx2.AsyncClient, method: str, path: str, body
         ("split=true&is_split=false", "désignent la même chose", "mean the same thing"),
         ("sort_order=up", "sont admis : asc, desc", "accepted: asc, desc"),
         ("sort_by=YEAR", "n'est pas une valeur admise pour sort_by ; le plus proche : year", "nearest: year"),
+        (
+            "name=Adult",
+            "« name » est inconnu ; le plus proche : dataset_name",
+            "“name” is unknown; nearest: dataset_name",
+        ),
+        ("year=2020", "le plus proche : year_max, year_min", "nearest: year_max, year_min"),
         ("PAGE=1", "« PAGE » est inconnu ; le plus proche : page", "“PAGE” is unknown; nearest: page"),
         ("pageSize=1", "le plus proche : page_size", "nearest: page_size"),
         ("ethical-score-min=1", "le plus proche : ethical_score_min", "nearest: ethical_score_min"),
