@@ -158,6 +158,18 @@ async def test_differences_between_groups_are_among_the_limitations(database: Da
     assert "treats groups of people differently" in english
 
 
+async def test_without_a_dataset_no_training_is_missing(selection: Selection) -> None:
+    """If no dataset matches the filters, the report does not say that no model was trained on one."""
+    async with client_of(selection) as client:
+        project = (await client.post("/projects", json={"name": "P", "criteria": {"year_min": 2025}})).json()
+        assert "no_training" not in (await facts_of(client, project))["limitations"]
+
+        await create_record(client, year=2025)
+        assert "no_training" in (await facts_of(client, project))["limitations"]
+        english = plain_text((await report_of(client, project, lang="en")).content)
+    assert "No model has been trained in this project on the dataset whose evidence this report shows" in english
+
+
 async def test_only_trainings_on_the_chosen_dataset_are_evidence(database: Database, selection: Selection) -> None:
     """Trainings on other datasets are listed, but say nothing about the chosen one, however many there are."""
 

@@ -51,17 +51,22 @@ LIMITATION_TEXTS: Final[Mapping[str, Text]] = {
         "The weights are those of the default profile; nobody has chosen them for this project.",
     ),
     "limit_no_training": (
-        "Aucun modèle n’a été entraîné sur ces données dans ce projet : leur utilité n’est pas mesurée.",
-        "No model has been trained on these data in this project: their usefulness has not been measured.",
+        "Aucun modèle n’a été entraîné dans ce projet sur le jeu de données dont ce rapport donne les preuves : son "
+        "utilité n’est pas mesurée.",
+        "No model has been trained in this project on the dataset whose evidence this report shows: its usefulness has "
+        "not been measured.",
     ),
     "limit_no_group_metrics": (
-        "La qualité des modèles entraînés sur ces données n’a pas été mesurée par groupe de personnes.",
-        "The quality of the models trained on these data has not been measured by group of people.",
+        "La qualité des modèles entraînés sur le jeu de données dont ce rapport donne les preuves n’a pas été mesurée "
+        "par groupe de personnes.",
+        "The quality of the models trained on the dataset whose evidence this report shows has not been measured by "
+        "group of people.",
     ),
     "limit_group_differences": (
-        "Un modèle entraîné sur ces données dans ce projet traite différemment des groupes de personnes, ce que le "
-        "hasard n’explique pas ; voir les avertissements dans « Ce que les essais ont montré ».",
-        "A model that was trained on these data in this project treats groups of people differently, which chance does "
-        "not explain; see the warnings in “What the trials have shown”.",
+        "Un modèle entraîné dans ce projet sur le jeu de données dont ce rapport donne les preuves traite différemment "
+        "des groupes de personnes, ce que le hasard n’explique pas ; voir les avertissements dans « Ce que les essais "
+        "ont montré ».",
+        "A model that was trained in this project on the dataset whose evidence this report shows treats groups of "
+        "people differently, which chance does not explain; see the warnings in “What the trials have shown”.",
     ),
 }

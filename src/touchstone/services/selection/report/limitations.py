@@ -68,7 +68,7 @@ def find_limitations(
         *_limits_of_choice(choice),
         *_limits_of_ranking(project_need, ranking),
         *_limits_of_evidence(evidence),
-        *_limits_of_trainings(trainings),
+        *_limits_of_trainings(evidence, trainings),
     ]
 
 
@@ -99,8 +99,14 @@ def _limits_of_evidence(evidence: ReportedEvidence | None) -> Iterator[Limitatio
         yield Limitation.UNKNOWN_ATTRIBUTES
 
 
-def _limits_of_trainings(trainings: list[ReportedTraining]) -> Iterator[Limitation]:
-    """Yield the limitations due to missing trainings, missing group metrics, or differences between groups."""
+def _limits_of_trainings(evidence: ReportedEvidence | None, trainings: list[ReportedTraining]) -> Iterator[Limitation]:
+    """Yield the limitations due to missing trainings, missing group metrics, or differences between groups.
+
+    If there is no dataset to examine, no training is missing.
+    """
+    if evidence is None:
+        return
+
     if not trainings:
         yield Limitation.NO_TRAINING
     elif not any(training.group_metrics for training in trainings):
