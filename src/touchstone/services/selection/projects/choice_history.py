@@ -21,7 +21,7 @@ from touchstone.services.selection.projects.choice_store import (
     ChosenDataset,
 )
 from touchstone.services.selection.projects.dataset_content import read_contents
-from touchstone.services.selection.projects.project_ranking import ProjectNeed, find_standing
+from touchstone.services.selection.projects.project_ranking import ProjectNeed, ProjectRanker
 from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.user_name_store import Pseudos, read_pseudos
 from touchstone.services.selection.weights import CriterionWeight
@@ -81,7 +81,7 @@ async def rank_choice(
     start of the service. The owner can choose a dataset without waiting for the index.
     """
     try:
-        standing = await find_standing(catalog, project_need, dataset_id, owner)
+        standing = await ProjectRanker(catalog, project_need, owner).find_standing(dataset_id)
     except IndexBuilding:
         return None
 

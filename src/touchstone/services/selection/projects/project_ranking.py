@@ -9,8 +9,9 @@ import numpy as np
 
 from touchstone.core.evidence import Assurance
 from touchstone.ranking.array_types import Ints
-from touchstone.ranking.catalog.results import RankedRecords
-from touchstone.ranking.query.predicates import Range, Visible
+from touchstone.ranking.catalog.results import RankedRecords, RankedWindow
+from touchstone.ranking.catalog.view import View
+from touchstone.ranking.query.predicates import Query, Range, Visible
 from touchstone.ranking.reasons.points import points_by_criterion
 from touchstone.services.selection.catalog.live_catalog import SHORT_WINDOW, LiveCatalog
 from touchstone.services.selection.catalog_query import build_query
@@ -88,76 +89,110 @@ class Standing(NamedTuple):
     catalog_version: int
 
 
-async def find_standing(catalog: LiveCatalog, project_need: ProjectNeed, dataset_id: int, viewer: UUID) -> Standing:
-    """Return the score of a dataset for a project, and its rank among the datasets that the viewer can see.
+class FirstDatasets(NamedTuple):
+    """The first datasets of a ranking.
 
-    Raises:
-        IndexBuilding: the filters contain words, and the word index of the catalog is not ready yet.
+    Attributes:
+        scores: their scores by id, in the order of the ranking.
+        ranks: their ranks by id, in the same order.
+        total_count: the number of all datasets that match the filters.
     """
-    catalog_version = catalog.version
-    dataset_score = await score_dataset(catalog, project_need, dataset_id, viewer)
-    ranks = await find_ranks(catalog, project_need, [dataset_id], viewer)
-    dataset_rank = ranks.get(dataset_id)
 
-    scoring = project_need.scoring()
-    query = build_query(scoring.filters, viewer)
-    _, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=1, assurance=project_need.assurance)
-
-    return Standing(
-        rank=dataset_rank.rank if dataset_rank else None,
-        place=dataset_rank.place if dataset_rank else None,
-        tied_with=dataset_rank.tied_with if dataset_rank else 0,
-        score=dataset_score.score if dataset_score else None,
-        gate_outcomes=dataset_score.gate_outcomes if dataset_score else {},
-        total_count=ranked.total_count,
-        catalog_version=catalog_version,
-    )
+    scores: dict[int, DatasetScore]
+    ranks: dict[int, DatasetRank]
+    total_count: int
 
 
-async def score_dataset(
-    catalog: LiveCatalog, project_need: ProjectNeed, dataset_id: int, viewer: UUID
-) -> DatasetScore | None:
-    """Return the score of a dataset even if it does not match the filters, or None if the viewer cannot see it."""
-    scoring = project_need.scoring()
-    # This query matches no other dataset.
-    query = (Visible(viewer), Range("id", low=dataset_id, high=dataset_id))
-    view, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=1, assurance=project_need.assurance)
-    if not len(ranked.positions):
-        return None
+class ProjectRanker:
+    """Ranks the datasets that one user can see for the need of a project."""
 
-    points = points_by_criterion(view.criterion_scores(ranked.positions), scoring.weights)
-    gate_outcomes = judge_gates(view, ranked.positions, scoring.gates)
-    return DatasetScore(float(ranked.scores[0]), points[0], gate_outcomes[0])
+    def __init__(self, catalog: LiveCatalog, project_need: ProjectNeed, viewer: UUID) -> None:
+        self._catalog = catalog
+        self._assurance = project_need.assurance
+        self._scoring = project_need.scoring()
+        self._viewer = viewer
+        self._query = build_query(self._scoring.filters, viewer)
 
+    async def rank_first(self, limit: int) -> FirstDatasets:
+        """Return the first `limit` datasets of the ranking.
 
-async def find_ranks(
-    catalog: LiveCatalog, project_need: ProjectNeed, dataset_ids: Collection[int], viewer: UUID
-) -> dict[int, DatasetRank]:
-    """Return the ranks of the given datasets for a project by id, without datasets that do not match the filters.
+        Raises:
+            IndexBuilding: the filters contain words, and the word index of the catalog is not ready yet.
+        """
+        view, ranked = await self._rank(self._query, limit)
+        ids = view.ids(ranked.positions).tolist()
+        scores = self._dataset_scores(view, ranked)
 
-    The catalog computes the first `SHORT_WINDOW` datasets of a ranking much faster than the whole ranking. The whole
-    ranking is therefore only searched for datasets that are not among the first ones.
+        records = ranked.records()
+        ranks = map(DatasetRank, records.ranks, records.places.tolist(), records.tied_with.tolist())
+        return FirstDatasets(
+            scores=dict(zip(ids, scores, strict=True)),
+            ranks=dict(zip(ids, ranks, strict=True)),
+            total_count=ranked.total_count,
+        )
 
-    Raises:
-        IndexBuilding: the filters contain words, and the word index of the catalog is not ready yet.
-    """
-    scoring = project_need.scoring()
-    query = build_query(scoring.filters, viewer)
-    searched_ids = np.array(sorted(dataset_ids), np.int64)
-    ranks: dict[int, DatasetRank] = {}
+    async def find_standing(self, dataset_id: int) -> Standing:
+        """Return the score and the rank of a dataset, whether or not it matches the filters.
 
-    for limit in (SHORT_WINDOW, None):
-        view, ranked = await catalog.rank(query, scoring.weights, skip=0, limit=limit, assurance=project_need.assurance)
-        ranked_ids = view.ids(ranked.positions)
-        offsets = np.flatnonzero(np.isin(ranked_ids, searched_ids))
-        ranks = _ranks_at_offsets(offsets, ranked_ids, ranked.records())
+        Raises:
+            IndexBuilding: the filters contain words, and the word index of the catalog is not ready yet.
+        """
+        catalog_version = self._catalog.version
+        dataset_score = await self.score(dataset_id)
+        ranks = await self.find_ranks([dataset_id])
+        dataset_rank = ranks.get(dataset_id)
+        _view, ranked = await self._rank(self._query, limit=1)
 
-        has_found_all = len(ranks) == len(searched_ids)
-        is_whole_ranking = limit is None or len(ranked_ids) < limit
-        if has_found_all or is_whole_ranking:
-            break
+        return Standing(
+            rank=dataset_rank.rank if dataset_rank else None,
+            place=dataset_rank.place if dataset_rank else None,
+            tied_with=dataset_rank.tied_with if dataset_rank else 0,
+            score=dataset_score.score if dataset_score else None,
+            gate_outcomes=dataset_score.gate_outcomes if dataset_score else {},
+            total_count=ranked.total_count,
+            catalog_version=catalog_version,
+        )
 
-    return ranks
+    async def score(self, dataset_id: int) -> DatasetScore | None:
+        """Return the score of a dataset even if it does not match the filters, or None if it is not visible."""
+        only_this_dataset = (Visible(self._viewer), Range("id", low=dataset_id, high=dataset_id))
+        view, ranked = await self._rank(only_this_dataset, limit=1)
+        return next(iter(self._dataset_scores(view, ranked)), None)
+
+    async def find_ranks(self, dataset_ids: Collection[int]) -> dict[int, DatasetRank]:
+        """Return the ranks of the given datasets by id, without datasets that do not match the filters.
+
+        The catalog computes the first `SHORT_WINDOW` datasets of a ranking much faster than the whole ranking. The
+        whole ranking is therefore only searched for datasets that are not among the first ones.
+
+        Raises:
+            IndexBuilding: the filters contain words, and the word index of the catalog is not ready yet.
+        """
+        searched_ids = np.array(sorted(dataset_ids), np.int64)
+        ranks: dict[int, DatasetRank] = {}
+
+        for limit in (SHORT_WINDOW, None):
+            view, ranked = await self._rank(self._query, limit)
+            ranked_ids = view.ids(ranked.positions)
+            offsets = np.flatnonzero(np.isin(ranked_ids, searched_ids))
+            ranks = _ranks_at_offsets(offsets, ranked_ids, ranked.records())
+
+            has_found_all = len(ranks) == len(searched_ids)
+            is_whole_ranking = limit is None or len(ranked_ids) < limit
+            if has_found_all or is_whole_ranking:
+                break
+
+        return ranks
+
+    async def _rank(self, query: Query, limit: int | None) -> tuple[View, RankedWindow]:
+        """Rank the datasets that match a query with the weights of the project, and return the first ones."""
+        return await self._catalog.rank(query, self._scoring.weights, skip=0, limit=limit, assurance=self._assurance)
+
+    def _dataset_scores(self, view: View, ranked: RankedWindow) -> list[DatasetScore]:
+        """Return the scores of ranked datasets, in the order of the ranking."""
+        points = points_by_criterion(view.criterion_scores(ranked.positions), self._scoring.weights)
+        gate_outcomes = judge_gates(view, ranked.positions, self._scoring.gates)
+        return list(map(DatasetScore, ranked.scores.tolist(), points, gate_outcomes))
 
 
 def _ranks_at_offsets(offsets: Ints, ranked_ids: Ints, records: RankedRecords) -> dict[int, DatasetRank]:

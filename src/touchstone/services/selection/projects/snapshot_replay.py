@@ -11,19 +11,10 @@ import msgspec
 
 from touchstone.database.engine import Database
 from touchstone.ranking.formula_version import FORMULA_VERSION
-from touchstone.ranking.reasons.points import points_by_criterion
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
-from touchstone.services.selection.catalog_query import build_query
 from touchstone.services.selection.datasets import store as dataset_store
-from touchstone.services.selection.gates import judge_gates
 from touchstone.services.selection.projects.dataset_content import ContentChange, read_contents
-from touchstone.services.selection.projects.project_ranking import (
-    DatasetRank,
-    DatasetScore,
-    ProjectNeed,
-    find_ranks,
-    score_dataset,
-)
+from touchstone.services.selection.projects.project_ranking import DatasetRank, DatasetScore, ProjectRanker
 from touchstone.services.selection.projects.ranking_differences import (
     RankedDataset,
     ReplayedItem,
@@ -118,45 +109,19 @@ class SnapshotReplayer:
 
         It contains the first `content.limit` datasets, and all datasets of the snapshot.
         """
-        project_need = content.project.project_need()
-        scores, ranks, total_count = await self._rank_first(project_need, content.limit, viewer)
+        ranker = ProjectRanker(self._catalog, content.project.project_need(), viewer)
+        scores, ranks, total_count = await ranker.rank_first(content.limit)
         first_ids = list(scores)
 
         displaced_ids = [item["id"] for item in content.items if item["id"] not in scores]
         for dataset_id in displaced_ids:
-            dataset_score = await score_dataset(self._catalog, project_need, dataset_id, viewer)
+            dataset_score = await ranker.score(dataset_id)
             if dataset_score is not None:
                 scores[dataset_id] = dataset_score
         if displaced_ids:
-            ranks |= await find_ranks(self._catalog, project_need, displaced_ids, viewer)
+            ranks |= await ranker.find_ranks(displaced_ids)
 
         return _PresentRanking(first_ids, displaced_ids, scores, ranks, total_count)
-
-    async def _rank_first(
-        self, project_need: ProjectNeed, limit: int, viewer: UUID
-    ) -> tuple[dict[int, DatasetScore], dict[int, DatasetRank], int]:
-        """Rank the datasets, and return the first ones.
-
-        Returns:
-            the scores and the ranks of the first datasets by id, in the order of the ranking, and the number of all
-            datasets that match.
-        """
-        scoring = project_need.scoring()
-        query = build_query(scoring.filters, viewer)
-        view, ranked = await self._catalog.rank(
-            query, scoring.weights, skip=0, limit=limit, assurance=project_need.assurance
-        )
-
-        ids = view.ids(ranked.positions).tolist()
-        points = points_by_criterion(view.criterion_scores(ranked.positions), scoring.weights)
-        gate_outcomes = judge_gates(view, ranked.positions, scoring.gates)
-        scores = map(DatasetScore, ranked.scores.tolist(), points, gate_outcomes)
-        scores_by_id = dict(zip(ids, scores, strict=True))
-
-        records = ranked.records()
-        ranks = map(DatasetRank, records.ranks, records.places.tolist(), records.tied_with.tolist())
-        ranks_by_id = dict(zip(ids, ranks, strict=True))
-        return scores_by_id, ranks_by_id, ranked.total_count
 
     async def _read_datasets(
         self, ranking: _PresentRanking, snapshot: SnapshotRecord, viewer: UUID

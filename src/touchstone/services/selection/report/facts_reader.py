@@ -43,7 +43,7 @@ from touchstone.services.selection.report.job_facts import (
 from touchstone.services.selection.report.legal_points import ReportPart
 from touchstone.services.selection.report.limitations import find_limitations
 from touchstone.services.selection.report.model_comparison_facts import load_model_comparison
-from touchstone.services.selection.report.ranking_facts import ProjectRanking, find_standing, rank_for_report
+from touchstone.services.selection.report.ranking_facts import ProjectRanking, find_item, rank_for_report
 from touchstone.services.selection.report.reason_facts import compare_with_rival, find_prospects, measure_robustness
 
 
@@ -139,7 +139,7 @@ class ReportReader:
             changed_fields=[change.field for change in chosen.changes],
             changes=chosen.changes,
             reason=project.choice_reason,
-            standing=await asyncio.to_thread(find_standing, ranking, chosen.id),
+            standing=await asyncio.to_thread(find_item, ranking, chosen.id),
         )
 
     async def _read_evidence(self, dataset_ids: Collection[int], viewer: UUID) -> dict[int, RecordEvidence]:

@@ -53,7 +53,7 @@ async def rank_for_report(
     return ProjectRanking(view, query, scoring, reported)
 
 
-def find_standing(ranking: ProjectRanking, dataset_id: int) -> ExplainedItem | None:
+def find_item(ranking: ProjectRanking, dataset_id: int) -> ExplainedItem | None:
     """Return the item of one dataset at any rank, or None if it does not satisfy the filters.
 
     Call it in a thread, since it scores all records if the dataset is not among the first ones.
