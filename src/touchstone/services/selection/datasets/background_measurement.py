@@ -22,7 +22,6 @@ from touchstone.services.selection.datasets import store
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.datasets.measured_record import (
     DataFile,
-    FileMeasurement,
     target_of,
     with_measurement,
 )
@@ -102,8 +101,7 @@ class BackgroundMeasurer:
                 return False
 
             measurement = await self._measure_under_lease(record)
-            file_measurement = FileMeasurement(DataFile.from_record(record), measurement)
-            await run_uninterrupted(self._store(record.id, file_measurement))
+            await run_uninterrupted(self._store(record.id, DataFile.from_record(record), measurement))
         except asyncio.CancelledError:
             # This process is stopping, so end the lease to let another process continue immediately.
             if self._leased_id is not None:
@@ -151,22 +149,22 @@ class BackgroundMeasurer:
         async with self._database.writing() as transaction:
             await pending_store.set_lease_end(transaction, dataset_id, until)
 
-    async def _store(self, dataset_id: int, file_measurement: FileMeasurement) -> None:
-        """Store a measurement in its record, unless the record was deleted or has another data file now."""
+    async def _store(self, dataset_id: int, file: DataFile, measurement: Measurement) -> None:
+        """Store the measurement of a file in its record, unless the record was deleted or has another file now."""
         async with self._catalog.writing() as writer:
             record = await store.read_dataset(writer.transaction, dataset_id)
             if record is None:
                 return
 
             is_in_progress = _is_in_progress(record)
-            has_other_file = DataFile.from_record(record) != file_measurement.file
+            has_other_file = DataFile.from_record(record) != file
             if is_in_progress and has_other_file:
                 # End the lease, so that the other file is measured next.
                 await pending_store.set_lease_end(writer.transaction, dataset_id, datetime.now(UTC))
                 return
 
             if is_in_progress:
-                await _write_measurement(writer, record, file_measurement.measurement)
+                await _write_measurement(writer, record, measurement)
             await pending_store.remove_pending(writer.transaction, dataset_id)
 
 

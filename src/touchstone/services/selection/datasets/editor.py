@@ -29,12 +29,7 @@ from touchstone.services.selection.datasets.dataset_record import (
 )
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.encoded_records import EncodedRecord, encode_records
-from touchstone.services.selection.datasets.measured_record import (
-    DataFile,
-    FileMeasurement,
-    target_of,
-    with_measurement,
-)
+from touchstone.services.selection.datasets.measured_record import DataFile, target_of, with_measurement
 from touchstone.services.selection.datasets.record_quota import check_record_quota
 from touchstone.services.selection.datasets.schemas import DatasetChangeBody, DatasetCreateBody
 from touchstone.services.selection.datasets.source_digests import digests_of_source, old_source_digest
@@ -126,15 +121,17 @@ class DatasetEditor:
 
         for _ in range(_MAX_MEASUREMENTS):
             # Measuring may take long, so do it before locking the catalog.
-            measurement = await self._measure_new_file(current_record, body)
+            new_file = _new_file(current_record, body)
+            measurement: Measurement | None = None
+            if new_file is not None:
+                measurement = await self._measurer.measure_briefly(new_file.path, new_file.type, current_record.owner)
 
             # Read and check the record again, because it may have changed before the lock was acquired.
             async with self._catalog.writing() as writer:
                 stored_record = await store.visible_dataset(writer.transaction, dataset_id, viewer)
                 current_record = _require_changeable(stored_record, caller, if_match)
                 # If another request has replaced the data file since then, the measurement is no longer valid.
-                measured_file = measurement.file if measurement else None
-                if _new_file(current_record, body) == measured_file:
+                if _new_file(current_record, body) == new_file:
                     await self._write_change(writer, current_record, body, caller=caller, measurement=measurement)
                     break
         else:
@@ -143,13 +140,6 @@ class DatasetEditor:
         self._background_measurer.wake()
         return await self._read_encoded(dataset_id, current_record.owner)
 
-    async def _measure_new_file(self, record: DatasetRecord, body: DatasetChangeBody) -> FileMeasurement | None:
-        """Measure the new data file of a changed record, or return None if the file stays the same."""
-        file = _new_file(record, body)
-        if file is None:
-            return None
-        return FileMeasurement(file, await self._measurer.measure_briefly(file.path, file.type, record.owner))
-
     async def _write_change(
         self,
         writer: CatalogWriter,
@@ -157,18 +147,23 @@ class DatasetEditor:
         body: DatasetChangeBody,
         *,
         caller: Caller | None,
-        measurement: FileMeasurement | None,
+        measurement: Measurement | None,
     ) -> None:
         """Store a change to a record and to the claims about it, in the transaction of `writer`.
+
+        Args:
+            writer: the transaction.
+            record: the record before the change.
+            body: the change.
+            caller: the user who makes the change.
+            measurement: the measurement of the new data file, or None if the change does not replace the file.
 
         Raises:
             RecordQuotaExceeded: the record grows, and its owner's records would exceed the quota.
             SourceTaken: the owner has another record with the same source and key in its metadata.
         """
         assert caller is not None, "anonymous callers cannot change records"
-        draft = await _change_claims(
-            writer.transaction, record, body, caller_id=caller.id, file_measurement=measurement
-        )
+        draft = await _change_claims(writer.transaction, record, body, caller_id=caller.id, measurement=measurement)
         draft = await _with_source_digest(writer.transaction, draft, record_id=record.id)
         changed_record = await writer.update(record.id, draft)
 
@@ -178,7 +173,7 @@ class DatasetEditor:
             await check_record_quota(writer.transaction, record.owner, self._quota_bytes)
 
         if measurement is not None:
-            await self._background_measurer.update_pending(writer.transaction, record.id, measurement.measurement)
+            await self._background_measurer.update_pending(writer.transaction, record.id, measurement)
 
     async def delete(self, dataset_id: int, caller: Caller | None, *, if_match: Collection[str] | None) -> None:
         """Delete a record on behalf of its owner or an administrator.
@@ -303,7 +298,7 @@ async def _change_claims(
     body: DatasetChangeBody,
     *,
     caller_id: UUID,
-    file_measurement: FileMeasurement | None,
+    measurement: Measurement | None,
 ) -> DatasetRecord:
     """Apply a change to a record and to the claims about it, and return the changed record.
 
@@ -312,12 +307,12 @@ async def _change_claims(
         record: the record before the change.
         body: the change.
         caller_id: the id of the user who makes the change.
-        file_measurement: the measurement of the new data file, or None if the change does not replace the file.
+        measurement: the measurement of the new data file, or None if the change does not replace the file.
     """
     changed_record = _with_changes(_with_declared_values(record), body)
     draft = replace(changed_record, updated_at=datetime.now(UTC))
-    if file_measurement is not None:
-        draft = with_measurement(draft, file_measurement.measurement)
+    if measurement is not None:
+        draft = with_measurement(draft, measurement)
 
     # Withdraw previous declarations of the changed attributes, by the creator and by an administrator.
     claims = await RecordClaims.load(transaction, record.id)
@@ -330,7 +325,7 @@ async def _change_claims(
 
     # The target column is not a feature, so a new target may change the measured number of features.
     target = target_of(draft)
-    if file_measurement is not None or target != target_of(record):
+    if measurement is not None or target != target_of(record):
         last_measurement = Measurement.from_metadata(draft.metadata or {})
         measured_values = last_measurement.attribute_values(target)
         await claims.replace_measurements(transaction, measured_values)

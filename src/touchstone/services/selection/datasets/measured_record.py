@@ -20,13 +20,6 @@ class DataFile(NamedTuple):
         return cls(draft.file_path, draft.file_type)
 
 
-class FileMeasurement(NamedTuple):
-    """A measurement with the data file that was measured."""
-
-    file: DataFile
-    measurement: Measurement
-
-
 def target_of(draft: DatasetDraft) -> object:
     """Return the target column for training models, as given in the metadata of a record, or None."""
     return (draft.metadata or {}).get("target")
