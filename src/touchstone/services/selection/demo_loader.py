@@ -10,7 +10,7 @@ from touchstone.demo.packaged_records import PackagedRecord, PackagedSource, rea
 from touchstone.services.selection.datasets.dataset_record import ATTRIBUTE_NAMES, DatasetDraft
 from touchstone.services.selection.evidence.claim_records import ClaimDraft, ClaimSource
 from touchstone.services.selection.evidence.ledger import insert_records
-from touchstone.services.selection.evidence.record_claims import measured_claims
+from touchstone.services.selection.evidence.record_claims import draft_measured_claims
 from touchstone.services.selection.files.measurement import Measurement
 
 
@@ -54,7 +54,7 @@ def _create_claims(record: PackagedRecord) -> list[ClaimDraft]:
         )
         for claim in record.claims
     ]
-    return [*documented, *measured_claims(_measured_values(record))]
+    return [*documented, *draft_measured_claims(_measured_values(record))]
 
 
 def _claim_source(source: PackagedSource) -> ClaimSource:

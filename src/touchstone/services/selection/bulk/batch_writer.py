@@ -321,7 +321,7 @@ async def _replace_claims(transaction: Writer, update: _Update) -> DatasetRecord
     """Replace the owner's claims about a record, and return its draft with resolved values."""
     record, draft = update.before, update.after
     claims = await RecordClaims.load(transaction, record.id)
-    await claims.replace_declarations(transaction, record.owner, draft.attributes, keep_supported=True)
+    await claims.withdraw_contradicted_claims(transaction, record.owner, draft.attributes, keep_supported=True)
 
     measurement = Measurement.from_metadata(draft.metadata or {})
     await claims.replace_measurements(transaction, measurement.attribute_values(target_of(draft)))

@@ -35,7 +35,7 @@ from touchstone.services.selection.datasets.schemas import DatasetChangeBody, Da
 from touchstone.services.selection.datasets.source_digests import digests_of_source, old_source_digest
 from touchstone.services.selection.evidence.administrator_changes import store_administrator_changes
 from touchstone.services.selection.evidence.ledger import insert_record
-from touchstone.services.selection.evidence.record_claims import RecordClaims, measured_claims
+from touchstone.services.selection.evidence.record_claims import RecordClaims, draft_measured_claims
 from touchstone.services.selection.files.measurement import FileMeasurer, Measurement
 from touchstone.services.selection.json_fields import with_service_members
 
@@ -82,7 +82,7 @@ class DatasetEditor:
 
         async with self._catalog.writing() as writer:
             draft = await _with_source_digest(writer.transaction, draft, record_id=None)
-            record = await insert_record(writer, draft, measured_claims(measured_values))
+            record = await insert_record(writer, draft, draft_measured_claims(measured_values))
             await check_record_quota(writer.transaction, owner, self._quota_bytes)
             await self._background_measurer.update_pending(writer.transaction, record.id, measurement)
 
@@ -320,8 +320,8 @@ async def _change_claims(
     is_administrator = caller_id != record.owner
     if is_administrator:
         draft = await store_administrator_changes(transaction, claims, record, draft, caller_id)
-        await claims.replace_declarations(transaction, caller_id, changed_attributes)
-    await claims.replace_declarations(transaction, record.owner, changed_attributes)
+        await claims.withdraw_contradicted_claims(transaction, caller_id, changed_attributes)
+    await claims.withdraw_contradicted_claims(transaction, record.owner, changed_attributes)
 
     # The target column is not a feature, so a new target may change the measured number of features.
     target = target_of(draft)

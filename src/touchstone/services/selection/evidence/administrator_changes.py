@@ -13,7 +13,7 @@ from touchstone.core.evidence import CLAIMED_ATTRIBUTES
 from touchstone.database.engine import Writer
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord, Draft
 from touchstone.services.selection.evidence.claim_records import ClaimDraft, ClaimStatus
-from touchstone.services.selection.evidence.declarations import declarations
+from touchstone.services.selection.evidence.declarations import declarations_outside_ledger
 from touchstone.services.selection.evidence.record_claims import RecordClaims, is_same_value, new_claim, withdrawn
 
 
@@ -57,7 +57,7 @@ async def _withdraw_declarations(
     """Store the creator's declarations of the given attributes as withdrawn claims."""
     withdrawn_declarations = [
         withdrawn(declaration, claims.now)
-        for declaration in declarations(record, claims.claims)
+        for declaration in declarations_outside_ledger(record, claims.newest_first)
         if declaration.attribute in attributes
     ]
     await claims.insert(transaction, withdrawn_declarations)
@@ -65,7 +65,7 @@ async def _withdraw_declarations(
 
 async def _insert_or_activate(transaction: Writer, claims: RecordClaims, draft: ClaimDraft) -> None:
     """Insert an active claim, or activate the author's equal proposal if there is one."""
-    equal_claim = claims.find_open_equal(draft)
+    equal_claim = claims.find_equal_open_claim(draft)
     if equal_claim is None:
         await claims.insert(transaction, [new_claim(draft, claims.dataset_id, claims.now)])
     elif equal_claim.status is ClaimStatus.PROPOSED:

@@ -25,7 +25,11 @@ from touchstone.services.selection.evidence.claim_records import (
     ClaimStatus,
     Decision,
 )
-from touchstone.services.selection.evidence.declarations import declarations, is_declaration, without_declaration
+from touchstone.services.selection.evidence.declarations import (
+    declarations_outside_ledger,
+    is_declaration,
+    without_declaration,
+)
 from touchstone.services.selection.evidence.ledger import store_resolution, withdraw_expired_claims
 from touchstone.services.selection.evidence.permissions import check_may_review, check_may_withdraw
 from touchstone.services.selection.evidence.record_claims import RecordClaims, new_claim, withdrawn
@@ -117,11 +121,11 @@ class EvidenceEditor:
         """
         async with self._database.reading() as connection:
             record, claims = await _load_record(connection, dataset_id, viewer)
-            all_claims = [*declarations(record, claims.claims), *claims.claims]
+            all_claims = [*declarations_outside_ledger(record, claims.newest_first), *claims.newest_first]
             all_claims.sort(key=lambda claim: claim.created_at, reverse=True)
             pseudos = await _read_names(connection, all_claims, record.owner)
 
-        return RecordEvidence(record, claims.claims, all_claims, pseudos)
+        return RecordEvidence(record, claims.newest_first, all_claims, pseudos)
 
     async def add(self, dataset_id: int, draft: ClaimDraft, caller: Caller) -> NamedClaim:
         """Add a claim of the caller, or return the caller's equal claim if one is still open.
@@ -138,7 +142,7 @@ class EvidenceEditor:
             status = ClaimStatus.ACTIVE if is_creator else ClaimStatus.PROPOSED
             draft = replace(draft, author=caller.id, status=status)
 
-            claim = claims.find_open_equal(draft)
+            claim = claims.find_equal_open_claim(draft)
             if claim is None:
                 await self._check_limits(writer.transaction, record, claims, caller.id)
                 claim = new_claim(draft, dataset_id, claims.now)
@@ -229,7 +233,7 @@ class EvidenceEditor:
         Raises:
             ClaimQuotaExceeded: the author has too many claims about this record, or too many open proposals.
         """
-        if claims.count_by(author, record.owner) >= self.limits.per_record:
+        if claims.count_claims_by(author, record.owner) >= self.limits.per_record:
             raise ClaimQuotaExceeded(limit=self.limits.per_record)
         if await store.count_open_proposals_by(connection, author) >= self.limits.open_proposals:
             raise ClaimQuotaExceeded(limit=self.limits.open_proposals)
@@ -274,7 +278,7 @@ async def _load_claim(connection: Reader, dataset_id: int, claim_id: UUID, viewe
         DatasetNotFound, ClaimNotFound: the claim does not exist or is not visible to the viewer.
     """
     record, claims = await _load_record(connection, dataset_id, viewer)
-    for claim in (*claims.claims, *declarations(record, claims.claims)):
+    for claim in (*claims.newest_first, *declarations_outside_ledger(record, claims.newest_first)):
         if claim.id == claim_id:
             return _ClaimContext(record, claims, claim)
 

@@ -100,7 +100,7 @@ class ClaimRecord(ClaimDraft, frozen=True, kw_only=True):
     """A claim in the ledger. Only its status, its review and `withdrawn_at` can change.
 
     Attributes:
-        id: the id of the claim. The id of a creator's declaration is derived from the record, see `declarations`.
+        id: the id of the claim. The id of a creator's declaration is derived from the record, see `declarations.py`.
         dataset_id: the integer id of the record that the claim is about.
         created_at: the time of the claim.
         withdrawn_at: the time when the claim was withdrawn or expired, or None.

@@ -20,25 +20,25 @@ from touchstone.services.selection.evidence.record_claims import is_same_value
 _MAX_REPETITIONS: Final = 100
 
 
-def declarations(record: DatasetRecord, claims: Iterable[ClaimRecord]) -> list[ClaimRecord]:
+def declarations_outside_ledger(record: DatasetRecord, ledger_claims: Iterable[ClaimRecord]) -> list[ClaimRecord]:
     """Return the creator's declarations as claims, except those that are already in the ledger.
 
     Args:
         record: the record with the declarations.
-        claims: the claims about the record in the ledger.
+        ledger_claims: the claims about the record in the ledger.
     """
-    claims_by_id = {claim.id: claim for claim in claims}
-    new_claims: list[ClaimRecord] = []
+    ledger_claims_by_id = {claim.id: claim for claim in ledger_claims}
+    declarations: list[ClaimRecord] = []
     for attribute in CLAIMED_ATTRIBUTES:
         value = record.declared_value(attribute)
         if value is None:
             continue
 
-        claim_id = _declaration_id(record, attribute, value, claims_by_id)
-        if claim_id not in claims_by_id:
-            new_claims.append(_to_claim(record, attribute, value, claim_id))
+        claim_id = _declaration_id(record, attribute, value, ledger_claims_by_id)
+        if claim_id not in ledger_claims_by_id:
+            declarations.append(_to_claim(record, attribute, value, claim_id))
 
-    return new_claims
+    return declarations
 
 
 def is_declaration(record: DatasetRecord, claim: ClaimRecord) -> bool:
@@ -102,7 +102,7 @@ def _is_declaration_of(record: DatasetRecord, claim: ClaimRecord, value: ClaimVa
 
 
 def _declaration_id(
-    record: DatasetRecord, attribute: str, value: ClaimValue, claims_by_id: Mapping[UUID, ClaimRecord]
+    record: DatasetRecord, attribute: str, value: ClaimValue, ledger_claims_by_id: Mapping[UUID, ClaimRecord]
 ) -> UUID:
     """Return the id of a declaration, which stays the same until the value changes.
 
@@ -110,13 +110,13 @@ def _declaration_id(
     """
     for number in range(_MAX_REPETITIONS):
         claim_id = _numbered_id(record, attribute, value, number)
-        earlier = claims_by_id.get(claim_id)
-        if earlier is None or earlier.status in OPEN_STATUSES:
+        ledger_claim = ledger_claims_by_id.get(claim_id)
+        if ledger_claim is None or ledger_claim.status in OPEN_STATUSES:
             break
 
     return claim_id
 
 
 def _numbered_id(record: DatasetRecord, attribute: str, value: ClaimValue, number: int) -> UUID:
-    """Return the id of a declaration whose earlier repetitions were closed `number` times."""
+    """Return the id of the declaration of a value that was already declared and closed `number` times."""
     return uuid5(record.dataset_id, f"{attribute}={msgspec.json.encode(value).decode()}#{number}")

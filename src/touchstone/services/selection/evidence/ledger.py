@@ -113,7 +113,7 @@ async def withdraw_expired_claims(writer: CatalogWriter) -> None:
 async def _withdraw_expired_claims_of(writer: CatalogWriter, dataset_id: int) -> None:
     """Withdraw the expired claims about one record, and update the record."""
     claims = await RecordClaims.load(writer.transaction, dataset_id)
-    for claim in claims.claims:
+    for claim in claims.newest_first:
         if claim.until is not None and claim.until <= claims.now and claim.status in OPEN_STATUSES:
             await claims.update(writer.transaction, withdrawn(claim, claim.until))
 

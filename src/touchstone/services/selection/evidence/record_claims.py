@@ -34,7 +34,7 @@ class RecordClaims:
         return cls(dataset_id, await store.read_claims(connection, dataset_id), datetime.now(UTC))
 
     @property
-    def claims(self) -> list[ClaimRecord]:
+    def newest_first(self) -> list[ClaimRecord]:
         """All claims, the newest first."""
         return sorted(self._claims.values(), key=lambda claim: claim.created_at, reverse=True)
 
@@ -42,14 +42,14 @@ class RecordClaims:
         """Return the claim with the given id, or None if there is none."""
         return self._claims.get(claim_id)
 
-    def find_open_equal(self, draft: ClaimDraft) -> ClaimRecord | None:
+    def find_equal_open_claim(self, draft: ClaimDraft) -> ClaimRecord | None:
         """Return an open claim by the same author with the same statement, or None if there is none."""
         for claim in self._claims.values():
             if claim.status in OPEN_STATUSES and _comparison_key(claim) == _comparison_key(draft):
                 return claim
         return None
 
-    def count_by(self, author: UUID, owner: UUID | None) -> int:
+    def count_claims_by(self, author: UUID, owner: UUID | None) -> int:
         """Return the number of claims by a user about the record, excluding imported claims of the owner.
 
         Only the owner of a record can import documents into it.
@@ -61,7 +61,7 @@ class RecordClaims:
 
     def resolve(self, draft: Draft) -> Draft:
         """Return the record with the attributes and evidence computed from its claims."""
-        return with_resolved_attributes(draft, self.claims, self.now)
+        return with_resolved_attributes(draft, self.newest_first, self.now)
 
     async def insert(self, transaction: Writer, records: Sequence[ClaimRecord]) -> None:
         """Insert new claims into the ledger."""
@@ -79,34 +79,35 @@ class RecordClaims:
             if claim.status in OPEN_STATUSES:
                 await self.update(transaction, withdrawn(claim, self.now))
 
-    async def replace_declarations(
+    async def withdraw_contradicted_claims(
         self,
         transaction: Writer,
-        owner: UUID | None,
+        author: UUID | None,
         values: Mapping[str, AttributeValue],
         *,
         keep_supported: bool = False,
     ) -> None:
-        """Withdraw the claims of a record's creator that contradict the newly declared values.
+        """Withdraw the claims of one author that contradict the new values of a record, except measured claims.
 
         Args:
             transaction: the transaction that changes the record.
-            owner: the creator of the record.
-            values: the newly declared values, by attribute.
+            author: the author of the claims. If this is None, nothing changes.
+            values: the new values, by attribute.
             keep_supported: whether claims above the level `declared` remain open if the new value is None.
         """
-        creators_claims = [
-            claim
-            for claim in self._claims.values()
-            if claim.author is not None and claim.author == owner and claim.level is not EvidenceLevel.MEASURED
-        ]
-        for claim in creators_claims:
-            if claim.attribute not in values:
+        contradicted_claims: list[ClaimRecord] = []
+        for claim in self._claims.values():
+            is_by_author = claim.author is not None and claim.author == author
+            if not is_by_author or claim.level is EvidenceLevel.MEASURED or claim.attribute not in values:
                 continue
+
             new_value = values[claim.attribute]
-            is_kept = keep_supported and new_value is None and _is_supported(claim)
+            is_supported = claim.effective_level is not EvidenceLevel.DECLARED
+            is_kept = keep_supported and new_value is None and is_supported
             if not is_kept and not is_same_value(claim.value, new_value):
-                await self.withdraw(transaction, [claim])
+                contradicted_claims.append(claim)
+
+        await self.withdraw(transaction, contradicted_claims)
 
     async def replace_measurements(self, transaction: Writer, values: Mapping[str, ClaimValue]) -> None:
         """Replace the claims of the last measurement with the values of a new one, given by attribute.
@@ -123,7 +124,7 @@ class RecordClaims:
                 await self.withdraw(transaction, [claim])
 
         new_values = {name: value for name, value in values.items() if name not in unchanged_attributes}
-        drafts = measured_claims(new_values)
+        drafts = draft_measured_claims(new_values)
         await self.insert(transaction, [new_claim(draft, self.dataset_id, self.now) for draft in drafts])
 
 
@@ -157,8 +158,8 @@ def with_resolved_attributes(draft: Draft, claims: Sequence[ClaimRecord], now: d
     )
 
 
-def measured_claims(values: Mapping[str, ClaimValue]) -> list[ClaimDraft]:
-    """Return claims for the values measured in a data file, given by attribute. None means that there is no value."""
+def draft_measured_claims(values: Mapping[str, ClaimValue]) -> list[ClaimDraft]:
+    """Return drafts of claims for the values measured in a data file, by attribute, without those that are None."""
     return [
         ClaimDraft(attribute=name, value=value, level=EvidenceLevel.MEASURED)
         for name, value in values.items()
@@ -182,11 +183,6 @@ def withdrawn(claim: ClaimRecord, at: datetime) -> ClaimRecord:
 def is_same_value(value: AttributeValue, other: AttributeValue) -> bool:
     """Return whether two values are equal. True and 1 are different values."""
     return value == other and isinstance(value, bool) == isinstance(other, bool)
-
-
-def _is_supported(claim: ClaimRecord) -> bool:
-    """Return whether a claim has evidence above the level `declared`."""
-    return claim.effective_level is not EvidenceLevel.DECLARED
 
 
 def _comparison_key(draft: ClaimDraft) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from touchstone.services.selection.datasets import store as dataset_store
 from touchstone.services.selection.datasets.dataset_record import DatasetRecord
 from touchstone.services.selection.evidence import store as evidence_store
 from touchstone.services.selection.evidence.claim_records import ClaimRecord, ClaimSource, ClaimStatus
-from touchstone.services.selection.evidence.declarations import declarations
+from touchstone.services.selection.evidence.declarations import declarations_outside_ledger
 from touchstone.services.selection.json_fields import IMPORTED
 
 # A batch of this size takes some tens of milliseconds.
@@ -136,7 +136,8 @@ async def read_contents(
 def _create_content(record: DatasetRecord, claims: Sequence[ClaimRecord], now: datetime) -> DatasetContent:
     """Return the content of a dataset at the time `now`, from its record and all stored claims about it."""
     active_claims = [claim for claim in claims if claim.status_at(now)[0] is ClaimStatus.ACTIVE]
-    content_claims = [ContentClaim.from_record(claim) for claim in (*active_claims, *declarations(record, claims))]
+    declarations = declarations_outside_ledger(record, claims)
+    content_claims = [ContentClaim.from_record(claim) for claim in (*active_claims, *declarations)]
     # Sort the claims by their content, because the order of their ids differs between catalogs.
     content_claims.sort(key=msgspec.json.encode)
 
