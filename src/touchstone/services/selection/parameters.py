@@ -75,15 +75,27 @@ class Parameter:
         return (self.name, *self.aliases)
 
     def integer_in(self, values: "ParameterValues", default: int | None = None) -> int:
-        """Return the value of this integer parameter, or a default if it is not given.
-
-        Args:
-            values: the parsed values.
-            default: the default, or None to use the default of the parameter.
-        """
-        effective_default = self.default if default is None else default
-        value = values.get(self.name, effective_default)
+        """Return the value of this integer if it is given, or else `default` or the default of the parameter."""
+        value = values.get(self.name, self.default if default is None else default)
         assert isinstance(value, int)
+        return value
+
+    def number_in(self, values: "ParameterValues") -> float:
+        """Return the value of this number parameter, or its default if it is not given."""
+        value = values.get(self.name, self.default)
+        assert isinstance(value, float)
+        return value
+
+    def flag_in(self, values: "ParameterValues") -> bool:
+        """Return the value of this flag, or its default if it is not given."""
+        value = values.get(self.name, self.default)
+        assert isinstance(value, bool)
+        return value
+
+    def text_in(self, values: "ParameterValues", default: str | None = None) -> str:
+        """Return the value of this text or choice if it is given, or else `default` or the default of the parameter."""
+        value = values.get(self.name, self.default if default is None else default)
+        assert isinstance(value, str)
         return value
 
     def parse_strings(self, strings: Sequence[str], location: Location) -> ParameterValue | None:

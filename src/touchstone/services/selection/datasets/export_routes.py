@@ -40,7 +40,7 @@ async def export_record(request: Request, dataset_id: DatasetKey) -> Response:
     evidence = await ctx.services.evidence.read(record.id, ctx.viewer)
 
     # Writing a large document takes long, so run it in a thread to keep other requests going.
-    format_key = str(values.get(FORMAT.name, FORMAT.default))
+    format_key = FORMAT.text_in(values)
     file = await asyncio.to_thread(export_dataset, exported_dataset(evidence), format_key)
 
     etag = entity_tag(file)

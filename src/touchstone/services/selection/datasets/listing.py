@@ -42,10 +42,10 @@ def parse_sort_order(values: ParameterValues) -> SortOrder:
 
     For relevance the default is descending, so that the most relevant records come first.
     """
-    key = values.get(_SORT_BY.name, _SORT_BY.default)
+    key = _SORT_BY.text_in(values)
     default_order = "desc" if key == RELEVANCE else "asc"
-    is_descending = values.get(_SORT_ORDER.name, default_order) == "desc"
-    return SortOrder(str(key), is_descending)
+    is_descending = _SORT_ORDER.text_in(values, default_order) == "desc"
+    return SortOrder(key, is_descending)
 
 
 def encode_list(bodies: Sequence[bytes], page_info: PageInfo | None) -> bytes:

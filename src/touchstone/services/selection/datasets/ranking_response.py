@@ -59,8 +59,11 @@ def _possible_ethical_intervals() -> dict[tuple[float, int], tuple[float, float]
     return intervals
 
 
-# A long ranking needs millions of intervals, but only 66 of them are different.
-_ETHICAL_INTERVALS: Final = _possible_ethical_intervals()
+ETHICAL_INTERVALS: Final = _possible_ethical_intervals()
+"""The lowest and the highest possible ethical score, by the score and the number of known ethical attributes.
+
+A long ranking needs millions of intervals, but only 66 of them are different.
+"""
 
 
 class ScoredItem(msgspec.Struct, frozen=True, gc=False):
@@ -214,7 +217,7 @@ class RankingResult:
             records.places.tolist(),
             records.tied_with.tolist(),
             columns.known,
-            map(_ETHICAL_INTERVALS.__getitem__, zip(columns.ethical_score, columns.known, strict=True)),
+            map(ETHICAL_INTERVALS.__getitem__, zip(columns.ethical_score, columns.known, strict=True)),
             judge_gates(self.view, positions, self.gates) if self.gates else repeat(UNSET),
         )
         if not self.options.explain:

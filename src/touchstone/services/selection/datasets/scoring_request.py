@@ -128,10 +128,10 @@ def parse_score_options(query_string: bytes) -> RankingOptions:
     return RankingOptions(
         skip=SKIP.integer_in(values),
         limit=limit,
-        explain=values.get(_EXPLAIN.name) is True,
-        is_enveloped=values.get(_ENVELOPE.name) is True,
+        explain=_EXPLAIN.flag_in(values),
+        is_enveloped=_ENVELOPE.flag_in(values),
         assurance=parse_assurance(values),
-        only_passing=values.get(_GATE.name) == _ONLY_PASSING,
+        only_passing=_GATE.text_in(values) == _ONLY_PASSING,
     )
 
 
@@ -147,7 +147,7 @@ def parse_recommendation_options(query_string: bytes) -> RankingOptions:
         limit=_RECOMMENDATION_LIMIT.integer_in(values),
         explain=True,
         assurance=parse_assurance(values),
-        only_passing=values.get(_GATE.name) == _ONLY_PASSING,
+        only_passing=_GATE.text_in(values) == _ONLY_PASSING,
     )
 
 
@@ -163,7 +163,7 @@ def parse_question_options(query_string: bytes) -> RankingOptions:
         limit=None,
         explain=False,
         assurance=parse_assurance(values),
-        only_passing=values.get(_GATE.name) == _ONLY_PASSING,
+        only_passing=_GATE.text_in(values) == _ONLY_PASSING,
     )
 
 

@@ -43,8 +43,7 @@ class SuggestionsView(BaseModel):
 
 def parse_suggest_options(values: ParameterValues) -> tuple[str, int]:
     """Return the text to complete, which may be empty, and the maximum number of suggestions."""
-    text = values.get(_Q.name, "")
-    return str(text), _LIMIT.integer_in(values)
+    return _Q.text_in(values, default=""), _LIMIT.integer_in(values)
 
 
 def suggestions_json(suggestions: Sequence[Suggestion]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ async def list_proposals(request: Request) -> Response:
     ctx = RequestContext(request)
     caller = ctx.require_caller()
     values = QUEUE_PARAMETERS.parse_query(ctx.query_string)
-    awaited = AwaitedDecision(str(values.get(_AWAITING.name, _AWAITING.default)))
+    awaited = AwaitedDecision(_AWAITING.text_in(values))
     window = parse_page(values)
 
     page = await ctx.services.evidence.load_queue(awaited, caller, skip=window.skip, limit=window.limit)

@@ -290,7 +290,7 @@ async def _receive_file(request: Request, prefix: Path, limit: SizeLimit) -> Rec
         ServiceError: the file is larger than `limit` allows; the error is `limit.error`.
     """
     values = UPLOAD_PARAMETERS.parse_query(request.scope["query_string"])
-    name = str(values.get(_NAME.name, ""))
+    name = _NAME.text_in(values, default="")
     is_form = request.headers.get("content-type", "").startswith("multipart/form-data")
     if not is_form:
         return await _write_file(name, request.stream(), prefix, limit)

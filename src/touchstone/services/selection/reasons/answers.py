@@ -8,10 +8,8 @@ from uuid import UUID
 
 import numpy as np
 
-from touchstone.core.attributes import ETHICAL
 from touchstone.core.errors import DatasetNotFound
 from touchstone.ranking.array_types import Facts, Ints
-from touchstone.ranking.catalog.results import ScoredItems
 from touchstone.ranking.catalog.view import View
 from touchstone.ranking.criteria import CRITERION_NAMES
 from touchstone.ranking.reasons.comparison import PairComparison, Reversal, compare_records, order_records
@@ -21,7 +19,7 @@ from touchstone.ranking.reasons.points_by_level import SupportedFacts, points_by
 from touchstone.ranking.reasons.rank_lookup import RankLookup, RankRange, find_possible_ranks
 from touchstone.ranking.reasons.stability import Overtaker, RecordStability, StabilityOptions, measure_stability
 from touchstone.ranking.weighted_mean import score_matrix
-from touchstone.services.selection.datasets.ranking_response import best_cases
+from touchstone.services.selection.datasets.ranking_response import ETHICAL_INTERVALS, best_cases
 from touchstone.services.selection.datasets.schemas import BestCaseView, WeightView
 from touchstone.services.selection.datasets.scoring_request import ScoringRequest
 from touchstone.services.selection.reasons.ranking_in_question import RankingInQuestion
@@ -53,7 +51,7 @@ def answer_comparison(view: View, ranking: RankingInQuestion, ids: Sequence[int]
     """
     positions = order_records(view, _find_positions(view, ids), ranking.weights)
     lookup = RankLookup.for_query(view, ranking.query, ranking.weights)
-    datasets = _describe_compared_datasets(view, positions, lookup, ranking.weights)
+    datasets = _compared_dataset_views(view, positions, lookup, ranking.weights)
 
     dataset_by_position = dict(zip(positions.tolist(), datasets, strict=True))
     pairs = []
@@ -71,10 +69,10 @@ def answer_comparison(view: View, ranking: RankingInQuestion, ids: Sequence[int]
     )
 
 
-def _describe_compared_datasets(
+def _compared_dataset_views(
     view: View, positions: Ints, lookup: RankLookup, weights: Mapping[str, float]
 ) -> list[ComparedDatasetView]:
-    """Return the score, the rank and the composition of the score for each dataset of a comparison.
+    """Return the JSON views of compared datasets, with their ranks and the composition of their scores.
 
     Args:
         view: the state of the catalog.
@@ -104,7 +102,7 @@ def _describe_compared_datasets(
             place=lookup.place_of(scores[index]) if is_match else None,
             tied_with=lookup.count_tied_with(position, scores[index]) if is_match else 0,
             known=items.known[index],
-            ethical_interval=_ethical_interval(items, index),
+            ethical_interval=ETHICAL_INTERVALS[items.ethical_score[index], items.known[index]],
             criterion_scores=dict(zip(CRITERION_NAMES, criterion_scores[index].tolist(), strict=True)),
             points=points[index],
             unknown=unknown_names[index],
@@ -190,7 +188,7 @@ def answer_lifts(view: View, ranking: RankingInQuestion, dataset_id: int, target
         tied_with=lift_report.tied_with,
         matches_filters=lift_report.matches,
         known=items.known[0],
-        ethical_interval=_ethical_interval(items, 0),
+        ethical_interval=ETHICAL_INTERVALS[items.ethical_score[0], items.known[0]],
         unknown=unknown_criteria(facts)[0],
         best_case=best_case,
         unknown_ranks=_rank_range_view(lift_report.unknown_ranks),
@@ -253,17 +251,17 @@ def answer_stability(
         samples=options.samples,
         spread=options.spread,
         seed=options.seed,
-        datasets=_describe_datasets(view, stabilities, rank_ranges, sentences),
+        datasets=_stability_views(view, stabilities, rank_ranges, sentences),
     )
 
 
-def _describe_datasets(
+def _stability_views(
     view: View,
     stabilities: Sequence[RecordStability],
     rank_ranges: Sequence[RankRange | None],
     sentences: Sequence[str],
 ) -> list[DatasetStabilityView]:
-    """Return the stability, the possible ranks and the summary sentence of each dataset.
+    """Return the JSON views of datasets with their stability, their possible ranks and a sentence that sums them up.
 
     The arguments have one item for each dataset, in the same order.
     """
@@ -329,18 +327,6 @@ def _weight_views(scoring: ScoringRequest) -> list[WeightView]:
     return [
         WeightView(criterion_name=entry.criterion_name, weight=entry.weight) for entry in scoring.effective_weights()
     ]
-
-
-def _ethical_interval(items: ScoredItems, index: int) -> tuple[float, float]:
-    """Return the lowest and the highest possible ethical score of the dataset at `index`.
-
-    The ethical score is the share of the ethical attributes that are true. It is lowest if all unknown attributes are
-    false, which the present score assumes, and highest if all of them are true.
-    """
-    lowest = items.ethical_score[index]
-    true_count = round(lowest * len(ETHICAL))
-    unknown_count = len(ETHICAL) - items.known[index]
-    return lowest, (true_count + unknown_count) / len(ETHICAL)
 
 
 def _rank_range_view(ranks: RankRange) -> RankRangeView:

@@ -3,7 +3,7 @@
 Each request body has the keys of a scoring request, which describe the ranking, and additional keys for the question.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -115,8 +115,8 @@ def parse_comparison_request(body: object) -> ComparisonRequest:
     Raises:
         Invalid: the body is invalid; the subclass identifies the problem.
     """
-    members = _require_known_keys(body, (_IDS,))
-    return ComparisonRequest(_parse_ids(members.get(_IDS)), _parse_scoring(members))
+    question, ranking = _split_body(body, (_IDS,))
+    return ComparisonRequest(_parse_ids(question.get(_IDS)), parse_scoring_request(ranking))
 
 
 def parse_lifts_request(body: object) -> LiftsRequest:
@@ -125,11 +125,11 @@ def parse_lifts_request(body: object) -> LiftsRequest:
     Raises:
         Invalid: the body is invalid; the subclass identifies the problem.
     """
-    members = _require_known_keys(body, LIFT_PARAMETERS.by_name)
-    values = LIFT_PARAMETERS.parse_json(_select(members, LIFT_PARAMETERS.by_name), "body")
+    question, ranking = _split_body(body, LIFT_PARAMETERS.by_name)
+    values = LIFT_PARAMETERS.parse_json(question, "body")
 
     target_rank = _TARGET_RANK.integer_in(values) if _TARGET_RANK.name in values else None
-    return LiftsRequest(target_rank, _parse_scoring(members))
+    return LiftsRequest(target_rank, parse_scoring_request(ranking))
 
 
 def parse_stability_request(body: object) -> StabilityRequest:
@@ -138,23 +138,20 @@ def parse_stability_request(body: object) -> StabilityRequest:
     Raises:
         Invalid: the body is invalid; the subclass identifies the problem.
     """
-    members = _require_known_keys(body, STABILITY_PARAMETERS.by_name)
-    values = STABILITY_PARAMETERS.parse_json(_select(members, STABILITY_PARAMETERS.by_name), "body")
+    question, ranking = _split_body(body, STABILITY_PARAMETERS.by_name)
+    values = STABILITY_PARAMETERS.parse_json(question, "body")
 
-    spread = values.get(_SPREAD.name, _SPREAD.default)
-    assert isinstance(spread, float)
     options = StabilityOptions(
         k=_K.integer_in(values),
         samples=_SAMPLES.integer_in(values),
-        spread=spread,
+        spread=_SPREAD.number_in(values),
         seed=_SEED.integer_in(values),
     )
-    includes_unknown_ranks = values.get(_UNKNOWN_RANKS.name) is True
-    return StabilityRequest(options, includes_unknown_ranks, _parse_scoring(members))
+    return StabilityRequest(options, _UNKNOWN_RANKS.flag_in(values), parse_scoring_request(ranking))
 
 
-def _require_known_keys(body: object, question_keys: Iterable[str]) -> dict[str, Any]:
-    """Return the members of a body after checking that it has only the keys of the question and of a ranking.
+def _split_body(body: object, question_keys: Collection[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split a JSON object into the part that asks the question and the part that describes the ranking.
 
     Raises:
         Invalid: the body is not a JSON object.
@@ -167,21 +164,10 @@ def _require_known_keys(body: object, question_keys: Iterable[str]) -> dict[str,
     for key in body:
         if key not in known_keys:
             raise unknown_name_error(key, known_keys, "body", key[:MAX_REPORTED_NAME_LENGTH])
-    return body
 
-
-def _parse_scoring(members: Mapping[str, Any]) -> ScoringRequest:
-    """Parse the description of the ranking that a question is about.
-
-    Raises:
-        Invalid: the description is invalid; the subclass identifies the problem.
-    """
-    return parse_scoring_request(_select(members, SCORE_KEYS))
-
-
-def _select(members: Mapping[str, Any], keys: Container[str]) -> dict[str, Any]:
-    """Return the members of a JSON object with the given keys."""
-    return {key: value for key, value in members.items() if key in keys}
+    question = {key: value for key, value in body.items() if key in question_keys}
+    ranking = {key: value for key, value in body.items() if key in SCORE_KEYS}
+    return question, ranking
 
 
 def _parse_ids(ids: object) -> tuple[str, ...]:

@@ -57,8 +57,8 @@ async def get_report(request: Request, project_id: ProjectKey) -> Response:
     values = REPORT_PARAMETERS.parse_query(ctx.query_string)
 
     content = await ctx.services.reports.read(project)
-    report_format = FORMATS[str(values.get(FORMAT.name, FORMAT.default))]
-    locale = str(values.get(LANG.name) or request_locale(request.scope))
+    report_format = FORMATS[FORMAT.text_in(values)]
+    locale = LANG.text_in(values, default=request_locale(request.scope))
     file = await _render(content, report_format.key, locale, ctx.services.pdf_renderer)
 
     etag = entity_tag(file)
