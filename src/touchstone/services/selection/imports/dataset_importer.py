@@ -227,17 +227,18 @@ class DocumentImporter:
         entries = read_entries(draft.metadata)
         earlier = earlier_version(entries, entry)
 
-        current_claims = await claim_store.read_claims(writer.transaction, current.id) if current else []
-        edited = edited_attributes(current, current_claims, entries) if current else ()
-        changes = change_claims(current_claims, earlier, self._draft_claims(dataset, entry), edited, now)
+        record_claims = await claim_store.read_claims(writer.transaction, current.id) if current else []
+        edited = edited_attributes(current, record_claims, entries) if current else ()
+        changes = change_claims(record_claims, earlier, self._draft_claims(dataset, entry), edited, now)
         draft = without_dropped_declarations(draft, changes)
+        draft = _with_stated_values(draft, entries, with_version(entries, entry))
 
         # A measurement is only valid for the data file and the target column that were measured.
-        stated_draft = _with_documents(draft, entries, with_version(entries, entry), dataset.dataset.earlier)
-        is_measurement_outdated = current is not None and _is_measurement_outdated(current, stated_draft)
-        if is_measurement_outdated:
+        if current is not None and _is_measurement_outdated(current, draft):
             changes = changes.with_measurements_withdrawn(now)
+            draft = with_measurement(draft, Measurement())
 
+        # Closed proposals make room for new ones.
         for claim in changes.closed_or_accepted:
             await claim_store.update_claim(writer.transaction, claim)
         changes, skipped = await self._without_excess_proposals(writer, changes)
@@ -248,9 +249,7 @@ class DocumentImporter:
             remembered_claims=tuple(claim.id for claim in changes.remembered),
             is_complete=not skipped,
         )
-        draft = _with_documents(draft, entries, with_version(entries, entry), dataset.dataset.earlier)
-        if is_measurement_outdated:
-            draft = with_measurement(draft, Measurement())
+        draft = _with_entries(draft, with_version(entries, entry), dataset.dataset.earlier)
         draft = replace(draft, visibility=self._order.visibility or draft.visibility, updated_at=now)
         record = await _store(writer, with_resolved_attributes(draft, changes.all, now), changes)
         if current is None or record.content_bytes > current.content_bytes:
@@ -355,23 +354,18 @@ def _new_draft(owner: UUID | None, digest: str, document: DatasetDocument, now: 
     )
 
 
-def _with_documents(
-    draft: DatasetDraft,
-    old_entries: Sequence[DocumentEntry],
-    new_entries: Sequence[DocumentEntry],
-    foreign_documents: Sequence[ImportedDocument],
+def _with_stated_values(
+    draft: DatasetDraft, old_entries: Sequence[DocumentEntry], new_entries: Sequence[DocumentEntry]
 ) -> DatasetDraft:
-    """Return a record with the values of its documents updated, except for values that were edited since.
+    """Return a record with the values that its documents state now, except for values that were edited since.
 
     Args:
         draft: the record.
         old_entries: the entries about its documents before the import.
         new_entries: the entries about its documents after the import.
-        foreign_documents: documents that another catalog had imported before it exported the dataset.
     """
     old_values = stated_values(old_entries)
     new_values = stated_values(new_entries)
-    stored_metadata = draft.metadata or {}
 
     text_values = {name: getattr(draft, name) for name in _TEXT_FIELDS}
     if old_entries:
@@ -386,18 +380,30 @@ def _with_documents(
         {name: new_values.get(name) for name in attribute_names},
     )
 
-    declared_metadata = without_service_keys(stored_metadata)
+    declared_metadata = without_service_keys(draft.metadata or {})
     merged_metadata = merge_values(declared_metadata, old_values["metadata"], new_values["metadata"])
-    service_metadata = service_members(stored_metadata)
     known_metadata = {key: value for key, value in merged_metadata.items() if value is not None}
-    imported_documents = entries_to_json(stored_metadata, new_entries, foreign_documents)
 
     return replace(
         draft,
         **text_values,
         attributes={**draft.attributes, **attributes},
-        metadata={**known_metadata, **service_metadata, IMPORTED: imported_documents},
+        metadata={**known_metadata, **service_members(draft.metadata)},
     )
+
+
+def _with_entries(
+    draft: DatasetDraft, entries: Sequence[DocumentEntry], foreign_documents: Sequence[ImportedDocument]
+) -> DatasetDraft:
+    """Return a record with the entries about its documents in its metadata.
+
+    Args:
+        draft: the record.
+        entries: the entries about its documents after the import.
+        foreign_documents: documents that another catalog had imported before it exported the dataset.
+    """
+    imported_documents = entries_to_json(draft.metadata, entries, foreign_documents)
+    return replace(draft, metadata={**(draft.metadata or {}), IMPORTED: imported_documents})
 
 
 def _is_measurement_outdated(current: DatasetRecord, draft: DatasetDraft) -> bool:

@@ -131,15 +131,15 @@ def edited_attributes(
         claims: all claims about the record.
         entries: the entries about its documents.
     """
-    current_ids = {claim_id for entry in entries for claim_id in entry.claims}
-    remembered_ids = {claim_id for entry in entries for claim_id in entry.remembered_claims}
-    current_claims = _claims_by_attribute(claims, current_ids)
-    remembered_claims = _claims_by_attribute(claims, remembered_ids)
+    document_claim_ids = {claim_id for entry in entries for claim_id in entry.claims}
+    remembered_claim_ids = {claim_id for entry in entries for claim_id in entry.remembered_claims}
+    document_claims = _claims_by_attribute(claims, document_claim_ids)
+    remembered_claims = _claims_by_attribute(claims, remembered_claim_ids)
 
     return frozenset(
         name
         for name in CLAIMED
-        if _is_edited(record.declared_value(name), current_claims.get(name, ()), remembered_claims.get(name, ()))
+        if _is_edited(record.declared_value(name), document_claims.get(name, ()), remembered_claims.get(name, ()))
     )
 
 
@@ -153,45 +153,45 @@ def _claims_by_attribute(claims: Iterable[ClaimRecord], claim_ids: Collection[UU
 
 
 def _is_edited(
-    declared_value: ClaimValue, current_claims: Sequence[ClaimRecord], remembered_claims: Sequence[ClaimRecord]
+    declared_value: ClaimValue, document_claims: Sequence[ClaimRecord], remembered_claims: Sequence[ClaimRecord]
 ) -> bool:
     """Return whether an attribute was edited since its documents were imported.
 
     Args:
         declared_value: the value that the creator of the record declares, or None.
-        current_claims: the claims about the attribute that the documents make.
+        document_claims: the claims about the attribute that the documents make.
         remembered_claims: the claims about it that only earlier versions of the documents made and that are closed.
     """
     if declared_value is not None:
-        return not any(is_same_value(claim.value, declared_value) for claim in current_claims)
+        return not any(is_same_value(claim.value, declared_value) for claim in document_claims)
 
-    statuses = {claim.status for claim in (*current_claims, *remembered_claims)}
+    statuses = {claim.status for claim in (*document_claims, *remembered_claims)}
     return ClaimStatus.WITHDRAWN in statuses and statuses.isdisjoint(OPEN_STATUSES)
 
 
 def change_claims(
-    current: Sequence[ClaimRecord],
-    earlier_version: DocumentEntry | None,
+    record_claims: Sequence[ClaimRecord],
+    previous_version: DocumentEntry | None,
     drafts: Sequence[ClaimDraft],
     edited: Collection[str],
     now: datetime,
 ) -> ClaimChanges:
-    """Compare the claims of a document with the current claims about a record, and return the changes.
+    """Compare the claims of a document with all claims about a record, and return the changes.
 
     Claims of the previous version that the document no longer makes are withdrawn. Claims that somebody has withdrawn
     or rejected are not made again, even if a version in between lacked them. New declarations about edited attributes
     are withdrawn at once, so that they do not replace the edit.
 
     Args:
-        current: all claims about the record.
-        earlier_version: the entry about the previous version of the document, or None if there is none.
+        record_claims: all claims about the record.
+        previous_version: the entry about the previous version of the document, or None if there is none.
         drafts: the claims that the document makes.
         edited: the names of attributes that were edited since the last import.
         now: the time of the changes.
     """
-    earlier = _claims_by_statement(current, earlier_version.claims if earlier_version else ())
-    remembered = _claims_by_statement(current, earlier_version.remembered_claims if earlier_version else ())
-    rejected = {_evidence_key(claim): claim for claim in current if claim.status is ClaimStatus.REJECTED}
+    previous = _claims_by_statement(record_claims, previous_version.claims if previous_version else ())
+    remembered = _claims_by_statement(record_claims, previous_version.remembered_claims if previous_version else ())
+    rejected = {_evidence_key(claim): claim for claim in record_claims if claim.status is ClaimStatus.REJECTED}
     of_document: list[ClaimRecord] = []
     added: list[ClaimRecord] = []
     changed: dict[UUID, ClaimRecord] = {}
@@ -201,7 +201,7 @@ def change_claims(
         distinct_drafts.setdefault(statement_key(draft), draft)
 
     for statement, draft in distinct_drafts.items():
-        claim = _pop_repeated_claim(earlier, draft) or rejected.get(_evidence_key(draft))
+        claim = _pop_repeated_claim(previous, draft) or rejected.get(_evidence_key(draft))
         if claim is None and draft.attribute in edited:
             claim = remembered.pop(statement, None)
 
@@ -214,14 +214,14 @@ def change_claims(
         of_document.append(claim)
 
     # The remaining claims are the ones that the document no longer makes.
-    dropped = list(earlier.values())
+    dropped = list(previous.values())
     for claim in dropped:
         if claim.status in OPEN_STATUSES:
             changed[claim.id] = withdrawn(claim, now)
         elif not claim.has_expired:
             remembered[statement_key(claim)] = claim
 
-    others = [claim for claim in current if claim.id not in changed]
+    others = [claim for claim in record_claims if claim.id not in changed]
     return ClaimChanges(of_document, added, list(changed.values()), others, dropped, list(remembered.values()))
 
 
@@ -275,23 +275,23 @@ def statement_key(draft: ClaimDraft) -> tuple[object, ...]:
     return (*statement, draft.quote, draft.place, draft.field, source)
 
 
-def _pop_repeated_claim(earlier: dict[tuple[object, ...], ClaimRecord], draft: ClaimDraft) -> ClaimRecord | None:
-    """Remove the claim that a draft repeats from `earlier` and return it, or return None if there is none.
+def _pop_repeated_claim(previous: dict[tuple[object, ...], ClaimRecord], draft: ClaimDraft) -> ClaimRecord | None:
+    """Remove the claim that a draft repeats from `previous` and return it, or return None if there is none.
 
     A document that this service exported contains its claims as mere declarations. If the document is imported again,
     the declarations must not replace the better supported claims that they were exported from.
 
     Args:
-        earlier: the claims of the previous version of the document, by `statement_key`.
+        previous: the claims of the previous version of the document, by `statement_key`.
         draft: the draft of a claim in the new version.
     """
-    claim = earlier.pop(statement_key(draft), None)
+    claim = previous.pop(statement_key(draft), None)
     if claim is not None or draft.level is not EvidenceLevel.DECLARED:
         return claim
 
-    for statement, candidate in earlier.items():
+    for statement, candidate in previous.items():
         if candidate.status in OPEN_STATUSES and _evidence_key(candidate) == _evidence_key(draft):
-            return earlier.pop(statement)
+            return previous.pop(statement)
     return None
 
 
