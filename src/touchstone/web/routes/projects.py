@@ -3,8 +3,9 @@
 The need of a project consists of filters, gates, weights and the required level of evidence.
 """
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from functools import partial
+from functools import partial, wraps
 from typing import Any, Final
 from uuid import uuid4
 
@@ -34,7 +35,7 @@ from touchstone.web.ignored_parameters import describe_ignored_parameters, descr
 from touchstone.web.list_pages import is_beyond_last_page
 from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
-from touchstone.web.page_endpoint import page_endpoint
+from touchstone.web.page_endpoint import PageHandler, page_endpoint
 from touchstone.web.rank_filters import InvalidFilterValue
 from touchstone.web.rank_state import RankState, parse_small_integer
 from touchstone.web.routes.job_start import start_comparison
@@ -69,6 +70,8 @@ _FORM_ERRORS: Final = (
     IdempotencyConflict.status,
 )
 """The statuses of errors that a page shows above its form, together with what was entered."""
+ProjectFormHandler = Callable[[PageContext, FormData, str], Awaitable[Response]]
+"""Handles the fields of a form on the page of a project, given the id of the project."""
 
 
 async def projects_page(ctx: PageContext) -> Response:
@@ -128,93 +131,76 @@ async def project_page(ctx: PageContext) -> Response:
     return await _render_project(ctx, ctx.path_params["project_id"])
 
 
-async def change_project(ctx: PageContext) -> Response:
+def _project_form(handle_form: ProjectFormHandler) -> PageHandler:
+    """Return a page handler for a form on the page of a project, which is shown again if the form has an error."""
+
+    @wraps(handle_form)
+    async def handler(ctx: PageContext) -> Response:
+        form = await ctx.form()
+        # Forms on the pages of datasets name the project in a field.
+        project_id = ctx.path_params.get("project_id") or text_field(form, "project")
+        try:
+            await ctx.require_new_form()
+            return await handle_form(ctx, form, project_id)
+        except TouchstoneError as error:
+            if error.status not in _FORM_ERRORS:
+                raise
+            return await _render_project(ctx, project_id, form, error)
+
+    return handler
+
+
+@_project_form
+async def change_project(ctx: PageContext, form: FormData, project_id: str) -> Response:
     """Save the name and the description of a project, and redirect to the project.
 
     The form contains the version of the project, so that saving fails if the project has been changed since then, for
     example in another tab.
     """
-    form = await ctx.form()
-    project_id = ctx.path_params["project_id"]
     name = text_field(form, "name")
     description = text_field(form, "description") or None
-
-    try:
-        await ctx.require_new_form()
-        version = header_value_field(form, "etag")
-        await ctx.api.update_project(project_id, etag=version, name=name, description=description)
-    except TouchstoneError as error:
-        if error.status not in _FORM_ERRORS:
-            raise
-        return await _render_project(ctx, project_id, form, error)
-
+    version = header_value_field(form, "etag")
+    await ctx.api.update_project(project_id, etag=version, name=name, description=description)
     return _redirect_to_project(ctx, project_id, FlashMessage.PROJECT_SAVED)
 
 
-async def choose_dataset(ctx: PageContext) -> Response:
+@_project_form
+async def choose_dataset(ctx: PageContext, form: FormData, project_id: str) -> Response:
     """Save the chosen dataset of a project and the reason for the choice, and redirect to the project.
 
     The pages of datasets also have this form, so the project is a field of the form and not part of the address. If the
     reason is missing, the page of the project shows the error. On the page of the project, the form contains its
     version, so that a choice that the reader has not seen is never replaced.
     """
-    form = await ctx.form()
-    project_id = text_field(form, "project")
-
-    try:
-        await ctx.require_new_form()
-        reason = _require_reason(ctx, form)
-        dataset_id = id_field(form, "dataset", ctx.text("choose_which"))
-        version = header_value_field(form, "etag")
-        await ctx.api.update_project(project_id, etag=version, chosen_dataset_id=dataset_id, choice_reason=reason)
-    except TouchstoneError as error:
-        if error.status not in _FORM_ERRORS:
-            raise
-        return await _render_project(ctx, project_id, form, error)
-
+    reason = _require_reason(ctx, form)
+    dataset_id = id_field(form, "dataset", ctx.text("choose_which"))
+    version = header_value_field(form, "etag")
+    await ctx.api.update_project(project_id, etag=version, chosen_dataset_id=dataset_id, choice_reason=reason)
     return _redirect_to_project(ctx, project_id, FlashMessage.DATASET_CHOSEN)
 
 
-async def change_reason(ctx: PageContext) -> Response:
+@_project_form
+async def change_reason(ctx: PageContext, form: FormData, project_id: str) -> Response:
     """Save a new reason for the choice of a project, and redirect to the project.
 
     The form contains the version of the project, so that the reason is never saved for a dataset that was chosen in the
     meantime.
     """
-    form = await ctx.form()
-    project_id = ctx.path_params["project_id"]
-
-    try:
-        await ctx.require_new_form()
-        reason = _require_reason(ctx, form)
-        version = header_value_field(form, "etag")
-        await ctx.api.update_project(project_id, etag=version, choice_reason=reason)
-    except TouchstoneError as error:
-        if error.status not in _FORM_ERRORS:
-            raise
-        return await _render_project(ctx, project_id, form, error)
-
+    reason = _require_reason(ctx, form)
+    version = header_value_field(form, "etag")
+    await ctx.api.update_project(project_id, etag=version, choice_reason=reason)
     return _redirect_to_project(ctx, project_id, FlashMessage.DATASET_CHOSEN)
 
 
-async def take_choice_back(ctx: PageContext) -> Response:
+@_project_form
+async def take_choice_back(ctx: PageContext, form: FormData, project_id: str) -> Response:
     """Withdraw the choice of a project, with an optional reason, and redirect to the project.
 
     The form contains the version of the project, so that a choice that the reader has not seen is never withdrawn.
     """
-    form = await ctx.form()
-    project_id = ctx.path_params["project_id"]
-
-    try:
-        await ctx.require_new_form()
-        reason = text_field(form, "reason") or None
-        version = header_value_field(form, "etag")
-        await ctx.api.update_project(project_id, etag=version, chosen_dataset_id=None, choice_reason=reason)
-    except TouchstoneError as error:
-        if error.status not in _FORM_ERRORS:
-            raise
-        return await _render_project(ctx, project_id, form, error)
-
+    reason = text_field(form, "reason") or None
+    version = header_value_field(form, "etag")
+    await ctx.api.update_project(project_id, etag=version, chosen_dataset_id=None, choice_reason=reason)
     return _redirect_to_project(ctx, project_id, FlashMessage.CHOICE_TAKEN_BACK)
 
 
@@ -235,36 +221,18 @@ def _require_reason(ctx: PageContext, form: FormData) -> str:
     return reason
 
 
-async def take_snapshot(ctx: PageContext) -> Response:
+@_project_form
+async def take_snapshot(ctx: PageContext, form: FormData, project_id: str) -> Response:
     """Create a snapshot of the ranking of a project, and redirect to the page of the snapshot."""
-    form = await ctx.form()
-    project_id = ctx.path_params["project_id"]
-
-    try:
-        await ctx.require_new_form()
-        snapshot = await ctx.api.create_snapshot(project_id, note=text_field(form, "note") or None)
-    except TouchstoneError as error:
-        if error.status not in _FORM_ERRORS:
-            raise
-        return await _render_project(ctx, project_id, form, error)
-
+    snapshot = await ctx.api.create_snapshot(project_id, note=text_field(form, "note") or None)
     address = _SNAPSHOT_PATH.format(project_id=project_id, snapshot_id=snapshot.id)
     return ctx.redirect(address, done=FlashMessage.SNAPSHOT_TAKEN)
 
 
-async def compare_models(ctx: PageContext) -> Response:
+@_project_form
+async def compare_models(ctx: PageContext, form: FormData, project_id: str) -> Response:
     """Train models on the best-ranked tables of a project, and redirect to the project."""
-    form = await ctx.form()
-    project_id = ctx.path_params["project_id"]
-
-    try:
-        await ctx.require_new_form()
-        await start_comparison(ctx, form, project_id)
-    except TouchstoneError as error:
-        if error.status not in _FORM_ERRORS:
-            raise
-        return await _render_project(ctx, project_id, form, error)
-
+    await start_comparison(ctx, form, project_id)
     return _redirect_to_project(ctx, project_id)
 
 
