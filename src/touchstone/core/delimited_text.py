@@ -66,40 +66,35 @@ def detect_layout(beginning: str, delimiter: str | None = None) -> TableLayout |
     numbered_lines = enumerate(io.StringIO(beginning, newline=None))
     nonempty_lines = ((number, line) for number, line in numbered_lines if line.strip())
     numbered_sample = list(islice(nonempty_lines, _SAMPLE_LINES))
-    if not numbered_sample:
-        return None
 
-    stated_delimiter = _read_stated_delimiter(numbered_sample[0][1])
+    stated_delimiter = _read_stated_delimiter(numbered_sample[0][1]) if numbered_sample else None
     states_delimiter = stated_delimiter is not None and delimiter in (None, stated_delimiter)
     if states_delimiter:
         delimiter = stated_delimiter
         del numbered_sample[0]
-        if not numbered_sample:
-            return None
+    if not numbered_sample:
+        return None
 
-    sample = [line for _number, line in numbered_sample]
     skipped_lines, _first_line = numbered_sample[0]
-    return _describe_layout(
-        sample, delimiter or detect_delimiter(sample), skipped_lines=skipped_lines, states_delimiter=states_delimiter
-    )
-
-
-def _describe_layout(
-    lines: Sequence[str], delimiter: str, *, skipped_lines: int, states_delimiter: bool
-) -> TableLayout:
-    """Detect the names of the columns of lines, and return the layout."""
+    lines = [line for _number, line in numbered_sample]
+    delimiter = delimiter or detect_delimiter(lines)
     has_spaces_before_quotes = _has_spaces_before_quotes(lines, delimiter)
     rows = _parse_rows(lines, delimiter, skips_spaces=has_spaces_before_quotes)
+
     header, *other_rows = rows
     first_row_has_names = has_header(rows)
-    numbered_names = [numbered_name(position) for position in range(1, _most_common_width(rows) + 1)]
+    if first_row_has_names:
+        names = header
+        has_extra_field = bool(other_rows) and _most_common_width(other_rows) == len(header) + 1
+    else:
+        names = [numbered_name(position) for position in range(1, _most_common_width(rows) + 1)]
+        has_extra_field = False
+
     return TableLayout(
         delimiter,
         has_header=first_row_has_names,
-        names=list(header) if first_row_has_names else numbered_names,
-        has_extra_field=(
-            first_row_has_names and bool(other_rows) and _most_common_width(other_rows) == len(header) + 1
-        ),
+        names=names,
+        has_extra_field=has_extra_field,
         skipped_lines=skipped_lines,
         states_delimiter=states_delimiter,
         has_spaces_before_quotes=has_spaces_before_quotes,

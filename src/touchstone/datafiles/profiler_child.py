@@ -17,12 +17,12 @@ def main() -> None:
     """Carry out the request in the first argument, and write the reply to standard output."""
     request = msgspec.json.decode(sys.argv[1], type=ProfilingRequest)
     limit_this_process(request.limits)
-    reply = _carry_out(request)
+    reply = _profile_file(request)
     sys.stdout.buffer.write(msgspec.json.encode(reply))
     end_successfully()
 
 
-def _carry_out(request: ProfilingRequest) -> ProfilingSuccess | ProfilingFailure:
+def _profile_file(request: ProfilingRequest) -> ProfilingSuccess | ProfilingFailure:
     """Profile the file of a request, and return the profile or the reason for a failure."""
     try:
         profile = profile_descriptor(request.descriptor, request.file_type, limits=request.limits)

@@ -89,7 +89,7 @@ def _fit_and_measure_winner(
     up to `seconds`.
     """
     data = experiment.data
-    plan = _plan_fit(experiment, fold, comparison, pool, seconds)
+    plan = _plan_fit(experiment, fold, comparison, thread_seconds=seconds * pool.thread_count)
     winner = plan.winner
     validation_rows = comparison.finalists[0].rows
     fitted = fit_chosen_model(experiment, winner.ensemble, plan.fold, validation_rows, pool)
@@ -132,20 +132,20 @@ class _PlannedFit:
 
 
 def _plan_fit(
-    experiment: Experiment, fold: Fold, comparison: ComparisonResult, pool: FittingPool, seconds: float
+    experiment: Experiment, fold: Fold, comparison: ComparisonResult, *, thread_seconds: float
 ) -> _PlannedFit:
-    """Choose the model and the training rows that can be fitted in the given time.
+    """Choose the model and the training rows that can be fitted in the given time, summed over all threads.
 
     Ideally, this is the best model on all training rows. If that takes too long, it is the best single trial, because
     one model fitted on all rows is better than an average of models fitted on few. If that also takes too long, the
     trial is fitted on a random sample of the rows.
     """
     winner = _choose_model(experiment, comparison, training_rows=len(fold.train))
-    if _affordable_rows(winner, comparison, pool, seconds) >= len(fold.train):
+    if _affordable_rows(winner, comparison, thread_seconds) >= len(fold.train):
         return _PlannedFit(winner, fold, is_complete=True)
 
     winner = choose_best_trial(experiment.data.metric, comparison.finalists)
-    rows = max(MIN_FITTED_ROWS, _affordable_rows(winner, comparison, pool, seconds))
+    rows = max(MIN_FITTED_ROWS, _affordable_rows(winner, comparison, thread_seconds))
     return _PlannedFit(winner, limit_training_rows(fold, rows, seed=experiment.request.seed), is_complete=False)
 
 
@@ -167,9 +167,9 @@ def _choose_model(experiment: Experiment, comparison: ComparisonResult, *, train
     return prefer_linear_model(metric, best, comparison.finalists, training_rows=training_rows)
 
 
-def _affordable_rows(winner: ChosenModel, comparison: ComparisonResult, pool: FittingPool, seconds: float) -> int:
-    """Estimate the number of rows on which the winner can be fitted in the given time."""
-    return int(seconds * pool.thread_count / _seconds_per_row(winner, comparison))
+def _affordable_rows(winner: ChosenModel, comparison: ComparisonResult, thread_seconds: float) -> int:
+    """Estimate the number of rows on which the winner can be fitted in the given time, summed over all threads."""
+    return int(thread_seconds / _seconds_per_row(winner, comparison))
 
 
 def _seconds_per_row(winner: ChosenModel, comparison: ComparisonResult) -> float:

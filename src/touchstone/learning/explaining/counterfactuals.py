@@ -181,24 +181,24 @@ def find_counterfactual(
     search = _Search(explained, row, candidates, tuple(mutable_columns), prediction, clear_difference)
 
     # A further search is only worth its time if it may find fewer changes.
-    approach = _approach_similar_rows(search)
-    if approach is not None and len(approach.changes) == 1:
-        return approach
+    from_similar_row = _copy_from_similar_rows(search)
+    if from_similar_row is not None and len(from_similar_row.changes) == 1:
+        return from_similar_row
 
     single_change = _find_smallest_changes(search, search.single_changes())
     if single_change is not None:
         return single_change
-    if approach is not None and len(approach.changes) == 2:
-        return approach
+    if from_similar_row is not None and len(from_similar_row.changes) == 2:
+        return from_similar_row
 
     combination = _combine_values(search) if len(mutable_columns) <= FEW_COLUMNS else None
     if combination is not None:
         return combination
-    return _choose_fewest_changes([approach, _add_effective_values(search)])
+    return _choose_fewest_changes([from_similar_row, _add_effective_values(search)])
 
 
-def _approach_similar_rows(search: _Search) -> Counterfactual | None:
-    """Return the counterfactual with the fewest changes towards one of the nearest unlike candidates."""
+def _copy_from_similar_rows(search: _Search) -> Counterfactual | None:
+    """Return the counterfactual with the fewest values copied from one of the nearest unlike candidates, or None."""
     # For each candidate, the row with all its mutable columns copied from the candidate.
     is_mutable = np.isin(search.explained.sources, search.mutable_columns)
     mixed_rows = np.where(is_mutable, search.candidates, search.row)
@@ -210,7 +210,7 @@ def _approach_similar_rows(search: _Search) -> Counterfactual | None:
 
     best: Counterfactual | None = None
     for source_row in nearest_first[:NEIGHBOURS].tolist():
-        counterfactual = _approach_source_row(search, source_row, search.goal_towards(predictions[source_row]))
+        counterfactual = _copy_until_goal(search, source_row, search.goal_towards(predictions[source_row]))
         if counterfactual is None:
             continue
         if best is None or len(counterfactual.changes) < len(best.changes):
@@ -220,7 +220,7 @@ def _approach_similar_rows(search: _Search) -> Counterfactual | None:
     return best
 
 
-def _approach_source_row(search: _Search, source_row: int, goal: ClassGoal | NumberGoal) -> Counterfactual | None:
+def _copy_until_goal(search: _Search, source_row: int, goal: ClassGoal | NumberGoal) -> Counterfactual | None:
     """Copy the values of a candidate into the row, column by column, until the goal is reached.
 
     Each step copies the column that brings the prediction nearest to the goal.
