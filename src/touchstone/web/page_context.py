@@ -124,22 +124,22 @@ class PageContext:
 
     @property
     def is_post(self) -> bool:
-        """Return whether the request submits a form."""
+        """Whether the request submits a form."""
         return self.request.method == "POST"
 
     @property
     def localizer(self) -> Localizer:
-        """Return the localizer for the language of the response."""
+        """The localizer for the language of the response."""
         return self.state.templates.localizer(self.locale)
 
     @property
     def path_params(self) -> dict[str, Any]:
-        """Return the path parameters."""
+        """The path parameters."""
         return self.request.path_params
 
     @property
     def query_pairs(self) -> list[tuple[str, str]]:
-        """Return the query parameters in their order, as pairs of name and value."""
+        """The query parameters in their order, as pairs of name and value."""
         return self.request.query_params.multi_items()
 
     def text(self, key: str, **placeholders: Any) -> str:
@@ -268,7 +268,7 @@ class PageContext:
 
     @property
     def is_signed_out(self) -> bool:
-        """Return whether the session ended during this request."""
+        """Whether the session ended during this request."""
         return self._is_signed_out
 
     def write_cookies(self, response: Response) -> Response:

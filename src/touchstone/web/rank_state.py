@@ -139,7 +139,7 @@ class RankState:
 
     @property
     def profile(self) -> str | None:
-        """Return the name of the profile with exactly these weights, or None if there is none."""
+        """The name of the profile with exactly these weights, or None if there is none."""
         for name, positions in self.weight_profiles.profiles.items():
             if positions == self.weights:
                 return name
@@ -147,7 +147,7 @@ class RankState:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Return the share of each criterion in the score, or {} if all weights are zero.
+        """The share of each criterion in the score, or {} if all weights are zero.
 
         The shares add up to 1.
         """
@@ -182,7 +182,7 @@ class RankState:
 
     @property
     def joined_lists(self) -> tuple[str, ...]:
-        """Return the names of the list filters with a single value that contains a comma.
+        """The names of the list filters with a single value that contains a comma.
 
         Such a value may consist of several values joined by commas.
         """
@@ -232,7 +232,7 @@ class RankState:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the names and values of the query parameters that describe the state.
+        """The names and values of the query parameters that describe the state.
 
         They have a fixed order and defaults are left out, so that equal states have equal addresses.
         """
@@ -285,12 +285,12 @@ class RankState:
 
     @property
     def invalid_filters(self) -> tuple[str, ...]:
-        """Return the names of the filters with invalid values."""
+        """The names of the filters with invalid values."""
         return tuple(name for name, values in self.filters.items() if not is_valid_filter(name, values))
 
     @property
     def invalid_gates(self) -> tuple[str, ...]:
-        """Return the names of the gates with invalid values."""
+        """The names of the gates with invalid values."""
         return tuple(name for name, value in self.gates.items() if not is_valid_gate(name, value))
 
     def ranking_arguments(self) -> dict[str, Any]:
@@ -325,7 +325,7 @@ class RankState:
 
     @property
     def gate_mode(self) -> Literal["pass", "all"]:
-        """Return the gate mode of the API.
+        """The gate mode of the API.
 
         `pass` ranks only the datasets that pass every gate, and `all` ranks all datasets.
         """

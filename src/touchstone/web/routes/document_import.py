@@ -33,7 +33,7 @@ class Document:
 
     @property
     def encoded(self) -> str:
-        """Return the content in Base64, for a hidden field in the form of the preview."""
+        """The content in Base64, for a hidden field in the form of the preview."""
         return base64.urlsafe_b64encode(self.content).decode()
 
 

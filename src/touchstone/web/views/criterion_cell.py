@@ -38,19 +38,19 @@ class CriterionCell:
 
     @property
     def text(self) -> str:
-        """Return the formatted value, or a question mark if it is unknown."""
+        """The formatted value, or a question mark if it is unknown."""
         return "?" if self.is_unknown else self.localizer.number(self.value, digits=VALUE_DIGITS)
 
     @property
     def points_text(self) -> str:
-        """Return the formatted points, or the word for "unknown" if the value is unknown."""
+        """The formatted points, or the word for "unknown" if the value is unknown."""
         if self.is_unknown:
             return self.localizer.text("unknown")
         return self.localizer.number(self.points, digits=_POINTS_DIGITS)
 
     @property
     def title(self) -> str:
-        """Return the tooltip with the calculation of the points and the highest possible value."""
+        """The tooltip with the calculation of the points and the highest possible value."""
         if self.is_unknown:
             return self.points_text
 
@@ -59,7 +59,7 @@ class CriterionCell:
 
     @property
     def limit(self) -> str:
-        """Return the highest possible value in words, such as "at most 1.00".
+        """The highest possible value in words, such as "at most 1.00".
 
         It is empty if the value cannot rise, or if nothing is known about it.
         """
@@ -71,32 +71,32 @@ class CriterionCell:
 
     @property
     def x(self) -> str:
-        """Return the SVG attribute `x` of the segment in the bar of the score."""
+        """The SVG attribute `x` of the segment in the bar of the score."""
         return css_percentage(self.preceding_points)
 
     @property
     def width(self) -> str:
-        """Return the SVG attribute `width` of the segment in the bar of the score."""
+        """The SVG attribute `width` of the segment in the bar of the score."""
         return css_percentage(self.points)
 
     @property
     def value_width(self) -> str:
-        """Return the SVG attribute `width` of a bar from 0 to the value."""
+        """The SVG attribute `width` of a bar from 0 to the value."""
         return css_percentage(self.value)
 
     @property
     def unknown_width(self) -> str:
-        """Return the SVG attribute `width` of the hatched bar between the value and the highest value."""
+        """The SVG attribute `width` of the hatched bar between the value and the highest value."""
         return css_percentage(max(0.0, self.best_value - self.value))
 
     @property
     def shade(self) -> int:
-        """Return the shade of the value in the sequential palette."""
+        """The shade of the value in the sequential palette."""
         return shade(self.value)
 
     @property
     def unknown_tenths(self) -> int:
-        """Return the possible rise of the value in tenths, for the hatched part of a heat map cell.
+        """The possible rise of the value in tenths, for the hatched part of a heat map cell.
 
         It is at least 1 if the value can rise. It is 0 if the value is unknown, because the whole cell is hatched then.
         """
@@ -106,7 +106,7 @@ class CriterionCell:
 
     @property
     def css_classes(self) -> str:
-        """Return the CSS classes of the cell in the heat map."""
+        """The CSS classes of the cell in the heat map."""
         css_classes = ["cell", "hatched" if self.is_unknown else f"q{self.shade}"]
         if self.unknown_tenths:
             css_classes.append(f"open{self.unknown_tenths}")

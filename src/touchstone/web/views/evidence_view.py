@@ -111,17 +111,17 @@ class AttributeDetails:
 
     @property
     def is_known(self) -> bool:
-        """Return whether the attribute has a value at any level of evidence."""
+        """Whether the attribute has a value at any level of evidence."""
         return self.state.value is not None
 
     @property
     def is_merely_declared(self) -> bool:
-        """Return whether the attribute has a value that does not count at the required level of evidence."""
+        """Whether the attribute has a value that does not count at the required level of evidence."""
         return self.is_known and not self.counts
 
     @property
     def claim_count(self) -> int:
-        """Return the number of all claims, including closed ones."""
+        """The number of all claims, including closed ones."""
         return len(self.active) + len(self.proposed) + len(self.closed)
 
 

@@ -54,7 +54,7 @@ class WordsField:
 
     @property
     def visible_choices(self) -> tuple[FilterChoice, ...]:
-        """Return the chosen and the most frequent values, which are shown without unfolding the list."""
+        """The chosen and the most frequent values, which are shown without unfolding the list."""
         chosen = [choice for choice in self.choices if choice.is_chosen]
         others = [choice for choice in self.choices if not choice.is_chosen]
         other_count = max(0, _MAX_VISIBLE_CHOICES - len(chosen))
@@ -62,19 +62,19 @@ class WordsField:
 
     @property
     def folded_choices(self) -> tuple[FilterChoice, ...]:
-        """Return the most frequent of the remaining choices, which the reader can unfold."""
+        """The most frequent of the remaining choices, which the reader can unfold."""
         visible_values = {choice.value for choice in self.visible_choices}
         remaining = [choice for choice in self.choices if choice.value not in visible_values]
         return tuple(remaining[:_MAX_FOLDED_CHOICES])
 
     @property
     def hidden_count(self) -> int:
-        """Return the number of choices that are not visible without unfolding the list."""
+        """The number of choices that are not visible without unfolding the list."""
         return len(self.choices) - len(self.visible_choices)
 
     @property
     def may_have_more_values(self) -> bool:
-        """Return whether the page of all values may show more than the visible choices.
+        """Whether the page of all values may show more than the visible choices.
 
         A chosen value hides all values that never occur together with it.
         """

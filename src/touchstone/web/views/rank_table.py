@@ -90,23 +90,23 @@ class RankedRow:
 
     @property
     def place(self) -> str:
-        """Return the formatted place, with an equals sign if other datasets share it, as in `5 =`."""
+        """The formatted place, with an equals sign if other datasets share it, as in `5 =`."""
         return self.localizer.place(self.dataset.place or self.dataset.rank, self.dataset.tied_with)
 
     @property
     def tie(self) -> str:
-        """Return the number of other datasets with the same score in words, or an empty string for 0."""
+        """The number of other datasets with the same score in words, or an empty string for 0."""
         tied_count = self.dataset.tied_with
         return self.localizer.counted("tied_with", tied_count) if tied_count else ""
 
     @property
     def reason(self) -> str:
-        """Return the tooltip of the place: the sentence that explains it, or else the number of ties."""
+        """The tooltip of the place: the sentence that explains it, or else the number of ties."""
         return replace_control_characters(self.dataset.sentence or self.tie)
 
     @property
     def score(self) -> str:
-        """Return the formatted score."""
+        """The formatted score."""
         return self.score_range.text
 
     def limit_text(self, view: str) -> str:
@@ -116,12 +116,12 @@ class RankedRow:
 
     @property
     def objective(self) -> str:
-        """Return the beginning of the objective of the dataset."""
+        """The beginning of the objective of the dataset."""
         return shorten(self.dataset.objective or "", _MAX_OBJECTIVE_LENGTH, placeholder="…")
 
     @property
     def facts(self) -> tuple[TableFact, ...]:
-        """Return the composite scores and the numbers of instances and features, for the table view."""
+        """The composite scores and the numbers of instances and features, for the table view."""
         composite_facts = [self._composite_fact(name) for name in COMPOSITES]
         numbers = (self.dataset.instances_number, self.dataset.features_number)
         number_facts = [TableFact(self.localizer.number(number)) for number in numbers]
@@ -129,12 +129,12 @@ class RankedRow:
 
     @property
     def evidence(self) -> str:
-        """Return the numbers of ethical criteria that are known and that are or may be met, in words."""
+        """The numbers of ethical criteria that are known and that are or may be met, in words."""
         return describe_known_criteria(self.dataset, self.localizer)
 
     @property
     def declarer(self) -> str:
-        """Return the name of the declarer in words, or an empty string for a record of the service."""
+        """The name of the declarer in words, or an empty string for a record of the service."""
         return describe_declarer(self.declared_by, self.localizer)
 
     def _composite_fact(self, name: str) -> TableFact:
@@ -181,7 +181,7 @@ class RankTable:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """Return the ids of the datasets in their order, to compare the next ranking with them."""
+        """The ids of the datasets in their order, to compare the next ranking with them."""
         return tuple(row.dataset.id for row in self.rows)
 
 

@@ -33,34 +33,34 @@ class ScoreRange:
 
     @property
     def text(self) -> str:
-        """Return the formatted score, or a dash if it is None."""
+        """The formatted score, or a dash if it is None."""
         return self.localizer.number(self.score, digits=SCORE_DIGITS)
 
     @property
     def highest_text(self) -> str:
-        """Return the formatted highest score, or an empty string if it looks the same as the score."""
+        """The formatted highest score, or an empty string if it looks the same as the score."""
         return self.localizer.limit(self.lowest, self.highest, digits=SCORE_DIGITS)
 
     @property
     def limit(self) -> str:
-        """Return the highest score in words, as in "at most 0.830", or "" if it looks like the score."""
+        """The highest score in words, as in "at most 0.830", or "" if it looks like the score."""
         highest = self.highest_text
         return self.localizer.text("at_most", value=highest) if highest else ""
 
     @property
     def short_limit(self) -> str:
-        """Return the highest score with a sign, as in "≤ 0.830", or "" if it looks like the score."""
+        """The highest score with a sign, as in "≤ 0.830", or "" if it looks like the score."""
         highest = self.highest_text
         return f"≤\u00a0{highest}" if highest else ""
 
     @property
     def x(self) -> str:
-        """Return the SVG attribute `x` of the hatched part of the bar, which lies between both scores."""
+        """The SVG attribute `x` of the hatched part of the bar, which lies between both scores."""
         return css_percentage(self.lowest)
 
     @property
     def width(self) -> str:
-        """Return the SVG attribute `width` of the hatched part of the bar, which lies between both scores."""
+        """The SVG attribute `width` of the hatched part of the bar, which lies between both scores."""
         return css_percentage(self.highest - self.lowest)
 
 

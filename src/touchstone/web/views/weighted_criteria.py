@@ -58,27 +58,27 @@ class WeightedCriterion:
 
     @property
     def x(self) -> str:
-        """Return the SVG attribute `x` of the segment in the bar of all shares."""
+        """The SVG attribute `x` of the segment in the bar of all shares."""
         return css_percentage(self.preceding_share)
 
     @property
     def width(self) -> str:
-        """Return the SVG attribute `width` of the segment in the bar of all shares."""
+        """The SVG attribute `width` of the segment in the bar of all shares."""
         return css_percentage(self.share)
 
     @property
     def title(self) -> str:
-        """Return the tooltip of the segment."""
+        """The tooltip of the segment."""
         return f"{self.label} {self.precise_share_text}"
 
     @property
     def has_vertical_numbers(self) -> bool:
-        """Return whether the column of the heat map is too narrow for horizontal numbers."""
+        """Whether the column of the heat map is too narrow for horizontal numbers."""
         return self.share < _HORIZONTAL_NUMBER_MIN_SHARE
 
     @property
     def hides_percentage(self) -> bool:
-        """Return whether the column of the heat map is too narrow for its percentage."""
+        """Whether the column of the heat map is too narrow for its percentage."""
         return self.share < _PERCENTAGE_MIN_SHARE
 
 

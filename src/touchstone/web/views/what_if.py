@@ -38,7 +38,7 @@ class PredictionChange:
 
     @property
     def difference(self) -> float:
-        """Return the effect of the change."""
+        """The effect of the change."""
         return self.after - self.before
 
 
