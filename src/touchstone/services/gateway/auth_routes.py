@@ -3,7 +3,7 @@
 from fastapi import Response
 from starlette.requests import Request
 
-from touchstone.core.errors import InvalidRefreshToken, RegistrationClosed
+from touchstone.core.errors import InvalidRefreshToken
 from touchstone.http.request_tracking import identify_user
 from touchstone.http.routing import strict_router
 from touchstone.services.gateway import (
@@ -30,11 +30,7 @@ router = strict_router(prefix=f"{API}/auth", tags=["auth"])
 @router.post("/register", status_code=201, summary="Create an account")
 async def register(registration: Registration, ctx: Context) -> UserView:
     """Create an account, unless registration is closed. The new user is never an administrator."""
-    if ctx.state.settings.registration == "closed":
-        raise RegistrationClosed
-
-    ctx.state.throttle.count_registration(ctx.address)
-
+    ctx.count_registration()
     profile = accounts.UserProfile(
         pseudo=registration.pseudo,
         given_name=registration.given_name,
@@ -68,8 +64,7 @@ async def login(credentials: LoginBody, request: Request, response: Response, ct
     await _link_identity(request, response, ctx, user)
 
     sign_in_responses.renew_device_cookie(response, request, ctx.state, user)
-    response.headers["Cache-Control"] = "no-store"
-    return sign_in_responses.grant_tokens(ctx.state, session)
+    return sign_in_responses.grant_tokens(response, ctx.state, session)
 
 
 @router.post("/refresh", summary="Exchange a refresh token for new tokens")
@@ -91,8 +86,7 @@ async def refresh(body: RefreshToken, response: Response, ctx: Context) -> Grant
         ctx.state.authenticator.clear_cache()
         raise
 
-    response.headers["Cache-Control"] = "no-store"
-    return sign_in_responses.grant_tokens(ctx.state, session)
+    return sign_in_responses.grant_tokens(response, ctx.state, session)
 
 
 @router.post("/logout", status_code=204, summary="Sign out")

@@ -8,7 +8,7 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.types import Scope
 
-from touchstone.core.errors import AdministratorsOnly
+from touchstone.core.errors import AdministratorsOnly, RegistrationClosed
 from touchstone.core.identity import Caller
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
@@ -85,6 +85,17 @@ class GatewayContext:
     def locale(self) -> str:
         """The language for the response."""
         return request_locale(self.scope)
+
+    def count_registration(self) -> None:
+        """Check that the client may create an account, and count the account before it is created.
+
+        Raises:
+            RegistrationClosed: users may not create their own accounts.
+            TooManyAttempts: too many accounts have been created from this network address.
+        """
+        if self.state.settings.registration == "closed":
+            raise RegistrationClosed
+        self.state.throttle.count_registration(self.address)
 
 
 async def _create_context(request: Request) -> GatewayContext:

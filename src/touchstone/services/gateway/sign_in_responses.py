@@ -12,8 +12,9 @@ from touchstone.services.gateway.sessions import SessionCredentials
 from touchstone.services.gateway.user_store import UserRecord
 
 
-def grant_tokens(state: GatewayState, session: SessionCredentials) -> Grant:
-    """Return a new access token and the refresh token of a session."""
+def grant_tokens(response: Response, state: GatewayState, session: SessionCredentials) -> Grant:
+    """Return a new access token and the refresh token of a session, and keep caches from storing the response."""
+    response.headers["Cache-Control"] = "no-store"
     return Grant(
         access_token=state.access_tokens.create_token(session.user_id, session.session_id),
         token_type="bearer",  # noqa: S106 - the name of a scheme

@@ -8,7 +8,6 @@ from fastapi import Depends, Query, Response
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
-from touchstone.core.errors import RegistrationClosed
 from touchstone.core.identity_provider_errors import AccountNotLinked
 from touchstone.http.cookie_attributes import cookie_attributes
 from touchstone.http.error_responses import error_response
@@ -105,13 +104,13 @@ async def complete_sign_in(
         refusal = AccountNotLinked(provider=client.provider.label)
         return _ask_for_password(request, ctx, refusal, user_with_address, identity)
     if user is None:
-        user = await _create_user(ctx, identity)
+        ctx.count_registration()
+        user = await account_links.create_user(ctx.database, identity)
 
     session = await sign_in.start_session(ctx.database, user, ctx.device, lifetime=ctx.state.session_lifetime)
     sign_in_responses.renew_device_cookie(response, request, ctx.state, user)
     response.delete_cookie(sign_in_states.COOKIE_NAME)
-    response.headers["Cache-Control"] = "no-store"
-    return sign_in_responses.grant_tokens(ctx.state, session)
+    return sign_in_responses.grant_tokens(response, ctx.state, session)
 
 
 def _read_state(request: Request, ctx: GatewayContext) -> SignInState | None:
@@ -145,20 +144,6 @@ def _redirect_to_page(provider: str, request: Request, state: SignInState | None
 
     address = f"{_PAGE.format(provider=quote(provider))}?{urlencode(parameters)}"
     return RedirectResponse(address, status_code=_SEE_OTHER, headers={"Cache-Control": "no-store"})
-
-
-async def _create_user(ctx: GatewayContext, identity: ExternalIdentity) -> UserRecord:
-    """Create the account of a user who signs in for the first time.
-
-    Raises:
-        RegistrationClosed: users may not create their own accounts.
-        TooManyAttempts: too many accounts have been created from this address.
-    """
-    if ctx.state.settings.registration == "closed":
-        raise RegistrationClosed
-
-    ctx.state.throttle.count_registration(ctx.address)
-    return await account_links.create_user(ctx.database, identity)
 
 
 def _ask_for_password(
