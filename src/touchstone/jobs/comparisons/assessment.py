@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from touchstone.jobs.comparisons.comparison_records import ComparedDatasetRecord, Comparison
 from touchstone.learning.baseline_comparison import is_better_than_baseline, measured_estimates, point_estimate
@@ -33,7 +34,7 @@ class AssessedDataset(Struct, frozen=True, kw_only=True):
     """A dataset with its score and its place.
 
     Attributes:
-        dataset: the dataset with its training.
+        record: the dataset with its training.
         score: the score, or None if the training has none (yet).
         place: 1 plus the number of better scores, or None if the scores cannot be compared.
         tied_with: the number of other datasets with exactly the same score.
@@ -41,7 +42,7 @@ class AssessedDataset(Struct, frozen=True, kw_only=True):
             the order may be due to chance.
     """
 
-    dataset: ComparedDatasetRecord
+    record: ComparedDatasetRecord
     score: Score | None
     place: int | None = None
     tied_with: int = 0
@@ -65,12 +66,12 @@ class Assessment(Struct, frozen=True, kw_only=True):
     @property
     def best_dataset_id(self) -> int | None:
         """The id of the dataset with the best score, or None if no dataset or several datasets have it."""
-        return self.best[0].dataset.dataset_id if len(self.best) == 1 else None
+        return self.best[0].record.dataset_id if len(self.best) == 1 else None
 
 
 def assess(comparison: Comparison) -> Assessment:
     """Compare the scores of the trainings that have ended so far."""
-    datasets = [AssessedDataset(dataset=dataset, score=_extract_score(dataset)) for dataset in comparison.trained]
+    datasets = [AssessedDataset(record=record, score=_extract_score(record)) for record in comparison.trained]
     scores = [dataset.score for dataset in datasets if dataset.score is not None]
     metrics = sorted({score.metric for score in scores})
 
@@ -84,9 +85,9 @@ def assess(comparison: Comparison) -> Assessment:
     return Assessment(metrics=metrics, datasets=placed_datasets, best=best_datasets)
 
 
-def _extract_score(dataset: ComparedDatasetRecord) -> Score | None:
+def _extract_score(record: ComparedDatasetRecord) -> Score | None:
     """Return the score from the metrics of a training, or None if it has none (yet)."""
-    metrics = dataset.metrics
+    metrics = record.metrics
     if metrics is None or metrics.get("metric") not in METRIC_BY_NAME:
         return None
 
@@ -114,18 +115,17 @@ def _sort_key(score: Score) -> float:
     return -score.value if METRIC_BY_NAME[score.metric].greater_is_better else score.value
 
 
-def _assign_place(item: AssessedDataset, scores: Sequence[Score], best_score: Score) -> AssessedDataset:
+def _assign_place(dataset: AssessedDataset, scores: Sequence[Score], best_score: Score) -> AssessedDataset:
     """Return a dataset with its place among the scores, or unchanged if it has no score."""
-    score = item.score
+    score = dataset.score
     if score is None:
-        return item
+        return dataset
 
     # Better scores have smaller sort keys, whether a metric counts up or down.
     better_count = sum(1 for other in scores if _sort_key(other) < _sort_key(score))
     equal_count = sum(1 for other in scores if other.value == score.value)
-    return AssessedDataset(
-        dataset=item.dataset,
-        score=score,
+    return replace(
+        dataset,
         place=1 + better_count,
         tied_with=equal_count - 1,
         overlaps_best=better_count > 0 and _overlap(score, best_score),

@@ -58,7 +58,7 @@ def _best_sentences(assessment: Assessment, locale: str) -> Iterable[str]:
         yield comparison_text("shared_best", locale, names=names, **_score_facts(score, locale))
     else:
         key = "best" if len(_scored_datasets(assessment)) > 1 else "only_score"
-        name = assessment.best[0].dataset.dataset_name
+        name = assessment.best[0].record.dataset_name
         yield comparison_text(key, locale, name=name, **_score_facts(score, locale))
 
     overlapping_datasets = [dataset for dataset in assessment.datasets if dataset.overlaps_best]
@@ -74,7 +74,7 @@ def _comparability_sentences(datasets: Sequence[AssessedDataset], locale: str) -
 
     yield from _difficulty_sentences(datasets, locale)
 
-    strategies = sorted({item.dataset.split_strategy for item in datasets if item.dataset.split_strategy})
+    strategies = sorted({dataset.record.split_strategy for dataset in datasets if dataset.record.split_strategy})
     if len(strategies) > 1:
         ways = ", ".join(comparison_text(f"split_{strategy}", locale) for strategy in strategies)
         yield comparison_text("different_splits", locale, ways=ways)
@@ -82,8 +82,8 @@ def _comparability_sentences(datasets: Sequence[AssessedDataset], locale: str) -
 
 def _difficulty_sentences(datasets: Sequence[AssessedDataset], locale: str) -> Iterable[str]:
     """Yield a sentence if the targets may not be equally difficult to predict, for the most obvious reason."""
-    class_counts = sorted({len(item.dataset.classes or ()) for item in datasets})
-    targets = {str(item.dataset.target).casefold(): str(item.dataset.target) for item in datasets}
+    class_counts = sorted({len(dataset.record.classes or ()) for dataset in datasets})
+    targets = {str(dataset.record.target).casefold(): str(dataset.record.target) for dataset in datasets}
     baselines = list(_class_baselines(datasets))
 
     if len(class_counts) > 1:
@@ -103,8 +103,8 @@ def _class_baselines(datasets: Iterable[AssessedDataset]) -> Iterable[float]:
     The baselines of regressions say nothing about the difficulty of the target: by R², they are about 0 for every
     target, and lower where the test rows differ from the training rows.
     """
-    for item in datasets:
-        score = item.score
+    for dataset in datasets:
+        score = dataset.score
         if score is None or score.baseline is None:
             continue
         if METRIC_BY_NAME[score.metric].task is Task.CLASSIFICATION:
@@ -116,7 +116,7 @@ def _caveats(best_datasets: Sequence[AssessedDataset], locale: str) -> Iterable[
     for dataset in best_datasets:
         sentences = list(_model_caveats(dataset, locale))
         if sentences and len(best_datasets) > 1:
-            yield comparison_text("about_model", locale, name=dataset.dataset.dataset_name)
+            yield comparison_text("about_model", locale, name=dataset.record.dataset_name)
         yield from sentences
 
 
@@ -127,8 +127,8 @@ def _model_caveats(dataset: AssessedDataset, locale: str) -> Iterable[str]:
         baseline = format_decimal(score.baseline, locale)
         yield comparison_text("not_better_than_baseline", locale, baseline=baseline)
 
-    if dataset.dataset.warnings:
-        yield comparison_text("with_warnings", locale, count=len(dataset.dataset.warnings))
+    if dataset.record.warnings:
+        yield comparison_text("with_warnings", locale, count=len(dataset.record.warnings))
 
 
 def _score_facts(score: Score, locale: str) -> Json:
@@ -148,5 +148,5 @@ def _metric_label(metric: str, locale: str) -> str:
 
 def _enumerate(datasets: Iterable[AssessedDataset], locale: str) -> str:
     """Return the names of datasets in the quotation marks of the language, with "and" before the last one."""
-    names = [comparison_text("quoted_name", locale, name=item.dataset.dataset_name) for item in datasets]
+    names = [comparison_text("quoted_name", locale, name=dataset.record.dataset_name) for dataset in datasets]
     return enumeration(names, locale)

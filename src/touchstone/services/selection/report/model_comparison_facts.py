@@ -90,47 +90,47 @@ async def load_model_comparison(connection: Reader, project: ProjectRecord) -> R
 def _reported_comparison(comparison: Comparison) -> ReportedModelComparison:
     """Convert a comparison for a report, with the best model first and models without a place last."""
     assessment = assess(comparison)
-    best_first = sorted(assessment.datasets, key=lambda item: (item.place is None, item.place or 0))
+    best_first = sorted(assessment.datasets, key=lambda dataset: (dataset.place is None, dataset.place or 0))
     return ReportedModelComparison(
         comparison_id=comparison.record.id,
         finished_at=comparison.finished_at,
-        models=[_reported_model(item) for item in best_first],
-        left_out=[_reported_omission(dataset) for dataset in comparison.left_out],
+        models=[_reported_model(dataset) for dataset in best_first],
+        left_out=[_reported_omission(record) for record in comparison.left_out],
         best_dataset_id=assessment.best_dataset_id,
         summary={locale: summarize(comparison, assessment, locale) for locale in LOCALES},
     )
 
 
-def _reported_model(item: AssessedDataset) -> ReportedModel:
+def _reported_model(dataset: AssessedDataset) -> ReportedModel:
     """Convert the model of one dataset for a report."""
-    dataset = item.dataset
-    score = item.score
+    record = dataset.record
+    score = dataset.score
     return ReportedModel(
-        dataset_id=dataset.dataset_id,
-        name=dataset.dataset_name,
-        rank=dataset.rank,
-        target=dataset.target,
-        rows=dataset.inputs.rows if dataset.inputs else None,
-        algorithm=dataset.algorithm,
+        dataset_id=record.dataset_id,
+        name=record.dataset_name,
+        rank=record.rank,
+        target=record.target,
+        rows=record.inputs.rows if record.inputs else None,
+        algorithm=record.algorithm,
         metric=score.metric if score else None,
         value=score.value if score else None,
         low=score.low if score else None,
         high=score.high if score else None,
         baseline=score.baseline if score else None,
-        place=item.place,
-        tied_with=item.tied_with,
-        overlaps_best=item.overlaps_best,
-        warnings=len(dataset.warnings or ()),
+        place=dataset.place,
+        tied_with=dataset.tied_with,
+        overlaps_best=dataset.overlaps_best,
+        warnings=len(record.warnings or ()),
     )
 
 
-def _reported_omission(dataset: ComparedDatasetRecord) -> ReportedOmission:
+def _reported_omission(record: ComparedDatasetRecord) -> ReportedOmission:
     """Convert a dataset that was left out of a comparison for a report."""
-    refusal = dataset.refusal
+    refusal = record.refusal
     assert refusal is not None, "datasets are left out only with a refusal"
     return ReportedOmission(
-        dataset_id=dataset.dataset_id,
-        name=dataset.dataset_name,
-        rank=dataset.rank,
+        dataset_id=record.dataset_id,
+        name=record.dataset_name,
+        rank=record.rank,
         reason={locale: job_error_text(refusal.code, refusal.facts, locale) for locale in LOCALES},
     )

@@ -25,49 +25,49 @@ def comparison_json(comparison: Comparison, locale: str) -> Json:
         "request": record.request,
         "created_at": record.created_at,
         "finished_at": comparison.finished_at,
-        "datasets": [_dataset_json(item, locale) for item in assessment.datasets],
-        "left_out": [_left_out_json(dataset, locale) for dataset in comparison.left_out],
+        "datasets": [_dataset_json(dataset, locale) for dataset in assessment.datasets],
+        "left_out": [_left_out_json(record, locale) for record in comparison.left_out],
         "best_dataset_id": assessment.best_dataset_id,
         "summary": summarize(comparison, assessment, locale),
     }
 
 
-def _dataset_json(item: AssessedDataset, locale: str) -> Json:
+def _dataset_json(dataset: AssessedDataset, locale: str) -> Json:
     """Return the JSON of a dataset with its training and its score."""
-    dataset = item.dataset
+    record = dataset.record
     return {
-        **_identity_json(dataset),
-        "job_id": dataset.job_id,
-        "status": dataset.status,
-        "done": dataset.is_done,
-        "progress": progress_json(dataset.progress, locale),
-        "error": failure_json(dataset.error, locale),
-        "rows": dataset.inputs.rows if dataset.inputs else None,
-        "columns": dataset.inputs.columns if dataset.inputs else None,
-        "algorithm": dataset.algorithm,
-        "algorithm_label": _localized(dataset.algorithm_label, locale),
-        "score": item.score,
-        "place": item.place,
-        "tied_with": item.tied_with,
-        "overlaps_best": item.overlaps_best,
-        "warnings": [_warning_json(warning, locale) for warning in dataset.warnings or ()],
+        **_identity_json(record),
+        "job_id": record.job_id,
+        "status": record.status,
+        "done": record.is_done,
+        "progress": progress_json(record.progress, locale),
+        "error": failure_json(record.error, locale),
+        "rows": record.inputs.rows if record.inputs else None,
+        "columns": record.inputs.columns if record.inputs else None,
+        "algorithm": record.algorithm,
+        "algorithm_label": _localized(record.algorithm_label, locale),
+        "score": dataset.score,
+        "place": dataset.place,
+        "tied_with": dataset.tied_with,
+        "overlaps_best": dataset.overlaps_best,
+        "warnings": [_warning_json(warning, locale) for warning in record.warnings or ()],
     }
 
 
-def _left_out_json(dataset: ComparedDatasetRecord, locale: str) -> Json:
+def _left_out_json(record: ComparedDatasetRecord, locale: str) -> Json:
     """Return the JSON of a dataset of the ranking that could not be trained on, with the reason."""
-    assert dataset.refusal is not None
-    message = job_error_text(dataset.refusal.code, dataset.refusal.facts, locale)
-    return {**_identity_json(dataset), "code": dataset.refusal.code, "message": message}
+    assert record.refusal is not None
+    message = job_error_text(record.refusal.code, record.refusal.facts, locale)
+    return {**_identity_json(record), "code": record.refusal.code, "message": message}
 
 
-def _identity_json(dataset: ComparedDatasetRecord) -> Json:
+def _identity_json(record: ComparedDatasetRecord) -> Json:
     """Return the JSON members that identify a dataset and its target."""
     return {
-        "dataset_id": dataset.dataset_id,
-        "dataset_name": dataset.dataset_name,
-        "rank": dataset.rank,
-        "target": dataset.target,
+        "dataset_id": record.dataset_id,
+        "dataset_name": record.dataset_name,
+        "rank": record.rank,
+        "target": record.target,
     }
 
 

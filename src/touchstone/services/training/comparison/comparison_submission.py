@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -24,13 +24,6 @@ from touchstone.services.training.comparison.candidates import (
 )
 
 MAX_CHECKED_TABLES: Final = 20  # per ranking, because checking a table requires reading it
-
-
-class _SharedInputs(NamedTuple):
-    """The inputs shared by all trainings of a comparison."""
-
-    request: TrainingComparisonRequest
-    project: ProjectSource | None
 
 
 async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonRequest) -> UUID:
@@ -61,8 +54,8 @@ async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonR
         return existing_id
 
     project = await load_project(ctx, request)
-    shared = _SharedInputs(request, project)
-    datasets = await (_check_named_datasets(ctx, shared) if request.dataset_ids else _check_ranked_tables(ctx, shared))
+    checker = _ComparisonChecker(ctx, request, project)
+    datasets = await (checker.check_named_datasets() if request.dataset_ids else checker.check_ranked_tables())
 
     # Queue the jobs, and make the dispatcher look for them immediately.
     waiting_limit = ctx.jobs.settings.jobs_waiting_per_user
@@ -76,54 +69,127 @@ async def submit_comparison(ctx: JobRequestContext, request: TrainingComparisonR
     return comparison_id
 
 
-async def _check_named_datasets(ctx: JobRequestContext, shared: _SharedInputs) -> list[NewComparedDataset]:
-    """Return the datasets named by the request, with their trainings.
+class _ComparisonChecker:
+    """Checks the trainings of a comparison with the data of their datasets."""
 
-    Raises:
-        DatasetNotFound, DataFileUnreadable: the caller may see no such dataset, or its file cannot be opened.
-        InvalidJobRequest: one of the trainings cannot work, or an option has no effect.
-    """
-    candidates = await load_named_datasets(ctx, shared.request)
-    _require_effect(shared.request, candidates)
-    datasets = await asyncio.gather(*(_check_candidate(ctx, shared, candidate) for candidate in candidates))
+    def __init__(
+        self, ctx: JobRequestContext, request: TrainingComparisonRequest, project: ProjectSource | None
+    ) -> None:
+        self._ctx = ctx
+        self._request = request
+        self._project = project
 
-    for position, (candidate, dataset) in enumerate(zip(candidates, datasets, strict=True)):
-        if dataset.refusal is not None:
-            raise _invalid_request(shared.request, candidate, dataset.refusal, fallback=f"dataset_ids.{position}")
-    return list(datasets)
+    async def check_named_datasets(self) -> list[NewComparedDataset]:
+        """Return the datasets named by the request, with their trainings.
 
+        Raises:
+            DatasetNotFound, DataFileUnreadable: the caller may see no such dataset, or its file cannot be opened.
+            InvalidJobRequest: one of the trainings cannot work, or an option has no effect.
+        """
+        candidates = await load_named_datasets(self._ctx, self._request)
+        self._require_effect(candidates)
+        datasets = await asyncio.gather(*(self._check_candidate(candidate) for candidate in candidates))
 
-async def _check_ranked_tables(ctx: JobRequestContext, shared: _SharedInputs) -> list[NewComparedDataset]:
-    """Return the first datasets of the ranking, each with a training or the reason for leaving it out.
+        for position, (candidate, dataset) in enumerate(zip(candidates, datasets, strict=True)):
+            if dataset.refusal is not None:
+                raise self._invalid_request(candidate, dataset.refusal, fallback=f"dataset_ids.{position}")
+        return list(datasets)
 
-    Raises:
-        InvalidJobRequest: an option has no effect, or none of the first tables can be trained on. The error then
-            explains the problem with the first.
-        ProjectNotFound: the caller has no such project.
-    """
-    assert shared.project is not None
-    tables = iterate_ranked_tables(ctx, shared.request, shared.project.id)
-    all_candidates: list[Candidate] = []
-    datasets: list[NewComparedDataset] = []
+    async def check_ranked_tables(self) -> list[NewComparedDataset]:
+        """Return the first datasets of the ranking, each with a training or the reason for leaving it out.
 
-    # Check as many tables in parallel as are still missing, until there are enough or the ranking has no more.
-    missing_count = shared.request.dataset_count
-    while missing_count > 0 and len(datasets) < MAX_CHECKED_TABLES:
-        candidates = await _next_candidates(tables, min(missing_count, MAX_CHECKED_TABLES - len(datasets)))
-        if not candidates:
-            break
-        checked = await asyncio.gather(*(_check_candidate(ctx, shared, candidate) for candidate in candidates))
-        all_candidates += candidates
-        datasets += checked
-        missing_count -= sum(1 for dataset in checked if dataset.training is not None)
+        Raises:
+            InvalidJobRequest: an option has no effect, or none of the first tables can be trained on. The error then
+                explains the problem with the first.
+            ProjectNotFound: the caller has no such project.
+        """
+        assert self._project is not None
+        tables = iterate_ranked_tables(self._ctx, self._request, self._project.id)
+        all_candidates: list[Candidate] = []
+        datasets: list[NewComparedDataset] = []
 
-    if not all_candidates:
-        raise InvalidJobRequest("ranking_without_tables", field="project_id")
-    _require_effect(shared.request, all_candidates)
-    refusal = datasets[0].refusal
-    if refusal is not None and all(dataset.training is None for dataset in datasets):
-        raise _invalid_request(shared.request, all_candidates[0], refusal, fallback="project_id")
-    return datasets
+        # Check as many tables in parallel as are still missing, until there are enough or the ranking has no more.
+        missing_count = self._request.dataset_count
+        while missing_count > 0 and len(datasets) < MAX_CHECKED_TABLES:
+            candidates = await _next_candidates(tables, min(missing_count, MAX_CHECKED_TABLES - len(datasets)))
+            if not candidates:
+                break
+            checked = await asyncio.gather(*(self._check_candidate(candidate) for candidate in candidates))
+            all_candidates += candidates
+            datasets += checked
+            missing_count -= sum(1 for dataset in checked if dataset.training is not None)
+
+        if not all_candidates:
+            raise InvalidJobRequest("ranking_without_tables", field="project_id")
+        self._require_effect(all_candidates)
+        refusal = datasets[0].refusal
+        if refusal is not None and all(dataset.training is None for dataset in datasets):
+            raise self._invalid_request(all_candidates[0], refusal, fallback="project_id")
+        return datasets
+
+    async def _check_candidate(self, candidate: Candidate) -> NewComparedDataset:
+        """Return a dataset with its training, or with the reason for leaving it out."""
+        source = candidate.source
+        dataset = NewComparedDataset(
+            dataset_id=source.dataset_id,
+            dataset_name=source.name,
+            rank=candidate.rank,
+            target=candidate.target,
+        )
+        try:
+            training = await self._check_training(candidate)
+        except InvalidJobRequest as error:
+            return replace(dataset, refusal=_to_refusal(error.field_errors[0]))
+        except DataFileUnreadable:
+            return replace(dataset, refusal=Refusal(code="file_unreadable"))
+        except LearningError as error:
+            return replace(dataset, refusal=Refusal(code=error.code, facts=error.facts, field=error.field))
+        return replace(dataset, training=training)
+
+    async def _check_training(self, candidate: Candidate) -> NewJob:
+        """Check the training on a dataset against the data, and return its job.
+
+        Raises:
+            DataFileUnreadable: the file of the dataset can no longer be opened.
+            InvalidJobRequest, LearningError: the training cannot work with this dataset.
+        """
+        source = candidate.source
+        if candidate.target is None:
+            raise LearningError("target_not_suggested", name=source.name)
+        if candidate.rank is not None and source.columns and candidate.target not in source.columns:
+            # Many tables of a ranking may lack the column. Avoid reading their files if their columns are known.
+            raise LearningError("target_not_found", field="target", name=candidate.target, nearest=None)
+
+        training_request = self._request.training_request(
+            source.dataset_id,
+            dataset_name=source.name,
+            target=candidate.target,
+            options=candidate.options,
+            excluded_columns=source.excluded_columns,
+        )
+        new_job = new_job_from_request(self._ctx, training_request)
+        return await check_against_data(self._ctx, new_job, dataset=source, project=self._project)
+
+    def _require_effect(self, candidates: Sequence[Candidate]) -> None:
+        """Raise `InvalidJobRequest` if the request has a target or an option for a dataset that is not compared."""
+        try:
+            self._request.require_effect([candidate.keys for candidate in candidates])
+        except LearningError as error:
+            raise InvalidJobRequest(error.code, field=error.field, facts=error.facts) from error
+
+    def _invalid_request(self, candidate: Candidate, refusal: Refusal, *, fallback: str) -> InvalidJobRequest:
+        """Return the error for a dataset that cannot be trained on, which names the dataset and the invalid field.
+
+        Args:
+            candidate: the dataset.
+            refusal: the reason.
+            fallback: the field to name if the reason is the table or the record of the dataset.
+        """
+        field = self._request.locate(refusal.field, candidate.keys) or fallback
+        name = candidate.source.name
+        sentence_names_dataset = refusal.facts.get("name") == name
+        facts = refusal.facts if sentence_names_dataset else {**refusal.facts, "dataset": name}
+        return InvalidJobRequest(refusal.code, field=field, facts=facts)
 
 
 async def _next_candidates(candidates: AsyncIterator[Candidate], count: int) -> list[Candidate]:
@@ -137,78 +203,7 @@ async def _next_candidates(candidates: AsyncIterator[Candidate], count: int) -> 
     return next_candidates
 
 
-async def _check_candidate(ctx: JobRequestContext, shared: _SharedInputs, candidate: Candidate) -> NewComparedDataset:
-    """Return a dataset with its training, or with the reason for leaving it out."""
-    source = candidate.source
-    dataset = NewComparedDataset(
-        dataset_id=source.dataset_id,
-        dataset_name=source.name,
-        rank=candidate.rank,
-        target=candidate.target,
-    )
-    try:
-        training = await _check_training(ctx, shared, candidate)
-    except InvalidJobRequest as error:
-        return replace(dataset, refusal=_to_refusal(error.field_errors[0]))
-    except DataFileUnreadable:
-        return replace(dataset, refusal=Refusal(code="file_unreadable"))
-    except LearningError as error:
-        return replace(dataset, refusal=Refusal(code=error.code, facts=error.facts, field=error.field))
-    return replace(dataset, training=training)
-
-
-async def _check_training(ctx: JobRequestContext, shared: _SharedInputs, candidate: Candidate) -> NewJob:
-    """Check the training on a dataset against the data, and return its job.
-
-    Raises:
-        DataFileUnreadable: the file of the dataset can no longer be opened.
-        InvalidJobRequest, LearningError: the training cannot work with this dataset.
-    """
-    source = candidate.source
-    if candidate.target is None:
-        raise LearningError("target_not_suggested", name=source.name)
-    if candidate.rank is not None and source.columns and candidate.target not in source.columns:
-        # Many tables of a ranking may lack the column. Avoid reading their files if their columns are known.
-        raise LearningError("target_not_found", field="target", name=candidate.target, nearest=None)
-
-    training_request = shared.request.training_request(
-        source.dataset_id,
-        dataset_name=source.name,
-        target=candidate.target,
-        options=candidate.options,
-        excluded_columns=source.excluded_columns,
-    )
-    new_job = new_job_from_request(ctx, training_request)
-    return await check_against_data(ctx, new_job, dataset=source, project=shared.project)
-
-
 def _to_refusal(error: FieldError) -> Refusal:
     """Convert an error to the reason for leaving out a dataset."""
     _request_part, *path = error.loc
     return Refusal(code=error.kind, facts=dict(error.facts), field=".".join(map(str, path)))
-
-
-def _require_effect(request: TrainingComparisonRequest, candidates: Sequence[Candidate]) -> None:
-    """Raise `InvalidJobRequest` if the request has a target or an option for a dataset that is not compared."""
-    try:
-        request.require_effect([candidate.keys for candidate in candidates])
-    except LearningError as error:
-        raise InvalidJobRequest(error.code, field=error.field, facts=error.facts) from error
-
-
-def _invalid_request(
-    request: TrainingComparisonRequest, candidate: Candidate, refusal: Refusal, *, fallback: str
-) -> InvalidJobRequest:
-    """Return the error for a dataset that cannot be trained on, which names the dataset and the invalid field.
-
-    Args:
-        request: the request for the comparison.
-        candidate: the dataset.
-        refusal: the reason.
-        fallback: the field to name if the reason is the table or the record of the dataset.
-    """
-    field = request.locate(refusal.field, candidate.keys) or fallback
-    name = candidate.source.name
-    sentence_names_dataset = refusal.facts.get("name") == name
-    facts = refusal.facts if sentence_names_dataset else {**refusal.facts, "dataset": name}
-    return InvalidJobRequest(refusal.code, field=field, facts=facts)
