@@ -222,8 +222,9 @@ class DocumentImporter:
             RecordQuotaExceeded: the record grows, and its owner's records would exceed the quota.
         """
         now = datetime.now(UTC)
+        document = dataset.dataset
         current = await store.dataset_from_source(writer.transaction, digests)
-        draft = current or _new_draft(self._owner, digests[0], dataset.dataset, now)
+        draft = current or _new_draft(self._owner, digests[0], document, now)
         entries = read_entries(draft.metadata)
         earlier = earlier_version(entries, entry)
 
@@ -249,7 +250,7 @@ class DocumentImporter:
             remembered_claims=tuple(claim.id for claim in changes.remembered),
             is_complete=not skipped,
         )
-        draft = _with_entries(draft, with_version(entries, entry), dataset.dataset.earlier)
+        draft = _with_entries(draft, with_version(entries, entry), document.earlier)
         draft = replace(draft, visibility=self._order.visibility or draft.visibility, updated_at=now)
         record = await _store(writer, with_resolved_attributes(draft, changes.all, now), changes)
         if current is None or record.content_bytes > current.content_bytes:

@@ -83,9 +83,9 @@ def draft_claims(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource,
 
     Claims from the fields of the document are active. Claims found in its prose are proposals, unless `accept` is set.
     """
-    standard = dataset.dataset.standard
+    document = dataset.dataset
     status_of_proposals = ClaimStatus.ACTIVE if accept else ClaimStatus.PROPOSED
-    claims = [(claim, ClaimStatus.ACTIVE) for claim in _keep_first_claim_per_number(dataset.dataset.claims)]
+    claims = [(claim, ClaimStatus.ACTIVE) for claim in _keep_first_claim_per_number(document.claims)]
     claims += [(claim, status_of_proposals) for claim in dataset.proposals]
 
     return [
@@ -96,7 +96,7 @@ def draft_claims(dataset: ReadDataset, author: ClaimAuthor, source: ClaimSource,
             level=EvidenceLevel.DECLARED if claim.is_restated else author.level,
             status=status,
             source=replace(source, original=claim.original_source),
-            standard=standard,
+            standard=document.standard,
         )
         for claim, status in claims
     ]
