@@ -76,36 +76,21 @@ def explain_row(
     base = float(explained.value(explained.background).mean())
     matrix_of_one_row = row.reshape(1, -1)
     prediction = float(explained.value(matrix_of_one_row)[0])
-    players = _find_players(explained, row)
-    if len(players) == 0:
+    game = _Game(explained, row, _find_players(explained, row))
+    if len(game.players) == 0:
         zeros = np.zeros(len(explained.columns))
         return Attribution(base, prediction, zeros, zeros, method="exact")
 
     if explained.model.algorithm in CHEAP_ALGORITHMS:
         evaluations = max(evaluations, CHEAP_EVALUATIONS)
 
-    if _can_evaluate_all_coalitions(explained, players, evaluations):
-        contributions, standard_errors = _exact_contributions(explained, row, players)
+    if game.can_evaluate_all_coalitions(evaluations):
+        contributions, standard_errors = game.exact_contributions()
         return Attribution(base, prediction, contributions, standard_errors, method="exact")
 
-    pairs = _affordable_permutation_pairs(explained, players, evaluations)
-    contributions, standard_errors = _sample_contributions(explained, row, players, pairs=pairs, rng=rng)
+    pairs = game.affordable_permutation_pairs(evaluations)
+    contributions, standard_errors = game.sample_contributions(pairs, rng)
     return Attribution(base, prediction, contributions, standard_errors, method="sampled", permutations=2 * pairs)
-
-
-def _can_evaluate_all_coalitions(explained: ExplainedModel, players: Indices, evaluations: int) -> bool:
-    """Return whether every subset of the players can be evaluated within the given number of evaluations."""
-    if len(players) > MAX_EXACT_COLUMNS:
-        return False
-    coalition_count: int = 2 ** len(players)
-    return coalition_count * len(explained.background) <= evaluations
-
-
-def _affordable_permutation_pairs(explained: ExplainedModel, players: Indices, evaluations: int) -> int:
-    """Return the number of pairs of permutations that can be evaluated, within fixed limits."""
-    evaluations_per_permutation = len(players) * len(explained.background)
-    affordable_pairs = evaluations // (2 * evaluations_per_permutation)
-    return max(MIN_PERMUTATION_PAIRS, min(MAX_PERMUTATION_PAIRS, affordable_pairs))
 
 
 def is_linear(explained: ExplainedModel) -> bool:
@@ -165,27 +150,110 @@ def _standard_errors(samples: Floats) -> Floats:
     return errors
 
 
-def _exact_contributions(explained: ExplainedModel, row: Floats, players: Indices) -> tuple[Floats, Floats]:
-    """Return the exact Shapley values of the source columns, and their standard errors.
+@dataclass(frozen=True, slots=True)
+class _Game:
+    """The game whose outcome is the prediction for one encoded row.
 
-    The contribution of a player is the weighted mean of its gains: the changes of the prediction when it joins each
-    coalition of other players. `players` holds the positions of the source columns that can change the prediction.
+    Attributes:
+        players: the positions of the source columns that can change the prediction.
     """
-    player_count = len(players)
-    coalitions = _all_coalitions(player_count)
-    values = _coalition_values(explained, row, players, coalitions)
 
-    coalition_sizes = coalitions.sum(axis=1)
-    weight_by_size = np.array([_shapley_weight(size, player_count) for size in range(player_count)])
+    explained: ExplainedModel
+    row: Floats = field(repr=False)
+    players: Indices = field(repr=False)
 
-    contributions = np.zeros((len(explained.background), len(explained.columns)))
-    for index, player in enumerate(players):
-        # The coalitions with the player are in the same order as the coalitions without it.
-        is_member = coalitions[:, index]
-        gains = values[is_member] - values[~is_member]
-        weights = weight_by_size[coalition_sizes[~is_member]]
-        contributions[:, player] = weights @ gains
-    return contributions.mean(axis=0), _standard_errors(contributions)
+    def can_evaluate_all_coalitions(self, evaluations: int) -> bool:
+        """Return whether every subset of the players can be evaluated within the given number of evaluations."""
+        if len(self.players) > MAX_EXACT_COLUMNS:
+            return False
+        coalition_count: int = 2 ** len(self.players)
+        return coalition_count * len(self.explained.background) <= evaluations
+
+    def exact_contributions(self) -> tuple[Floats, Floats]:
+        """Return the exact Shapley values of the source columns, and their standard errors.
+
+        The contribution of a player is the weighted mean of its gains: the changes of the prediction when it joins each
+        coalition of other players.
+        """
+        player_count = len(self.players)
+        coalitions = _all_coalitions(player_count)
+        values = self._values(coalitions)
+
+        coalition_sizes = coalitions.sum(axis=1)
+        weight_by_size = np.array([_shapley_weight(size, player_count) for size in range(player_count)])
+
+        contributions = np.zeros((len(self.explained.background), len(self.explained.columns)))
+        for index, player in enumerate(self.players):
+            # The coalitions with the player are in the same order as the coalitions without it.
+            is_member = coalitions[:, index]
+            gains = values[is_member] - values[~is_member]
+            weights = weight_by_size[coalition_sizes[~is_member]]
+            contributions[:, player] = weights @ gains
+        return contributions.mean(axis=0), _standard_errors(contributions)
+
+    def affordable_permutation_pairs(self, evaluations: int) -> int:
+        """Return the number of pairs of permutations that can be evaluated, within fixed limits."""
+        evaluations_per_permutation = len(self.players) * len(self.explained.background)
+        affordable_pairs = evaluations // (2 * evaluations_per_permutation)
+        return max(MIN_PERMUTATION_PAIRS, min(MAX_PERMUTATION_PAIRS, affordable_pairs))
+
+    def sample_contributions(self, pairs: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Estimate the Shapley values of the source columns, and their standard errors, from random permutations.
+
+        The players join a coalition in the order of a permutation, and each contributes the resulting change of the
+        prediction. Each permutation is paired with its reverse, which reduces the variance.
+        """
+        permutations = []
+        for _ in range(pairs):
+            permutation = rng.permutation(len(self.players))
+            permutations += [permutation, permutation[::-1]]
+
+        # Evaluate the coalitions of all permutations at once.
+        coalitions = np.concatenate([_growing_coalitions(permutation) for permutation in permutations])
+        values_by_permutation = self._values(coalitions).reshape(len(permutations), len(self.players) + 1, -1)
+
+        by_pair = np.zeros((pairs, len(self.explained.columns)))
+        by_background_row = np.zeros((len(self.explained.background), len(self.explained.columns)))
+        for number, permutation in enumerate(permutations):
+            players_in_order = self.players[permutation]
+            gains = np.diff(values_by_permutation[number], axis=0)
+            by_pair[number // 2, players_in_order] += gains.mean(axis=1) / 2
+            by_background_row[:, players_in_order] += gains.transpose() / len(permutations)
+
+        # Both samples, of permutations and of background rows, contribute to the error.
+        standard_errors = np.hypot(_standard_errors(by_pair), _standard_errors(by_background_row))
+        return by_pair.mean(axis=0), standard_errors
+
+    def _values(self, coalitions: Coalitions) -> Floats:
+        """Return the predictions for each coalition in chunks, of shape (coalitions, background rows)."""
+        cells = len(coalitions) * self.explained.background.size
+        chunk_count = max(1, math.ceil(cells / CHUNK_CELLS))
+        chunks: list[Any] = np.array_split(coalitions, chunk_count)
+        return np.concatenate([self._values_of_chunk(chunk) for chunk in chunks])
+
+    def _values_of_chunk(self, coalitions: Coalitions) -> Floats:
+        """Return the predictions for each coalition of a chunk, of shape (coalitions, background rows).
+
+        The columns in a coalition have the values of the explained row, and all other columns have the values of a
+        background row.
+        """
+        background = self.explained.background
+        coalition_count = len(coalitions)
+        background_count, encoded_column_count = background.shape
+
+        # Translate the players in each coalition to source columns, and the source columns to encoded columns.
+        is_source_from_row = np.zeros((coalition_count, len(self.explained.columns)), dtype=np.bool_)
+        is_source_from_row[:, self.players] = coalitions
+        is_encoded_from_row = is_source_from_row[:, self.explained.sources]
+
+        # Broadcasting combines every coalition with every background row: the result has the shape (coalitions,
+        # background rows, encoded columns).
+        is_from_row = is_encoded_from_row.reshape(coalition_count, 1, encoded_column_count)
+        mixed_rows = np.where(is_from_row, self.row, background)
+
+        # The model expects a matrix, so the first two axes are merged for the prediction.
+        predictions = self.explained.value(mixed_rows.reshape(-1, encoded_column_count))
+        return predictions.reshape(coalition_count, background_count)
 
 
 def _all_coalitions(player_count: int) -> Coalitions:
@@ -202,37 +270,6 @@ def _shapley_weight(size: int, player_count: int) -> float:
     return math.factorial(size) * math.factorial(player_count - size - 1) / math.factorial(player_count)
 
 
-def _sample_contributions(
-    explained: ExplainedModel, row: Floats, players: Indices, *, pairs: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Estimate the Shapley values of the source columns, and their standard errors, from random permutations.
-
-    The players join a coalition in the order of a permutation, and each contributes the resulting change of the
-    prediction. Each permutation is paired with its reverse, which reduces the variance.
-    """
-    permutations = []
-    for _ in range(pairs):
-        permutation = rng.permutation(len(players))
-        permutations += [permutation, permutation[::-1]]
-
-    # Evaluate the coalitions of all permutations at once.
-    coalitions = np.concatenate([_growing_coalitions(permutation) for permutation in permutations])
-    values = _coalition_values(explained, row, players, coalitions)
-    values_by_permutation = values.reshape(len(permutations), len(players) + 1, -1)
-
-    by_pair = np.zeros((pairs, len(explained.columns)))
-    by_background_row = np.zeros((len(explained.background), len(explained.columns)))
-    for number, permutation in enumerate(permutations):
-        players_in_order = players[permutation]
-        gains = np.diff(values_by_permutation[number], axis=0)
-        by_pair[number // 2, players_in_order] += gains.mean(axis=1) / 2
-        by_background_row[:, players_in_order] += gains.transpose() / len(permutations)
-
-    # Both samples, of permutations and of background rows, contribute to the error.
-    standard_errors = np.hypot(_standard_errors(by_pair), _standard_errors(by_background_row))
-    return by_pair.mean(axis=0), standard_errors
-
-
 def _growing_coalitions(permutation: Indices) -> Coalitions:
     """Return the coalitions that form as the players join in this order, beginning with the empty one."""
     coalitions = np.zeros((len(permutation) + 1, len(permutation)), dtype=np.bool_)
@@ -240,36 +277,3 @@ def _growing_coalitions(permutation: Indices) -> Coalitions:
         coalitions[size] = coalitions[size - 1]
         coalitions[size, player] = True
     return coalitions
-
-
-def _coalition_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
-    """Return the predictions for each coalition in chunks, of shape (coalitions, background rows)."""
-    cells = len(coalitions) * explained.background.size
-    chunk_count = max(1, math.ceil(cells / CHUNK_CELLS))
-    chunks: list[Any] = np.array_split(coalitions, chunk_count)
-    return np.concatenate([_chunk_values(explained, row, players, chunk) for chunk in chunks])
-
-
-def _chunk_values(explained: ExplainedModel, row: Floats, players: Indices, coalitions: Coalitions) -> Floats:
-    """Return the predictions for each coalition of a chunk, of shape (coalitions, background rows).
-
-    The columns in a coalition have the values of the explained row, and all other columns have the values of a
-    background row. `players` holds the positions of the source columns that may be in a coalition.
-    """
-    background = explained.background
-    coalition_count = len(coalitions)
-    background_count, encoded_column_count = background.shape
-
-    # Translate the players in each coalition to source columns, and the source columns to encoded columns.
-    is_source_from_row = np.zeros((coalition_count, len(explained.columns)), dtype=np.bool_)
-    is_source_from_row[:, players] = coalitions
-    is_encoded_from_row = is_source_from_row[:, explained.sources]
-
-    # Broadcasting combines every coalition with every background row: the result has the shape (coalitions,
-    # background rows, encoded columns).
-    is_from_row = is_encoded_from_row.reshape(coalition_count, 1, encoded_column_count)
-    mixed_rows = np.where(is_from_row, row, background)
-
-    # The model expects a matrix, so the first two axes are merged for the prediction.
-    predictions = explained.value(mixed_rows.reshape(-1, encoded_column_count))
-    return predictions.reshape(coalition_count, background_count)
