@@ -34,6 +34,7 @@ from touchstone.services.selection.imports.document_imports import DocumentImpor
 from touchstone.services.selection.projects.editor import ProjectEditor
 from touchstone.services.selection.projects.snapshot_replay import SnapshotReplayer
 from touchstone.services.selection.projects.snapshots import SnapshotEditor
+from touchstone.services.selection.projects.store import ProjectRecord
 from touchstone.services.selection.report.facts_reader import ReportReader
 from touchstone.services.selection.report.pdf import PdfRenderer
 
@@ -159,6 +160,15 @@ class RequestContext:
         if not records:
             raise DatasetNotFound
         return records[0]
+
+    async def load_project(self, project_id: str) -> ProjectRecord:
+        """Return the caller's project with the given id from a URL path.
+
+        Raises:
+            InvalidUserId: the caller is anonymous.
+            ProjectNotFound: the id is malformed, or the caller has no such project.
+        """
+        return await self.services.projects.load(project_id, self.require_owner())
 
     async def _find_row_id(self, key: str) -> int | None:
         """Convert the integer id or UUID in a URL path to an integer id. An integer id is not checked.

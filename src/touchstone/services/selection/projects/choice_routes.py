@@ -27,8 +27,7 @@ async def list_choices(request: Request, project_id: ProjectKey) -> Response:
     position of the page. Otherwise it is a bare array.
     """
     ctx = RequestContext(request)
-    owner = ctx.require_owner()
-    project = await ctx.services.projects.load(project_id, owner)
+    project = await ctx.load_project(project_id)
     window = parse_page_window(PAGE_PARAMETERS.parse_query(ctx.query_string))
 
     history = await ctx.services.projects.load_history(project, skip=window.skip, limit=window.limit)

@@ -88,9 +88,7 @@ async def create_project(request: Request) -> Response:
 async def get_project(request: Request, project_id: ProjectKey) -> Response:
     """Return one of the caller's projects, or status 304 if the caller already has its current version."""
     ctx = RequestContext(request)
-    owner = ctx.require_owner()
-
-    project = await ctx.services.projects.load(project_id, owner)
+    project = await ctx.load_project(project_id)
     chosen_dataset = await ctx.services.projects.load_chosen_dataset(project)
 
     etag = _etag(project, chosen_dataset)
@@ -112,8 +110,7 @@ async def change_project(request: Request, project_id: ProjectKey) -> Response:
     With the header If-Match, the project is only changed if its version is still the given one.
     """
     ctx = RequestContext(request)
-    owner = ctx.require_owner()
-    project = await ctx.services.projects.load(project_id, owner)
+    project = await ctx.load_project(project_id)
 
     # Infinite numbers are accepted here, so that the validation of the weights can reject them with a better message.
     body = await ctx.body(ProjectChange, parse_json_allowing_infinity)
@@ -138,8 +135,7 @@ async def delete_project(request: Request, project_id: ProjectKey) -> Response:
     With the header If-Match, the project is only deleted if its version is still the given one.
     """
     ctx = RequestContext(request)
-    owner = ctx.require_owner()
-    project = await ctx.services.projects.load(project_id, owner)
+    project = await ctx.load_project(project_id)
 
     expected_versions = parse_version_tags(parse_if_match(request))
     await ctx.services.projects.delete(project, versions=expected_versions)
@@ -161,13 +157,12 @@ async def get_recommendations(request: Request, project_id: ProjectKey) -> Respo
     project's gates. With `gate=pass`, only datasets that pass all gates are ranked.
     """
     ctx = RequestContext(request)
-    owner = ctx.require_owner()
-    project = await ctx.services.projects.load(project_id, owner)
+    project = await ctx.load_project(project_id)
 
     scoring = ProjectNeed.from_project(project).scoring()
     options = parse_recommendation_options(ctx.query_string)
 
-    query = build_ranking_query(scoring, options, owner)
+    query = build_ranking_query(scoring, options, project.user_id)
     assurance = options.assurance or project.assurance
     view, ranked = await ctx.catalog.rank(
         query, scoring.weights, skip=options.skip, limit=options.limit, assurance=assurance

@@ -34,8 +34,7 @@ router = strict_router(prefix="/projects/{project_id}/snapshots", tags=["project
 async def create_snapshot(request: Request, project_id: ProjectKey) -> Response:
     """Store the first recommendations with the present contents of the datasets, and return them with their digest."""
     ctx = RequestContext(request)
-    owner = ctx.require_owner()
-    project = await ctx.services.projects.load(project_id, owner)
+    project = await ctx.load_project(project_id)
     body = await ctx.body(SnapshotCreate, _parse_optional_json)
 
     snapshot = await ctx.services.snapshots.create(project, note=body.note, limit=body.limit)
@@ -60,8 +59,7 @@ async def list_snapshots(request: Request, project_id: ProjectKey) -> Response:
     and the position of the page instead.
     """
     ctx = RequestContext(request)
-    owner = ctx.require_owner()
-    project = await ctx.services.projects.load(project_id, owner)
+    project = await ctx.load_project(project_id)
     window = parse_page_window(PAGE_PARAMETERS.parse_query(ctx.query_string))
 
     page = await ctx.services.snapshots.load_page(project, skip=window.skip, limit=window.limit)
@@ -75,8 +73,7 @@ async def list_snapshots(request: Request, project_id: ProjectKey) -> Response:
 async def get_snapshot(request: Request, project_id: ProjectKey, snapshot_id: ProjectKey) -> Response:
     """Return a snapshot of a project of the caller."""
     ctx = RequestContext(request)
-    owner = ctx.require_owner()
-    project = await ctx.services.projects.load(project_id, owner)
+    project = await ctx.load_project(project_id)
 
     snapshot = await ctx.services.snapshots.load(project, snapshot_id)
 
@@ -88,8 +85,7 @@ async def get_snapshot(request: Request, project_id: ProjectKey, snapshot_id: Pr
 async def delete_snapshot(request: Request, project_id: ProjectKey, snapshot_id: ProjectKey) -> Response:
     """Delete a snapshot of a project of the caller. The choices of the project are not affected."""
     ctx = RequestContext(request)
-    owner = ctx.require_owner()
-    project = await ctx.services.projects.load(project_id, owner)
+    project = await ctx.load_project(project_id)
 
     await ctx.services.snapshots.delete(project, snapshot_id)
 
@@ -100,8 +96,7 @@ async def delete_snapshot(request: Request, project_id: ProjectKey, snapshot_id:
 async def replay_snapshot(request: Request, project_id: ProjectKey, snapshot_id: ProjectKey) -> Response:
     """Rank the datasets again as for the snapshot, and return the differences with their reasons."""
     ctx = RequestContext(request)
-    owner = ctx.require_owner()
-    project = await ctx.services.projects.load(project_id, owner)
+    project = await ctx.load_project(project_id)
     snapshot = await ctx.services.snapshots.load(project, snapshot_id)
 
     replay = await ctx.services.replayer.replay(project, snapshot)

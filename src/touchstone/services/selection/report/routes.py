@@ -52,8 +52,7 @@ async def get_report(request: Request, project_id: ProjectKey) -> Response:
     facts, which is the same in every format and language.
     """
     ctx = RequestContext(request)
-    owner = ctx.require_owner()
-    project = await ctx.services.projects.load(project_id, owner)
+    project = await ctx.load_project(project_id)
     values = REPORT_PARAMETERS.parse_query(ctx.query_string)
 
     content = await ctx.services.reports.read(project)
