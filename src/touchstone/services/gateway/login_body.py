@@ -1,21 +1,20 @@
 """The request body of a sign-in, which is a form (OAuth 2 password grant) or JSON."""
 
 from collections import Counter
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 from urllib.parse import parse_qsl
 
 from fastapi import Depends
-from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.requests import Request
 
 from touchstone.core.errors import BadRequest, FieldError, Invalid, UnknownName, UnsupportedMedia
+from touchstone.http.error_responses import invalid_body
 from touchstone.http.json_body import parse_json
 from touchstone.services.gateway import device_cookies
 from touchstone.services.gateway.oidc import account_links
 from touchstone.services.gateway.schemas import Login, LoginForm
 
-LoginModel = TypeVar("LoginModel", bound=Login)
 FORM_MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
 _COOKIES: Final = {
     device_cookies.COOKIE_NAME: "Identifies a device on which this account has signed in before.",
@@ -47,9 +46,8 @@ async def _read_login(request: Request) -> Login:
     Raises:
         NotJson, BadRequest: the body cannot be parsed.
         UnknownName: the form has an unknown field.
-        Invalid: a field occurs twice.
+        Invalid: a field is missing, invalid, or occurs twice.
         UnsupportedMedia: the body is a multipart form.
-        RequestValidationError: a field is missing, unknown or invalid.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type.startswith("multipart/"):
@@ -57,9 +55,11 @@ async def _read_login(request: Request) -> Login:
 
     body = await request.body()
     is_json_object = body.lstrip().startswith(b"{")
-    if media_type == FORM_MEDIA_TYPE and not is_json_object:
-        return _validate(LoginForm, _parse_form(body))
-    return _validate(Login, parse_json(body))
+    is_form = media_type == FORM_MEDIA_TYPE and not is_json_object
+    try:
+        return LoginForm.model_validate(_parse_form(body)) if is_form else Login.model_validate(parse_json(body))
+    except ValidationError as error:
+        raise invalid_body(error) from None
 
 
 # The parameter type of a handler that receives a sign-in.
@@ -89,17 +89,3 @@ def _parse_form(body: bytes) -> dict[str, str]:
             raise Invalid(FieldError(("body", name), "given_twice", {"count": count}))
 
     return dict(fields)
-
-
-def _validate(model: type[LoginModel], fields: Any) -> LoginModel:
-    """Validate the fields of a body, and return them as a model.
-
-    Raises:
-        RequestValidationError: a field is missing, unknown or invalid. The error is the same as for bodies that FastAPI
-            validates.
-    """
-    try:
-        return model.model_validate(fields)
-    except ValidationError as error:
-        details = [{**detail, "loc": ("body", *detail["loc"])} for detail in error.errors()]
-        raise RequestValidationError(details) from error

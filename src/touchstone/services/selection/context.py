@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeVar
 from uuid import UUID
 
-from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError, WithJsonSchema
 from starlette.requests import Request
 
@@ -14,7 +13,7 @@ from touchstone.core.attributes import INT32_MAX
 from touchstone.core.errors import AdministratorsOnly, DatasetNotFound
 from touchstone.core.identity import Caller, parse_uuid
 from touchstone.http.backend_auth import caller_of, require_caller
-from touchstone.http.error_responses import request_locale
+from touchstone.http.error_responses import invalid_body, request_locale
 from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import RequestModel
 from touchstone.services.selection.bulk.bulk_import import BulkImporter
@@ -134,8 +133,7 @@ class RequestContext:
 
         Raises:
             NotJson: the body is not JSON.
-            RequestValidationError: the body does not match the model. FastAPI raises the same error for the bodies that
-                it validates itself, so that all responses to invalid bodies have the same form.
+            Invalid: the body does not match the model.
         """
         raw_body = await self.request.body()
         value = parse(raw_body)
@@ -143,8 +141,7 @@ class RequestContext:
         try:
             return model.model_validate(value)
         except ValidationError as error:
-            details = [{**detail, "loc": ("body", *detail["loc"])} for detail in error.errors(include_input=False)]
-            raise RequestValidationError(details) from None
+            raise invalid_body(error) from None
 
     async def load_record(self, key: str) -> EncodedRecord:
         """Return the dataset record with the given integer id or UUID from a URL path.
