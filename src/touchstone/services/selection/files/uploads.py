@@ -2,10 +2,8 @@
 
 import asyncio
 import hashlib
-import math
 import os
 import re
-import time
 import unicodedata
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
@@ -37,6 +35,7 @@ from touchstone.database.failures import translate_failures
 from touchstone.datafiles.file_profile import FILE_TYPES
 from touchstone.services.selection.files import store
 from touchstone.services.selection.files.store import FileRecord
+from touchstone.services.selection.files.upload_marker import UploadMarker, find_abandoned_uploads
 from touchstone.services.selection.parameters import Parameter, ParameterTable, ParameterType
 
 # The maximum size of everything in a multipart body besides the file.
@@ -45,9 +44,6 @@ _FORM_FIELD: Final = "file"
 # How Starlette's message about too many files begins; its exceptions have no codes.
 _TOO_MANY_FILES: Final = "Too many files"
 _BUFFER_BYTES: Final = 1024 * 1024
-_MARKER_SUFFIX: Final = ".part"
-# Much longer than any pause between two writes of an upload, which has to keep a minimum rate.
-_ABANDONED_SECONDS: Final = 24 * 3600
 ABANDONED_POLL_SECONDS: Final = 3600.0
 """The interval between two searches for abandoned uploads."""
 
@@ -107,15 +103,15 @@ class Uploads:
         self._database.prepare_for_file(declared_length(request))
 
         file_id = uuid4()
-        marker = self._folder / f".{file_id}{_MARKER_SUFFIX}"
+        marker = UploadMarker.of_upload(self._folder, file_id)
         try:
             with translate_failures():
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 size_limit = await self._size_limit(owner)
-                marker.touch()
+                marker.create()
                 received_file = await _receive_file(request, self._folder / str(file_id), size_limit)
         except BaseException:
-            marker.unlink(missing_ok=True)
+            marker.remove()
             raise
 
         record = FileRecord(
@@ -131,10 +127,10 @@ class Uploads:
         except (QuotaExceeded, StorageFull):
             # After any other exception, such as a lost connection, the transaction may have been committed.
             received_file.path.unlink(missing_ok=True)
-            marker.unlink(missing_ok=True)
+            marker.remove()
             raise
 
-        marker.unlink(missing_ok=True)
+        marker.remove()
         return record
 
     async def delete_abandoned_regularly(self) -> None:
@@ -151,12 +147,12 @@ class Uploads:
 
         The process that received them was killed, or lost its connection to the database.
         """
-        for marker in await asyncio.to_thread(_find_abandoned, self._folder):
+        for marker in await asyncio.to_thread(find_abandoned_uploads, self._folder):
             async with self._database.reading() as connection:
-                is_recorded = await store.is_recorded(connection, _file_id(marker))
+                is_recorded = await store.is_recorded(connection, marker.file_id)
             if not is_recorded:
-                await asyncio.to_thread(_delete_data, marker)
-            marker.unlink(missing_ok=True)
+                await asyncio.to_thread(marker.delete_upload)
+            marker.remove()
 
     async def list_files(self, owner: UUID) -> list[FileRecord]:
         """Return an owner's uploads, newest first."""
@@ -241,40 +237,6 @@ def parse_file_type(name: str) -> str:
         raise InvalidValue(FieldError(("query", "name"), "file_type", {"endings": known_extensions}))
 
     return extension
-
-
-def _find_abandoned(folder: Path) -> list[Path]:
-    """Return the markers of uploads in a folder to which nothing has been written for a day.
-
-    Uploads with newer markers may still be received by this process, or by another one with the same folder.
-    """
-    latest_write = time.time() - _ABANDONED_SECONDS
-    markers = [path for path in folder.glob(f".*{_MARKER_SUFFIX}") if parse_uuid(path.stem.removeprefix("."))]
-    return [marker for marker in markers if _last_write(marker) < latest_write]
-
-
-def _last_write(marker: Path) -> float:
-    """Return the time of the last write to an upload or its marker, or infinity if they are just being deleted."""
-    try:
-        return max(path.stat().st_mtime for path in (marker, *_data_paths(marker)))
-    except FileNotFoundError:
-        return math.inf
-
-
-def _file_id(marker: Path) -> UUID:
-    """Return the id of the upload with this marker."""
-    return UUID(marker.stem.removeprefix("."))
-
-
-def _data_paths(marker: Path) -> list[Path]:
-    """Return the file of an upload with this marker, or nothing if none has been created."""
-    return list(marker.parent.glob(f"{_file_id(marker)}-*"))
-
-
-def _delete_data(marker: Path) -> None:
-    """Delete the file of an upload with this marker, if there is one."""
-    for path in _data_paths(marker):
-        path.unlink(missing_ok=True)
 
 
 async def _receive_file(request: Request, prefix: Path, limit: SizeLimit) -> ReceivedFile:
