@@ -26,7 +26,7 @@ _SCRATCH_NAME: Final = re.compile(r"(?P<job_id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0
 
 
 class BrokenArtifact(Exception):
-    """An output file that a task has reported is missing, is not a regular file, or has a forbidden name."""
+    """A task has reported an output file that is missing, is not a regular file, or has a forbidden name."""
 
 
 class ArtifactStore:

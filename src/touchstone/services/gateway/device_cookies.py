@@ -92,7 +92,7 @@ class DeviceCookies:
         return _SEPARATOR.join((new_stamp, *retained_stamps))
 
     def _sign(self, user: UserRecord | None, nonce: str, issued_at: str) -> str:
-        """Return the signature of a stamp for a user, or of equal cost for an unknown user (None)."""
+        """Return the signature of a stamp for a user. It takes the same time for an unknown user, given as None."""
         account = f"{user.id} {user.password_hash}" if user else ""
         signature = hmac.digest(self.key, f"{account} {nonce} {issued_at}".encode(), "sha256")
         return base64.urlsafe_b64encode(signature).rstrip(b"=").decode()

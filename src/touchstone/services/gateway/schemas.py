@@ -38,10 +38,10 @@ def _compose_characters(value: Any) -> Any:
 
 
 def _check_email(value: str) -> str:
-    """Return an e-mail address unchanged.
+    """Check that a value has the form of an e-mail address, and return it unchanged.
 
     Raises:
-        PydanticCustomError: the value is not an e-mail address.
+        PydanticCustomError: it does not have this form.
     """
     if not _EMAIL.fullmatch(value):
         raise PydanticCustomError("email", "an e-mail address is expected")

@@ -12,10 +12,10 @@ from touchstone.services.gateway.oidc.sign_in_states import SignInState
 
 
 async def use_state(transaction: Writer, state: SignInState) -> None:
-    """Add a state to the list, and delete the expired ones.
+    """Record that a state has been used, and delete the expired ones.
 
     Raises:
-        InvalidSignInState: the state is in the list already, in which case the transaction must end.
+        InvalidSignInState: the state has been used before. The transaction must end in this case.
     """
     deletion = sa.delete(used_sign_in_states).where(used_sign_in_states.c.expires_at < datetime.now(UTC))
     await transaction.execute(deletion)

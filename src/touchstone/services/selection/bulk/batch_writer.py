@@ -256,7 +256,7 @@ def _is_changed(line: RecordLine, stored_records: Mapping[int, DatasetRecord]) -
 async def _remove_rejected_values(
     connection: Reader, lines: Sequence[RecordLine], stored_records: Mapping[int, DatasetRecord]
 ) -> list[RecordLine]:
-    """Return the lines without the values that a curator has rejected by rejecting the claims that state them.
+    """Return the lines without the values of claims that a curator has rejected.
 
     A repeated import must not restore these values. All of the lines must have a stored record.
     """

@@ -35,7 +35,7 @@ class LineError(Exception):
 
     @classmethod
     def not_json(cls, content: bytes, reason: BaseException | None) -> Self:
-        """Return the error for a line that is not JSON, for a `reason` that the decoder has given."""
+        """Return the error for a line that is not JSON. `reason` is the exception of the decoder."""
         try:
             content.decode()
         except UnicodeDecodeError:

@@ -20,7 +20,7 @@ from touchstone.services.selection.evidence.record_claims import RecordClaims, i
 async def store_administrator_changes(
     transaction: Writer, claims: RecordClaims, before: DatasetRecord, draft: Draft, administrator: UUID
 ) -> Draft:
-    """Store the attributes that an administrator has changed as claims, and return the draft without these attributes.
+    """Store the values that an administrator has entered as claims, instead of declarations in the record.
 
     A declaration of another value by the creator is withdrawn, and recorded in the ledger as withdrawn.
 
