@@ -66,7 +66,7 @@ class DocumentImports:
         self.limits = ImportLimits(settings.record_quota_bytes, ClaimLimits().open_proposals)
         self._database = database
         self._catalog = catalog
-        self._limits = ProcessLimits(
+        self._process_limits = ProcessLimits(
             memory_bytes=settings.profile_memory_bytes,
             cpu_seconds=max(1, round(settings.document_seconds)),
             wall_seconds=settings.document_seconds,
@@ -127,7 +127,7 @@ class DocumentImports:
         """
         await self._slots.acquire()
         try:
-            return await read_documents(documents, order.format, self._limits)
+            return await read_documents(documents, order.format, self._process_limits)
         finally:
             self._slots.release()
 

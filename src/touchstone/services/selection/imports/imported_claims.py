@@ -6,7 +6,7 @@ Otherwise it is withdrawn. Only new claims are added.
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Self, TypeAlias
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -29,6 +29,8 @@ from touchstone.services.selection.evidence.declarations import without_declarat
 from touchstone.services.selection.evidence.ledger import draft_from_document
 from touchstone.services.selection.evidence.record_claims import is_same_value, new_claim, withdrawn
 from touchstone.services.selection.imports.document_entries import CLAIMED, DocumentEntry
+
+ClaimKey: TypeAlias = tuple[object, ...]
 
 
 class ClaimAuthor(NamedTuple):
@@ -189,24 +191,20 @@ def change_claims(
         edited: the names of attributes that were edited since the last import.
         now: the time of the changes.
     """
-    previous = _claims_by_statement(record_claims, previous_version.claims if previous_version else ())
-    remembered = _claims_by_statement(record_claims, previous_version.remembered_claims if previous_version else ())
-    rejected = {_evidence_key(claim): claim for claim in record_claims if claim.status is ClaimStatus.REJECTED}
+    earlier = _EarlierClaims.of_record(record_claims, previous_version)
     of_document: list[ClaimRecord] = []
     added: list[ClaimRecord] = []
     changed: dict[UUID, ClaimRecord] = {}
 
-    distinct_drafts: dict[tuple[object, ...], ClaimDraft] = {}
+    distinct_drafts: dict[ClaimKey, ClaimDraft] = {}
     for draft in drafts:
         distinct_drafts.setdefault(statement_key(draft), draft)
 
-    for statement, draft in distinct_drafts.items():
-        claim = _pop_repeated_claim(previous, draft) or rejected.get(_evidence_key(draft))
-        if claim is None and draft.attribute in edited:
-            claim = remembered.pop(statement, None)
-
+    for draft in distinct_drafts.values():
+        is_edited = draft.attribute in edited
+        claim = earlier.pop_repeated(draft, is_edited=is_edited)
         if claim is None:
-            claim = _create_claim(draft, now, is_edited=draft.attribute in edited)
+            claim = _create_claim(draft, now, is_edited=is_edited)
             added.append(claim)
         elif claim.status is ClaimStatus.PROPOSED and draft.status is ClaimStatus.ACTIVE:
             claim = _accept(claim, draft.author, now)
@@ -214,7 +212,8 @@ def change_claims(
         of_document.append(claim)
 
     # The remaining claims are the ones that the document no longer makes.
-    dropped = list(previous.values())
+    dropped = list(earlier.previous.values())
+    remembered = dict(earlier.remembered)
     for claim in dropped:
         if claim.status in OPEN_STATUSES:
             changed[claim.id] = withdrawn(claim, now)
@@ -225,18 +224,66 @@ def change_claims(
     return ClaimChanges(of_document, added, list(changed.values()), others, dropped, list(remembered.values()))
 
 
+class _EarlierClaims(NamedTuple):
+    """The claims about a record that a new version of a document may repeat.
+
+    Attributes:
+        previous: the claims of the previous version, by `statement_key`.
+        remembered: the closed claims that only older versions made, by `statement_key`.
+        rejected: the rejected claims about the record, by `_evidence_key`.
+    """
+
+    previous: dict[ClaimKey, ClaimRecord]
+    remembered: dict[ClaimKey, ClaimRecord]
+    rejected: dict[ClaimKey, ClaimRecord]
+
+    @classmethod
+    def of_record(cls, record_claims: Sequence[ClaimRecord], previous_version: DocumentEntry | None) -> Self:
+        """Select the claims, given all claims about the record and the entry about the previous version, if any."""
+        previous_ids = previous_version.claims if previous_version else ()
+        remembered_ids = previous_version.remembered_claims if previous_version else ()
+        rejected_claims = [claim for claim in record_claims if claim.status is ClaimStatus.REJECTED]
+        return cls(
+            previous={statement_key(claim): claim for claim in record_claims if claim.id in previous_ids},
+            remembered={statement_key(claim): claim for claim in record_claims if claim.id in remembered_ids},
+            rejected={_evidence_key(claim): claim for claim in rejected_claims},
+        )
+
+    def pop_repeated(self, draft: ClaimDraft, *, is_edited: bool) -> ClaimRecord | None:
+        """Return the claim that a draft repeats, or None if the draft is new.
+
+        Except for rejected ones, the claim is removed, so that the remaining claims are not repeated.
+
+        Args:
+            draft: the draft of a claim in the new version.
+            is_edited: whether its attribute was edited since the last import.
+        """
+        claim = self._pop_previous(draft) or self.rejected.get(_evidence_key(draft))
+        if claim is None and is_edited:
+            return self.remembered.pop(statement_key(draft), None)
+        return claim
+
+    def _pop_previous(self, draft: ClaimDraft) -> ClaimRecord | None:
+        """Remove and return the claim of the previous version that a draft repeats, or return None if there is none.
+
+        A document that this service exported contains its claims as mere declarations. If the document is imported
+        again, the declarations must not replace the better supported claims that they were exported from.
+        """
+        claim = self.previous.pop(statement_key(draft), None)
+        if claim is not None or draft.level is not EvidenceLevel.DECLARED:
+            return claim
+
+        for statement, candidate in self.previous.items():
+            if candidate.status in OPEN_STATUSES and _evidence_key(candidate) == _evidence_key(draft):
+                return self.previous.pop(statement)
+        return None
+
+
 def _create_claim(draft: ClaimDraft, now: datetime, *, is_edited: bool) -> ClaimRecord:
     """Return a new claim, which is withdrawn at once if it is a declaration about an edited attribute."""
     claim = new_claim(draft, dataset_id=0, now=now)  # The record may not have an id yet.
     is_active_declaration = claim.level is EvidenceLevel.DECLARED and claim.status is ClaimStatus.ACTIVE
     return withdrawn(claim, now) if is_edited and is_active_declaration else claim
-
-
-def _claims_by_statement(
-    claims: Iterable[ClaimRecord], claim_ids: Collection[UUID]
-) -> dict[tuple[object, ...], ClaimRecord]:
-    """Return the claims with the given ids, by `statement_key`."""
-    return {statement_key(claim): claim for claim in claims if claim.id in claim_ids}
 
 
 def without_dropped_declarations(draft: Draft, changes: ClaimChanges) -> Draft:
@@ -267,7 +314,7 @@ def limit_proposals(changes: ClaimChanges, limit: int) -> tuple[ClaimChanges, li
     return changes._replace(of_document=of_document, added=added), left_out
 
 
-def statement_key(draft: ClaimDraft) -> tuple[object, ...]:
+def statement_key(draft: ClaimDraft) -> ClaimKey:
     """Return a key that identifies a claim in all versions of its document, whatever its status."""
     source = (draft.source.kind, draft.source.name, draft.source.url) if draft.source else None
     value = (type(draft.value).__name__, draft.value)
@@ -275,27 +322,7 @@ def statement_key(draft: ClaimDraft) -> tuple[object, ...]:
     return (*statement, draft.quote, draft.place, draft.field, source)
 
 
-def _pop_repeated_claim(previous: dict[tuple[object, ...], ClaimRecord], draft: ClaimDraft) -> ClaimRecord | None:
-    """Remove the claim that a draft repeats from `previous` and return it, or return None if there is none.
-
-    A document that this service exported contains its claims as mere declarations. If the document is imported again,
-    the declarations must not replace the better supported claims that they were exported from.
-
-    Args:
-        previous: the claims of the previous version of the document, by `statement_key`.
-        draft: the draft of a claim in the new version.
-    """
-    claim = previous.pop(statement_key(draft), None)
-    if claim is not None or draft.level is not EvidenceLevel.DECLARED:
-        return claim
-
-    for statement, candidate in previous.items():
-        if candidate.status in OPEN_STATUSES and _evidence_key(candidate) == _evidence_key(draft):
-            return previous.pop(statement)
-    return None
-
-
-def _evidence_key(draft: ClaimDraft) -> tuple[object, ...]:
+def _evidence_key(draft: ClaimDraft) -> ClaimKey:
     """Return a key for the value of a claim and its support, ignoring its level and its location."""
     source = (draft.source.name, draft.source.url) if draft.source else None
     value = (type(draft.value).__name__, draft.value)
