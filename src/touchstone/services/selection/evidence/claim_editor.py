@@ -1,5 +1,6 @@
 """Reads, adds, reviews and withdraws claims on behalf of a caller, and withdraws expired claims."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -123,7 +124,7 @@ class EvidenceEditor:
             record, claims = await _load_record(connection, dataset_id, viewer)
             all_claims = [*declarations_outside_ledger(record, claims.newest_first), *claims.newest_first]
             all_claims.sort(key=lambda claim: claim.created_at, reverse=True)
-            pseudos = await _read_names(connection, all_claims, record.owner)
+            pseudos = await read_claim_names(connection, all_claims, record.owner)
 
         return RecordEvidence(record, claims.newest_first, all_claims, pseudos)
 
@@ -149,7 +150,7 @@ class EvidenceEditor:
                 await claims.insert(writer.transaction, [claim])
                 await store_resolution(writer, record, claims)
 
-            return NamedClaim(claim, await _read_names(writer.transaction, [claim]))
+            return NamedClaim(claim, await read_claim_names(writer.transaction, [claim]))
 
     async def review(self, dataset_id: int, claim_id: UUID, body: ReviewCreate, caller: Caller) -> NamedClaim:
         """Accept, confirm or reject a claim, and return it.
@@ -174,7 +175,7 @@ class EvidenceEditor:
             status = ClaimStatus.REJECTED if decision is Decision.REJECT else ClaimStatus.ACTIVE
             claim = replace(context.claim, status=status, review=review)
             await _store_decision(writer, context, claim)
-            return NamedClaim(claim, await _read_names(writer.transaction, [claim]))
+            return NamedClaim(claim, await read_claim_names(writer.transaction, [claim]))
 
     async def withdraw(self, dataset_id: int, claim_id: UUID, caller: Caller) -> NamedClaim:
         """Withdraw a claim, and return it.
@@ -194,7 +195,7 @@ class EvidenceEditor:
 
             claim = withdrawn(context.claim, datetime.now(UTC))
             await _store_decision(writer, context, claim)
-            return NamedClaim(claim, await _read_names(writer.transaction, [claim]))
+            return NamedClaim(claim, await read_claim_names(writer.transaction, [claim]))
 
     async def load_queue(self, awaited: AwaitedDecision, caller: Caller, *, skip: int, limit: int) -> QueuePage:
         """Return a page of the claims that wait for a decision of the caller, the oldest first.
@@ -222,7 +223,7 @@ class EvidenceEditor:
         async with self._database.reading() as connection:
             queued_claims = await store.read_queue(connection, condition, offset=skip, limit=limit)
             total_count = await store.count_queue(connection, condition)
-            pseudos = await _read_names(connection, [queued.claim for queued in queued_claims])
+            pseudos = await read_claim_names(connection, [queued.claim for queued in queued_claims])
         return QueuePage(queued_claims, total_count, pseudos)
 
     async def _check_limits(
@@ -306,8 +307,11 @@ async def _store_decision(writer: CatalogWriter, context: _ClaimContext, claim: 
     await writer.update(record.id, claims.resolve(record))
 
 
-async def _read_names(connection: Reader, claims: list[ClaimRecord], *other_users: UUID | None) -> Pseudos:
+async def read_claim_names(connection: Reader, claims: Iterable[ClaimRecord], *other_users: UUID | None) -> Pseudos:
     """Return the names of the authors and reviewers of claims, and of other users, by user id."""
-    user_ids = {claim.author for claim in claims} | {claim.review.reviewer for claim in claims if claim.review}
-    user_ids |= set(other_users)
+    user_ids = set(other_users)
+    for claim in claims:
+        user_ids.add(claim.author)
+        if claim.review is not None:
+            user_ids.add(claim.review.reviewer)
     return await read_pseudos(connection, [user_id for user_id in user_ids if user_id is not None])

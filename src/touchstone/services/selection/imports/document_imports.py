@@ -18,7 +18,7 @@ from touchstone.metadata.documents import RejectedPart
 from touchstone.metadata.reading_process import ReadingReply, read_documents
 from touchstone.metadata.reading_protocol import ReadDataset, RejectedDataset, UploadedDocument
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
-from touchstone.services.selection.evidence.claim_editor import ClaimLimits
+from touchstone.services.selection.evidence.claim_editor import ClaimLimits, read_claim_names
 from touchstone.services.selection.imports.dataset_importer import (
     DocumentImporter,
     ImportedFile,
@@ -26,7 +26,7 @@ from touchstone.services.selection.imports.dataset_importer import (
     ImportOutcome,
 )
 from touchstone.services.selection.imports.schemas import ImportOrder, ImportStatus
-from touchstone.services.selection.user_name_store import Pseudos, read_pseudos
+from touchstone.services.selection.user_name_store import Pseudos
 
 CONCURRENT_READINGS: Final = 2
 MAX_WAIT_SECONDS: Final = 5.0
@@ -114,10 +114,9 @@ class DocumentImports:
 
     async def read_names(self, results: Sequence[ImportResult]) -> Pseudos:
         """Return the names of the users who made or reviewed the claims in the results."""
-        claims = list(chain.from_iterable(result.outcome.claims for result in results))
-        user_ids = {claim.author for claim in claims} | {claim.review.reviewer for claim in claims if claim.review}
+        claims = chain.from_iterable(result.outcome.claims for result in results)
         async with self._database.reading() as connection:
-            return await read_pseudos(connection, [user_id for user_id in user_ids if user_id is not None])
+            return await read_claim_names(connection, claims)
 
     async def _read(self, documents: Sequence[UploadedDocument], order: ImportOrder) -> ReadingReply:
         """Read documents in a sandboxed process, as soon as fewer than `CONCURRENT_READINGS` are running.
