@@ -92,13 +92,13 @@ def test_the_bare_address_is_the_balanced_profile_as_heat_map() -> None:
 
 def test_a_profile_wins_over_sliders() -> None:
     """The button of a profile also submits the sliders, which then follow the profile."""
-    assert read("?profile=ethical&w.year=90").weights == {"ethical_score": 70, "year": 30}
+    assert read("?profile=ethical&w.year=90").slider_positions == {"ethical_score": 70, "year": 30}
 
 
 def test_no_weight_at_all_is_kept() -> None:
     """All sliders at zero is a state of its own, and not the default."""
-    assert read("?w.year=0").weights == {}
-    assert read(read("?w.year=0").query()).weights == {}
+    assert read("?w.year=0").slider_positions == {}
+    assert read(read("?w.year=0").query()).slider_positions == {}
 
 
 def test_bounds_are_read_as_people_write_them() -> None:
@@ -250,7 +250,7 @@ def test_stored_filters_are_shown_under_their_own_names() -> None:
         project(criteria=criteria, weights=[Weight(criterion_name="year", weight=1)]), WEIGHT_PROFILES
     )
     assert state.filter_body() == {"instances_number_min": 100, "is_split": False, "domain": ["a", "b"]}
-    assert state.weights == {"year": 100}
+    assert state.slider_positions == {"year": 100}
 
 
 def test_only_stored_lists_are_parted_at_their_commas() -> None:
@@ -302,4 +302,4 @@ def test_a_slider_is_moved_to_another_position() -> None:
     """The link to a reversed ranking keeps the other weights and their order."""
     state = read("?w.year=20&w.ethical_score=50&page=3")
     assert state.with_position("technical_score", 30).query() == "?w.ethical_score=50&w.technical_score=30&w.year=20"
-    assert state.with_position("year", 0).weights == {"ethical_score": 50}
+    assert state.with_position("year", 0).slider_positions == {"ethical_score": 50}

@@ -211,7 +211,7 @@ async def fetch_ranking(ctx: PageContext, state: RankState) -> Ranking:
         InvalidFilterValue: a filter or a gate of the state has an invalid value.
         TouchstoneError: the API refuses the request.
     """
-    if not state.weights:
+    if not state.has_weights:
         return EMPTY_RANKING
 
     return await ctx.api.score_datasets(
@@ -284,7 +284,7 @@ async def fetch_lifts(ctx: PageContext, state: RankState, dataset: Dataset) -> L
     A lift is the score and rank that the dataset would have if one more of its attributes were verified. Filters and
     gates with invalid values are ignored.
     """
-    if not state.weights:
+    if not state.has_weights:
         return None
 
     arguments = state.with_valid_requirements().ranking_arguments()
@@ -315,7 +315,7 @@ async def fetch_score(ctx: PageContext, state: RankState, dataset: Dataset, evid
     The API has no request for the score of a single dataset. This function therefore ranks the datasets with the same
     attributes, which are usually so few that the first page contains the dataset.
     """
-    if not state.weights:
+    if not state.has_weights:
         return None
 
     filters: Any = _attribute_filters(dataset, values_at(evidence, state.assurance))

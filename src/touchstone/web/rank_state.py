@@ -64,7 +64,7 @@ class RankState:
         filters: the entered values of each active filter, by filter name.
         gates: the entered value of each active gate, by gate name.
         passing_only: whether the ranking leaves out the datasets that do not pass every gate.
-        weights: the slider positions in 0-100, by criterion; zeros are left out.
+        slider_positions: the positions of the sliders in 0-100, by criterion; zeros are left out.
         assurance: the required level of evidence; values with weaker evidence count as unknown.
         view: how the ranking is shown: `heat`, `bars` or `table`.
         page: the page of the ranking, from 1.
@@ -77,7 +77,7 @@ class RankState:
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gates: Mapping[str, str] = field(default_factory=dict)
     passing_only: bool = False
-    weights: Mapping[str, float] = field(default_factory=dict)
+    slider_positions: Mapping[str, float] = field(default_factory=dict)
     assurance: Assurance = DEFAULT_ASSURANCE
     view: str = _DEFAULT_VIEW
     page: int = 1
@@ -104,7 +104,7 @@ class RankState:
             filters=_read_filters(parameters),
             gates=_read_gates(parameters),
             passing_only=_first_value(parameters, "gate") == "pass",
-            weights=_read_weights(parameters, weight_profiles),
+            slider_positions=_read_slider_positions(parameters, weight_profiles),
             assurance=_read_assurance(_first_value(parameters, "assurance")),
             view=view if view in VIEWS else _DEFAULT_VIEW,
             page=min(page, _MAX_PAGE),
@@ -133,7 +133,7 @@ class RankState:
             weight_profiles=weight_profiles,
             filters=filters_from_criteria(project.criteria),
             gates=gates_from_project(project.gates),
-            weights=positions,
+            slider_positions=positions,
             assurance=project.assurance or Assurance.DECLARED,
         )
 
@@ -141,9 +141,14 @@ class RankState:
     def profile(self) -> str | None:
         """The name of the profile with exactly these weights, or None if there is none."""
         for name, positions in self.weight_profiles.profiles.items():
-            if positions == self.weights:
+            if positions == self.slider_positions:
                 return name
         return None
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether any criterion has a weight above zero."""
+        return bool(self.slider_positions)
 
     @property
     def shares(self) -> dict[str, float]:
@@ -151,10 +156,10 @@ class RankState:
 
         The shares add up to 1.
         """
-        total_weight = sum(self.weights.values())
-        if not total_weight:
+        total = sum(self.slider_positions.values())
+        if not total:
             return {}
-        return {name: weight / total_weight for name, weight in self.weights.items()}
+        return {name: position / total for name, position in self.slider_positions.items()}
 
     def change(self, **changes: Any) -> "RankState":
         """Return a copy of the state with other values for the named attributes."""
@@ -175,10 +180,10 @@ class RankState:
 
     def with_position(self, criterion: str, position: float) -> "RankState":
         """Return the state with one slider moved to another position, on the first page."""
-        positions = {**self.weights, criterion: position}
-        # Equal states need equal weights, so they are in the order of the criteria, without zeros.
-        weights = {name: positions[name] for name in self.weight_profiles.criteria if positions.get(name, 0.0) > 0}
-        return replace(self, weights=weights, page=1, previous_ids=())
+        positions = {**self.slider_positions, criterion: position}
+        # Equal states need equal positions, so they are in the order of the criteria, without zeros.
+        positions = {name: positions[name] for name in self.weight_profiles.criteria if positions.get(name, 0.0) > 0}
+        return replace(self, slider_positions=positions, page=1, previous_ids=())
 
     @property
     def joined_lists(self) -> tuple[str, ...]:
@@ -277,11 +282,11 @@ class RankState:
             return []
         if profile is not None:
             return [("profile", profile)]
-        if not self.weights:
+        if not self.has_weights:
             return [("profile", _NO_PROFILE)]
 
-        weighted_names = [name for name in self.weight_profiles.criteria if name in self.weights]
-        return [(WEIGHT_PREFIX + name, f"{self.weights[name]:g}") for name in weighted_names]
+        weighted_names = [name for name in self.weight_profiles.criteria if name in self.slider_positions]
+        return [(WEIGHT_PREFIX + name, f"{self.slider_positions[name]:g}") for name in weighted_names]
 
     @property
     def invalid_filters(self) -> tuple[str, ...]:
@@ -333,7 +338,7 @@ class RankState:
 
     def weight_body(self) -> dict[str, float]:
         """Return the weight of each criterion in 0-1, as the API expects them."""
-        return {name: position_to_weight(position) for name, position in self.weights.items()}
+        return {name: position_to_weight(position) for name, position in self.slider_positions.items()}
 
 
 def known_parameters(weight_profiles: WeightProfiles) -> tuple[str, ...]:
@@ -433,7 +438,7 @@ def _read_gates(parameters: Parameters) -> dict[str, str]:
     return {name: parameters[GATE_PREFIX + name][0] for name in GATES if GATE_PREFIX + name in parameters}
 
 
-def _read_weights(parameters: Parameters, weight_profiles: WeightProfiles) -> dict[str, float]:
+def _read_slider_positions(parameters: Parameters, weight_profiles: WeightProfiles) -> dict[str, float]:
     """Return the slider positions in the parameters, without zeros.
 
     A named profile takes precedence over sliders, because the button that selects a profile submits all sliders as

@@ -67,7 +67,7 @@ async def _fetch_comparison(ctx: PageContext, state: RankState) -> Comparison | 
 
     A comparison needs at least two datasets and a weight above zero.
     """
-    is_comparable = len(state.pins) >= _MIN_COMPARED and bool(state.weights)
+    is_comparable = len(state.pins) >= _MIN_COMPARED and state.has_weights
     if not is_comparable:
         return None
 

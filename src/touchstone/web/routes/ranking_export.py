@@ -45,7 +45,7 @@ async def export_ranking(ctx: PageContext) -> Response:
         raise invalid_field(" ".join(page.ignored_parameters))
     if page.filter_problem:
         raise invalid_field(page.filter_problem)
-    if not page.state.weights:
+    if not page.state.has_weights:
         raise invalid_field(ctx.text("weights_none"))
 
     headers = {"content-disposition": f'attachment; filename="touchstone-ranking.{file_type}"'}

@@ -260,7 +260,7 @@ def _rank_changes(
 
 def describe_result(table: RankTable, state: RankState, localizer: Localizer) -> str:
     """Return the announcement of a new ranking for screen readers."""
-    if not state.weights:
+    if not state.has_weights:
         return localizer.text("weights_none")
     if not table.rows:
         return localizer.text("rank_empty")

@@ -39,7 +39,7 @@ def layout_digest(
         "language": localizer.locale,
         "patch_script": content_digest(_PATCH_SCRIPT),
         # Filters, gates, view, page and pins. A patch may change the weights.
-        "query": state.query(weights={}, previous_ids=()),
+        "query": state.query(slider_positions={}, previous_ids=()),
         "total": table.total_count,
         "row_count": len(table.rows),
         "pins_outside_page": [pin for pin in state.pins if pin not in table.ids],

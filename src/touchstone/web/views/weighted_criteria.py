@@ -100,7 +100,7 @@ def weighted_criteria(
 
     for number, entry in enumerate(description["criteria"]):
         name = entry["name"]
-        position = state.weights.get(name, 0.0)
+        position = state.slider_positions.get(name, 0.0)
         share = shares.get(name, 0.0)
         share_text = localizer.percent(share)
 
