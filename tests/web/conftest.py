@@ -34,8 +34,11 @@ Visit = Callable[..., Page]
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve the whole product with the demo catalog in a separate process, and return its address."""
-    serving = ServingProcess(tmp_path_factory.mktemp("web")).start()
+    """Serve the whole product with the demo catalog in a separate process, and return its address.
+
+    Requests may wait longer than usual, because beside other tests, the product has a fraction of a processor.
+    """
+    serving = ServingProcess(tmp_path_factory.mktemp("web"), TOUCHSTONE_QUEUE_SECONDS="60").start()
     yield serving.address
     serving.stop()
 
