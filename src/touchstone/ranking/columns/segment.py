@@ -223,7 +223,7 @@ class SegmentWriter:
 
     def __init__(self, *, is_searchable: bool = True) -> None:
         """Begin an empty segment, which can be searched for words with `is_searchable`."""
-        self._words = RecordWordsWriter(self._list_words) if is_searchable else None
+        self._words = RecordWordsWriter(self._words_between) if is_searchable else None
         self._columns = {name: GrowingArray(dtype) for name, dtype in _column_types().items()}
         self._criteria = {criterion.name: GrowingArray(np.float64) for criterion in CRITERIA}
         self._criteria_float32 = GrowingArray(np.float32, (len(CRITERIA),))
@@ -296,21 +296,21 @@ class SegmentWriter:
     @property
     def unlisted_count(self) -> int:
         """The number of records whose words have not been listed, although they should be searchable."""
-        return self._size - self._words.stored_count if self._words else 0
+        return self._size - self._words.listed_count if self._words else 0
 
     def list_words(self) -> None:
         """List the words of all records, which the first search would otherwise do. This may run in another thread."""
         if self._words:
             self._words.list_words(self._size)
 
-    def _list_words(self, start: int, end: int) -> DecodedWords:
+    def _words_between(self, start: int, end: int) -> DecodedWords:
         """Return the words of the records at the positions `start` to `end - 1`."""
         if end - start >= _MIN_RECORDS_FOR_KERNELS and are_kernels_replaced():
             return self._collect_words(start, end)
         return DecodedWords.from_weights(self._weigh_words(start, end))
 
     def _collect_words(self, start: int, end: int) -> DecodedWords:
-        """Return the same words as `_list_words`, collected with kernels."""
+        """Return the words of the records at the positions `start` to `end - 1`, which kernels collect."""
         words = WordCollector({name: self._vocabularies[name].snapshot().values for name in LABEL_COLUMNS})
         for first in range(start, end, RECORDS_PER_BATCH):
             last = min(first + RECORDS_PER_BATCH, end)

@@ -115,9 +115,9 @@ class SnapshotWriter(ArrayStore):
         encoded_columns = msgspec.json.encode(columns, enc_hook=self._describe)
         # The disk writes the arrays while their checksum is computed.
         with ThreadPoolExecutor(1, "snapshot-sync") as pool:
-            synced_arrays = pool.submit(os.fsync, self._file.fileno())
+            sync = pool.submit(os.fsync, self._file.fileno())
             header = Header(version, self._size, self._checksum(), msgspec.Raw(encoded_columns))
-            synced_arrays.result()
+            sync.result()
 
         encoded_header = msgspec.json.encode(header).ljust(_HEADER_BYTES)
         assert len(encoded_header) == _HEADER_BYTES

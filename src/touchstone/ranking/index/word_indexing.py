@@ -54,14 +54,18 @@ class WordIndexing:
         self.word_index = WordIndex.build(words.read(), np.arange(columns.size), self._folder)
 
     def _batch_texts(self, descriptions: TextPool, start: int, end: int) -> BatchTexts:
-        """Return the texts of the records at the positions `start` to `end - 1`. `descriptions` are all of them."""
+        """Return the texts of the records at the positions `start` to `end - 1`.
+
+        Args:
+            descriptions: the uncompressed descriptions of all records.
+            start: the first position.
+            end: the position after the last one.
+        """
         columns = self.index.columns
-        names = columns.names.pool
-        name_offsets = names.offsets[start : end + 1].astype(np.int64)
         objectives = columns.texts["objective"]
         description_codes = columns.long_texts["description"].codes
         return BatchTexts(
-            names=TextRanges(names.data, name_offsets[:-1].copy(), name_offsets[1:].copy()),
+            names=TextRanges.from_pool(columns.names.pool, start, end),
             texts=(
                 _ranges_of_codes(objectives.pool, objectives.codes[start:end]),
                 _ranges_of_codes(descriptions, description_codes[start:end]),

@@ -184,13 +184,13 @@ class RecordWordsWriter:
         self._lock = Lock()
 
     @property
-    def stored_count(self) -> int:
-        """The number of records whose words are stored."""
+    def listed_count(self) -> int:
+        """The number of records whose words have been listed."""
         return len(self._ends.view())
 
     def record_words(self, record_count: int | None = None) -> RecordWords:
         """Return the words of the first `record_count` records, or of all records with stored words if it is None."""
-        return RecordWords(self, self.stored_count if record_count is None else record_count)
+        return RecordWords(self, self.listed_count if record_count is None else record_count)
 
     def list_words(self, record_count: int) -> WordLists:
         """Return the words of the first `record_count` records, computing those that are not stored yet."""
@@ -212,7 +212,7 @@ class RecordWordsWriter:
 
         The caller must hold the lock.
         """
-        for start in range(self.stored_count, record_count, _RECORDS_PER_CHUNK):
+        for start in range(self.listed_count, record_count, _RECORDS_PER_CHUNK):
             assert self._list_records is not None, "without this function, words are stored when records are appended"
             self._append_decoded(self._list_records(start, min(start + _RECORDS_PER_CHUNK, record_count)))
 

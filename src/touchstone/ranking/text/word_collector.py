@@ -43,7 +43,12 @@ class TextRanges(NamedTuple):
     def from_texts(cls, texts: Sequence[str | None]) -> "TextRanges":
         """Copy the text of each record."""
         pool = TextPool.from_texts([text or "" for text in texts])
-        offsets = pool.offsets.astype(np.int64)
+        return cls.from_pool(pool, 0, len(pool))
+
+    @classmethod
+    def from_pool(cls, pool: TextPool, start: int, end: int) -> "TextRanges":
+        """Return the texts of a pool from the index `start` to `end - 1`, one for each record."""
+        offsets = pool.offsets[start : end + 1].astype(np.int64)
         return cls(pool.data, offsets[:-1].copy(), offsets[1:].copy())
 
 

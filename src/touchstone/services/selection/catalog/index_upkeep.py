@@ -17,7 +17,7 @@ UseSnapshot = Callable[[MappedSnapshot], Awaitable[None]]
 
 
 class IndexUpkeep:
-    """Renews the index of a catalog in a background task, and saves the result.
+    """Renews the index of a catalog and lists the words of new records in a background task, and saves a new index.
 
     At most one task runs at a time.
 
@@ -34,13 +34,14 @@ class IndexUpkeep:
 
     @property
     def is_working(self) -> bool:
-        """Whether a task is renewing the index, or text still has to be indexed."""
+        """Whether a task is running, or text still has to be indexed."""
         return self._task is not None or self.catalog.columns.lacks_text_index
 
     def start_if_due(self, *, is_growing: bool) -> None:
-        """Start to renew the index in the background if text or too many records are not indexed.
+        """Start to renew the index, or to list the words of new records, in the background if one of these is due.
 
-        Queries use the old index until the new one is ready. If the last renewal has failed, its exception is raised.
+        The index is due if text or too many records are not indexed. Queries use the old index until the new one is
+        ready. If the last task has failed, its exception is raised.
 
         Args:
             is_growing: whether a bulk import is running. The index is then renewed less often, and text is only indexed
