@@ -88,7 +88,6 @@ class RankedDatasets:
         self._text_decoder = codecs.getincrementaldecoder("utf-8")()
         self._json_decoder = json.JSONDecoder()
         self._incomplete_text = ""
-        self._is_complete = False
 
     def read_chunk(self, chunk: bytes) -> list[ScoredDataset]:
         """Return the datasets that are complete after this chunk, and buffer an incomplete dataset.
@@ -107,7 +106,6 @@ class RankedDatasets:
             members.append(item)
             position = self._skip_to_item(text, end)
 
-        self._is_complete = text[position:].startswith(_END_OF_ARRAY)
         self._incomplete_text = text[position:]
         try:
             return msgspec.convert(members, list[ScoredDataset])
@@ -123,5 +121,5 @@ class RankedDatasets:
 
     def check_completeness(self) -> None:
         """Raise TouchstoneError if the ranking ended before the end of the array."""
-        if not self._is_complete:
+        if not self._incomplete_text.startswith(_END_OF_ARRAY):
             raise unreadable_response(httpx2.codes.OK, "it ends in the middle of a ranking")

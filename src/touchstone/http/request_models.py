@@ -47,9 +47,7 @@ def _strip_name(value: Any) -> Any:
     A link with an invisible name could not be found on a page. Other values are returned unchanged for Pydantic to
     refuse.
     """
-    if isinstance(value, str):
-        return "" if is_blank(value) else value.strip()
-    return value
+    return "" if isinstance(value, str) and is_blank(value) else strip_text(value)
 
 
 def _convert_whole_float(value: Any) -> Any:

@@ -10,10 +10,9 @@ from touchstone.web.addresses import DATASET_PATH, dataset_address, list_page_ad
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import text_field
 from touchstone.web.ignored_parameters import describe_ignored_parameters
-from touchstone.web.list_pages import is_beyond_last_page
+from touchstone.web.list_pages import is_beyond_last_page, requested_page
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
-from touchstone.web.rank_state import parse_small_integer
 
 _HIDDEN_DATASETS: Final = "/app/hidden"
 _PAGE_SIZE: Final = 50
@@ -21,8 +20,7 @@ _PAGE_SIZE: Final = 50
 
 async def hidden_datasets_page(ctx: PageContext) -> Response:
     """Show one page of the hidden records; only administrators may see it."""
-    page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
-    page = await ctx.api.page_hidden_datasets(page=page_number, page_size=_PAGE_SIZE)
+    page = await ctx.api.page_hidden_datasets(page=requested_page(ctx), page_size=_PAGE_SIZE)
     if is_beyond_last_page(page):
         return ctx.redirect(_HIDDEN_DATASETS, page=page.total_pages)
 

@@ -20,10 +20,9 @@ from touchstone.web.addresses import list_page_address
 from touchstone.web.api_queries import find_dataset_names, find_dataset_of_job, page_jobs
 from touchstone.web.forms import is_integer, text_field
 from touchstone.web.ignored_parameters import describe_ignored_parameters
-from touchstone.web.list_pages import is_beyond_last_page
+from touchstone.web.list_pages import is_beyond_last_page, requested_page
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import page_endpoint
-from touchstone.web.rank_state import parse_small_integer
 from touchstone.web.readable_errors import localize_error
 from touchstone.web.views import job_view, training_headline
 from touchstone.web.views.mitigation_view import mitigation_table
@@ -42,7 +41,7 @@ def job_address(job: Job) -> str:
 
 async def jobs_page(ctx: PageContext) -> Response:
     """Show one page of the list of the reader's jobs."""
-    page = await page_jobs(ctx, parse_small_integer(ctx.request.query_params.get("page", "")) or 1)
+    page = await page_jobs(ctx, requested_page(ctx))
     if is_beyond_last_page(page):
         return ctx.redirect(_JOBS, page=page.total_pages)
 

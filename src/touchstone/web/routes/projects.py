@@ -32,12 +32,12 @@ from touchstone.web.api_queries import (
 from touchstone.web.flash_messages import FlashMessage
 from touchstone.web.forms import header_value_field, id_field, invalid_field, is_integer, text_field
 from touchstone.web.ignored_parameters import describe_ignored_parameters, describe_ignored_settings
-from touchstone.web.list_pages import is_beyond_last_page
+from touchstone.web.list_pages import is_beyond_last_page, requested_page
 from touchstone.web.localizer import Localizer
 from touchstone.web.page_context import PageContext
 from touchstone.web.page_endpoint import PageHandler, page_endpoint
 from touchstone.web.rank_filters import InvalidFilterValue
-from touchstone.web.rank_state import RankState, parse_small_integer
+from touchstone.web.rank_state import RankState
 from touchstone.web.routes.job_start import start_comparison
 from touchstone.web.views.choice_history import RECENT_CHOICES, choice_entries
 from touchstone.web.views.dataset_view import is_trainable
@@ -76,8 +76,7 @@ ProjectFormHandler = Callable[[PageContext, FormData, str], Awaitable[Response]]
 
 async def projects_page(ctx: PageContext) -> Response:
     """Show one page of the list of the reader's projects, with their chosen datasets."""
-    page_number = parse_small_integer(ctx.request.query_params.get("page", "")) or 1
-    page = await ctx.api.page_projects(page=page_number, page_size=_PROJECTS_PER_PAGE)
+    page = await ctx.api.page_projects(page=requested_page(ctx), page_size=_PROJECTS_PER_PAGE)
     if is_beyond_last_page(page):
         return ctx.redirect(_PROJECTS, page=page.total_pages)
 

@@ -58,28 +58,6 @@ async def export_ranking(ctx: PageContext) -> Response:
     return Response(content, media_type=media_type, headers=headers)
 
 
-async def _open_csv(ctx: PageContext, state: RankState) -> AsyncIterator[bytes]:
-    """Return all ranks as a CSV file, which is written while the ranking arrives, because it may be very long.
-
-    Raises:
-        TouchstoneError: the ranking is refused.
-    """
-    ranking = {**state.ranking_arguments(), "explain": True}
-    first_rank = await ctx.api.score_datasets(**ranking, limit=1)
-    response = await ctx.api.run(stream_ranking(**ranking))
-    return _write_csv(RankingCsv(first_rank), response)
-
-
-async def _write_csv(file: "RankingCsv", response: httpx2.Response) -> AsyncIterator[bytes]:
-    """Yield a CSV file in chunks while a response with its ranking arrives. Close the response at the end."""
-    datasets = RankedDatasets()
-    async with aclosing(response):
-        yield file.header().encode(_CSV_ENCODING)
-        async for chunk in response.aiter_bytes():
-            yield file.lines(datasets.read_chunk(chunk)).encode()
-    datasets.check_completeness()
-
-
 def _render_svg(ctx: PageContext, page: RankPage) -> str:
     """Return the heat map of one page of the ranking as SVG, in the colours of the light theme."""
     return ctx.state.templates.render("rank_picture.svg", ctx.locale, palette=LIGHT, **page.variables())
@@ -120,6 +98,28 @@ class RankingCsv:
             ]
             for dataset in datasets
         )
+
+
+async def _open_csv(ctx: PageContext, state: RankState) -> AsyncIterator[bytes]:
+    """Return all ranks as a CSV file, which is written while the ranking arrives, because it may be very long.
+
+    Raises:
+        TouchstoneError: the ranking is refused.
+    """
+    ranking = {**state.ranking_arguments(), "explain": True}
+    first_rank = await ctx.api.score_datasets(**ranking, limit=1)
+    response = await ctx.api.run(stream_ranking(**ranking))
+    return _write_csv(RankingCsv(first_rank), response)
+
+
+async def _write_csv(file: RankingCsv, response: httpx2.Response) -> AsyncIterator[bytes]:
+    """Yield a CSV file in chunks while a response with its ranking arrives. Close the response at the end."""
+    datasets = RankedDatasets()
+    async with aclosing(response):
+        yield file.header().encode(_CSV_ENCODING)
+        async for chunk in response.aiter_bytes():
+            yield file.lines(datasets.read_chunk(chunk)).encode()
+    datasets.check_completeness()
 
 
 def _to_csv(rows: Iterable[Sequence[Any]]) -> str:
