@@ -20,6 +20,7 @@ import pytest
 
 from tests.postgres_cluster import postgres_cluster
 from tests.postgresql_databases import PreparedDatabases, empty_database
+from touchstone.core.garbage_collection import without_garbage_collection
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.migrations import prepare_schema
@@ -92,15 +93,11 @@ def pytest_collection() -> Iterator[None]:
     them repeatedly. Later collections are as rare as in a server, so that tests do not spend a tenth of their time on
     them.
     """
-    gc.disable()
-    try:
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
+    # Otherwise, native libraries report the objects that are exempt from garbage collection as leaks.
+    atexit.register(gc.unfreeze)
+    with without_garbage_collection():
         return (yield)
-    finally:
-        gc.freeze()
-        gc.set_threshold(*COLLECTION_THRESHOLDS)
-        gc.enable()
-        # Otherwise, native libraries report the objects that are exempt from garbage collection as leaks.
-        atexit.register(gc.unfreeze)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -27,12 +27,24 @@ _END_OTHER_CONNECTIONS = """
 
 
 @contextmanager
-def empty_database(server: str, *, template: str = "template1") -> Iterator[str]:
-    """Create a database from a template, yield its URL, and drop it at the end of the block."""
+def empty_database(server: str) -> Iterator[str]:
+    """Create an empty database, yield its URL, and drop it at the end of the block."""
+    url = _create_database(server)
+    yield url
+    _drop_database(url)
+
+
+def _create_database(server: str, *, template: str = "template1") -> str:
+    """Create a database from a template, and return its URL."""
     name = f"t_{secrets.token_hex(6)}"
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    yield f"{server}/{name}"
+    return f"{server}/{name}"
+
+
+def _drop_database(url: str) -> None:
+    """Drop a database, even if there are connections to it."""
+    server, _, name = url.rpartition("/")
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
@@ -67,27 +79,17 @@ class PreparedDatabases:
             self._read_initial_state(url)
             yield
             for idle_url in self._idle_urls:
-                self._drop(idle_url)
+                _drop_database(idle_url)
 
     @contextmanager
     def borrowed(self) -> Iterator[str]:
         """Yield the URL of a database that contains what the migrations have written, and take it back."""
-        url = self._idle_urls.pop() if self._idle_urls else self._copy_of_template()
+        url = self._idle_urls.pop() if self._idle_urls else _create_database(self._server, template=self._template)
         yield url
         if self._restore(url):
             self._idle_urls.append(url)
         else:
-            self._drop(url)
-
-    def _copy_of_template(self) -> str:
-        name = f"t_{secrets.token_hex(6)}"
-        with psycopg.connect(f"{self._server}/postgres", autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {self._template}")
-        return f"{self._server}/{name}"
-
-    def _drop(self, url: str) -> None:
-        with psycopg.connect(f"{self._server}/postgres", autocommit=True) as connection:
-            connection.execute(f"DROP DATABASE {url.rpartition('/')[2]} WITH (FORCE)")
+            _drop_database(url)
 
     def _read_initial_state(self, url: str) -> None:
         """Remember the definitions and the rows that the migrations have left in a database."""
