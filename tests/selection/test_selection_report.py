@@ -120,6 +120,12 @@ async def test_equal_states_give_equal_bytes(ada: httpx2.AsyncClient, format_key
     assert (await report_of(ada, project, format=format_key)).content != first_response.content
 
 
+async def test_the_file_of_a_project_without_latin_letters_has_a_name(ada: httpx2.AsyncClient) -> None:
+    project = await project_with_choice(ada, name="医療データ")
+    response = await report_of(ada, project, format="json")
+    assert response.headers["content-disposition"] == 'attachment; filename="report-project.json"'
+
+
 async def copy_rows(source: Database, destination: Database) -> None:
     """Copy the rows of all tables from one database to another one with the same schema."""
     async with source.reading() as reader, destination.writing() as writer:

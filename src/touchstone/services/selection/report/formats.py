@@ -67,4 +67,5 @@ def entity_tag(file: bytes) -> str:
 
 def content_disposition(report_format: ReportFormat, project_name: str) -> str:
     """Return the Content-Disposition header of a report."""
-    return f'{report_format.disposition}; filename="report-{file_stem(project_name)}.{report_format.key}"'
+    stem = file_stem(project_name, default="project")
+    return f'{report_format.disposition}; filename="report-{stem}.{report_format.key}"'
