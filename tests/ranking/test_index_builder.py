@@ -1,6 +1,5 @@
 """An index that is built batch by batch is the same in memory and in a file, and orders texts as Python does."""
 
-from itertools import chain
 from pathlib import Path
 from random import Random
 
@@ -25,9 +24,7 @@ from touchstone.ranking.index.snapshot_file import map_snapshot
 from touchstone.ranking.index.snapshot_writer import save_index
 from touchstone.ranking.index.text_builder import number_texts
 from touchstone.ranking.index.text_ranks import rank_texts
-from touchstone.ranking.kernels import text_sort_kernels
 from touchstone.ranking.kernels.distinct_text_kernels import find_first_equal
-from touchstone.ranking.kernels.text_sort_kernels import TextChunks
 
 LAYOUT = Layout(index_from=1, leaf_words=1, compiled=False)
 TEXTS = st.text(st.sampled_from("abAB éÉœ\0ß7"), max_size=20) | st.text(max_size=30).map(
@@ -114,11 +111,9 @@ def test_texts_are_sorted_like_strings(texts: list[str]) -> None:
     assert ranks.tolist() == [0, *(distinct_folded.index(fold(text)) + 1 for text in texts)]
 
 
-@pytest.mark.parametrize("max_copied_bytes", [1 << 26, 20])
-def test_texts_are_sorted_part_by_part_like_strings(monkeypatch: pytest.MonkeyPatch, max_copied_bytes: int) -> None:
-    """Many texts are divided into parts, whose texts are copied unless they have too many bytes."""
-    monkeypatch.setattr(text_order, "_TEXTS_PER_PART", 50)
-    monkeypatch.setattr(text_order, "_MAX_COPIED_BYTES", max_copied_bytes)
+def test_many_texts_are_sorted_like_strings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many texts are compared with their neighbours chunk by chunk."""
+    monkeypatch.setattr(text_order, "_TEXTS_PER_CHUNK", 50)
     random = Random(4)
     beginnings = ["", "A", "Éléments de", "Elements of", "elements of", "data set", "Data set of "]
     texts = [random.choice(beginnings) + str(random.randrange(300)) * random.randrange(4) for _ in range(1000)]
@@ -174,19 +169,6 @@ def test_texts_with_the_same_hash_are_compared() -> None:
     first_equal = np.zeros(3, np.uint32)
     find_first_equal(data, offsets, np.zeros(3, np.uint64), np.arange(3, dtype=np.uint32), first_equal)
     assert first_equal.tolist() == [0, 1, 0]
-
-
-@given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=80), min_size=1, max_size=4))
-def test_each_group_is_sorted_in_a_stable_way(groups: list[list[int]]) -> None:
-    chunks = [chunk for group in groups for chunk in group]
-    is_first = [position == 0 for group in groups for position in range(len(group))]
-    texts = TextChunks(np.arange(len(chunks), dtype=np.uint32), np.array(chunks, np.uint64))
-    scratch = TextChunks(np.empty_like(texts.indices), np.empty_like(texts.chunks))
-    text_sort_kernels.sort_groups(texts, np.array(is_first), scratch)
-
-    indices = iter(range(len(chunks)))
-    expected = [sorted((chunk, next(indices)) for chunk in group) for group in groups]
-    assert list(zip(texts.chunks.tolist(), texts.indices.tolist(), strict=True)) == list(chain.from_iterable(expected))
 
 
 def test_negative_zero_is_zero() -> None:

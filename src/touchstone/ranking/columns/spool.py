@@ -89,18 +89,16 @@ class SpooledTexts:
 
 
 @dataclass(frozen=True, slots=True)
-class AccentedTexts:
-    """The folded forms of the texts that are not plain ASCII.
+class FoldedTexts:
+    """The folded forms of texts, which are in lower case and without accents.
 
     Attributes:
-        indices: the ascending indices of these texts.
-        data: the concatenated UTF-8 bytes of their folded forms.
-        offsets: the start of each folded form in `data`, followed by the end of the last one.
+        texts: the folded form of each text, as an Arrow array of the type `large_string` without nulls.
+        accented_indices: the ascending indices of the texts that are not plain ASCII.
     """
 
-    indices: Ints
-    data: Bytes
-    offsets: Ints
+    texts: pa.Array
+    accented_indices: Ints
 
 
 class TextSpool:
@@ -168,33 +166,36 @@ class RepeatedTextSpool:
 
 
 class FoldedTextSpool:
-    """Collects the folded forms of the texts that are not plain ASCII.
-
-    Plain ASCII texts are not folded in advance, because kernels can convert ASCII letters to lower case while they
-    compare texts.
-    """
+    """Collects the folded forms of texts."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._indices = SpooledColumn(np.int64, folder)
         self._folded_texts = _BytesSpool(folder)
+        self._accented_indices = SpooledColumn(np.int64, folder)
         self._size = 0
 
     def append(self, texts: pa.Array) -> None:
-        """Append the folded forms of the next texts, given as an Arrow array.
+        """Append the folded forms of the texts of an Arrow array of the type `large_string`.
 
         Null counts as an empty text.
         """
-        is_accented = pc.invert(pc.string_is_ascii(texts).fill_null(True))
+        texts = texts.fill_null("")
+        folded_texts = pc.ascii_lower(texts)
+
+        is_accented = pc.invert(pc.string_is_ascii(texts))
         accented_indices = np.flatnonzero(is_accented.to_numpy(zero_copy_only=False))
         if len(accented_indices):
-            folded_texts = [fold(text) for text in texts.filter(is_accented).to_pylist()]
-            self._indices.append(self._size + accented_indices)
-            self._folded_texts.append(pa.array(folded_texts, pa.large_string()))
+            replacements = [fold(text) for text in texts.filter(is_accented).to_pylist()]
+            replacements_array = pa.array(replacements, pa.large_string())
+            folded_texts = pc.replace_with_mask(folded_texts, is_accented, replacements_array)
+            self._accented_indices.append(self._size + accented_indices)
+
+        self._folded_texts.append(folded_texts)
         self._size += len(texts)
 
-    def read(self) -> AccentedTexts:
+    def read(self) -> FoldedTexts:
         """Finish the collection and return the folded forms of all texts."""
-        return AccentedTexts(self._indices.read(), self._folded_texts.data.read(), self._folded_texts.offsets.read())
+        texts = TextPool(self._folded_texts.data.read(), self._folded_texts.offsets.read())
+        return FoldedTexts(arrow_texts(texts), self._accented_indices.read())
 
 
 class _BytesSpool:
@@ -223,7 +224,8 @@ def arrow_bytes(texts: pa.Array) -> tuple[Ints, Bytes]:
     return offsets - offsets[0], all_data[offsets[0] : offsets[-1]]
 
 
-def arrow_texts(pool: TextPool) -> pa.Array:
-    """Return the texts of a pool as an Arrow array that shares their bytes."""
-    offsets = pa.py_buffer(pool.offsets.astype(np.int64))
-    return pa.Array.from_buffers(pa.large_string(), len(pool), [None, offsets, pa.py_buffer(pool.data)])
+def arrow_texts(texts: TextPool | SpooledTexts) -> pa.Array:
+    """Return texts as an Arrow array without nulls that shares their bytes."""
+    offsets = texts.offsets.astype(np.int64, copy=False)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(texts.data)]
+    return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from touchstone.ranking.array_types import Bools
 from touchstone.ranking.columns.text_pool import Bytes
-from touchstone.ranking.kernels.text_sort_kernels import (
+from touchstone.ranking.kernels.trigram_kernels import (
     TRIGRAM_BUCKETS,
     TRIGRAM_BYTES,
     TRIGRAM_MULTIPLIER,
@@ -22,7 +22,7 @@ LOWER_CASE: Final = np.array([byte + 32 if 65 <= byte <= 90 else byte for byte i
 
 
 def _trigram_buckets(text: Bytes) -> NDArray[np.int64]:
-    """Return the bucket of each trigram of a text, as `text_sort_kernels.trigram_bucket` does for a single one.
+    """Return the bucket of each trigram of a text, as `trigram_kernels.trigram_bucket` does for a single one.
 
     A trigram is a sequence of three bytes, so the result has two elements fewer than the text.
     """

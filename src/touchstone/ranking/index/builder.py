@@ -39,7 +39,7 @@ from touchstone.ranking.index.ordered_records import OrderedRecords
 from touchstone.ranking.index.plane_builder import PlaneWriter
 from touchstone.ranking.index.record_layout import lay_out_records
 from touchstone.ranking.index.text_builder import build_names, build_tags, build_text, number_long_texts, number_texts
-from touchstone.ranking.index.text_order import TextOrder, sort_folded
+from touchstone.ranking.index.text_order import sort_texts
 from touchstone.ranking.index.word_index import WordIndex
 from touchstone.ranking.kernels.bits import BITS_PER_WORD
 from touchstone.ranking.kernels.constants import FLAG_STATES, GRADE_SCALE
@@ -89,7 +89,7 @@ def build_columns(
             for name in LONG_TEXTS
         }
 
-        name_order = _sort_names(collected)
+        name_order = sort_texts(collected.folded_names.texts, tie_breakers=collected.columns["id"])
         alphabetical_ranks = _invert_permutation(name_order.order, np.uint32)
         order = lay_out_records(collected, alphabetical_ranks, leaf_size=BITS_PER_WORD * leaf_words)
         records = OrderedRecords(collected, order, _invert_permutation(order, np.uint32), leaf_words)
@@ -135,21 +135,6 @@ def build_columns(
             stricter=stricter_columns,
             word_index=store_arrays(store, WordIndex.build(words, order)) if words else None,
         )
-
-
-def _sort_names(collected: CollectedRecords) -> TextOrder:
-    """Sort the records alphabetically: by name without case and accents, then by id."""
-    names = collected.texts["dataset_name"]
-    by_name = sort_folded(names.data, names.offsets, collected.accented_names, thread_count=2)
-    order, is_first = by_name.order, by_name.is_first
-
-    # Most names are unique. Only records with a shared name need to be sorted by id.
-    is_unique = is_first & np.append(is_first[1:], True)
-    ranks = np.flatnonzero(~is_unique)
-    records = order[ranks]
-    groups = np.cumsum(is_first, dtype=np.uint32)[ranks]
-    order[ranks] = records[np.lexsort((collected.columns["id"][records], groups))]
-    return TextOrder(order, is_first)
 
 
 def _invert_permutation(order: NDArray[Any], integer_type: type[np.integer[Any]]) -> NDArray[Any]:

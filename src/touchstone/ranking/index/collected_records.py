@@ -21,7 +21,7 @@ from touchstone.ranking.columns.evidence_columns import CLAIM_TYPES, EvidenceCol
 from touchstone.ranking.columns.record_batch import CodedColumn, RecordBatch, Words
 from touchstone.ranking.columns.segment import INTEGER_COLUMNS, KNOWN_ETHICAL, WORD_COLUMNS, count_known_ethical
 from touchstone.ranking.columns.spool import (
-    AccentedTexts,
+    FoldedTexts,
     FoldedTextSpool,
     RepeatedTexts,
     RepeatedTextSpool,
@@ -54,7 +54,7 @@ class CollectedRecords:
         grades: the criteria as bytes, with one row for each of GRADED_CRITERIA and one column for each record.
         texts: the columns of names and LONG_TEXTS by name.
         repeated_texts: the columns POOLED_COLUMNS and the tags as JSON, by name.
-        accented_names: the folded form of the names that are not plain ASCII.
+        folded_names: the names in the form in which they are sorted and searched.
         values: the word list or owner of each code, by column; code 0 has the value None.
         evidence: the known values at the assurances above `declared`.
         folder: where temporary files hold large arrays, or None to use memory.
@@ -66,7 +66,7 @@ class CollectedRecords:
     grades: NDArray[np.uint8]
     texts: Mapping[str, SpooledTexts]
     repeated_texts: Mapping[str, RepeatedTexts]
-    accented_names: AccentedTexts
+    folded_names: FoldedTexts
     values: Mapping[str, Sequence[Any]]
     evidence: EvidenceColumns
     folder: Path | None
@@ -92,7 +92,7 @@ class RecordCollector:
         self._grades = {name: SpooledColumn(np.uint8, folder) for name in GRADED_CRITERIA}
         self._texts = {name: TextSpool(folder) for name in ("dataset_name", *LONG_TEXTS)}
         self._repeated_texts = {name: RepeatedTextSpool(folder) for name in (*POOLED_COLUMNS, TAGS)}
-        self._accented_names = FoldedTextSpool(folder)
+        self._folded_names = FoldedTextSpool(folder)
         self._codes: dict[str, dict[Hashable, int]] = {name: {None: 0} for name in (*CODED_WORDS, "owner")}
         self._evidence = EvidenceWriter()
 
@@ -112,7 +112,7 @@ class RecordCollector:
             self._grades[name].append(_grade(values))
         for name, texts in self._texts.items():
             texts.append(batch.texts[name])
-        self._accented_names.append(batch.texts["dataset_name"])
+        self._folded_names.append(batch.texts["dataset_name"])
         for name in POOLED_COLUMNS:
             self._repeated_texts[name].append(batch.texts[name])
         tags = batch.words[TAGS]
@@ -136,7 +136,7 @@ class RecordCollector:
             grades=np.stack([column.read() for column in self._grades.values()]),
             texts={name: spool.read() for name, spool in self._texts.items()},
             repeated_texts={name: spool.read() for name, spool in self._repeated_texts.items()},
-            accented_names=self._accented_names.read(),
+            folded_names=self._folded_names.read(),
             values={name: list(codes) for name, codes in self._codes.items()},
             evidence=self._evidence.snapshot(),
             folder=self._folder,

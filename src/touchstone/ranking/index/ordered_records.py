@@ -94,7 +94,7 @@ class OrderedRecords:
         """Return a column in the order of the index."""
         depends_on_assurance = name in CLAIM_TYPES or name == KNOWN_ETHICAL
         if self.assurance is Assurance.DECLARED or not depends_on_assurance:
-            return np.asarray(self.collected.columns[name][self.order])
+            return self.collected.columns[name].take(self.order)
 
         known_values = self.collected.evidence.values[self.assurance]
         values = count_known_ethical(known_values) if name == KNOWN_ETHICAL else known_values[name]
@@ -103,7 +103,7 @@ class OrderedRecords:
     def criterion(self, name: str) -> Floats:
         """Return the values of a criterion in the order of the index."""
         if self.assurance is Assurance.DECLARED and name in self.collected.criteria:
-            return np.asarray(self.collected.criteria[name][self.order])
+            return self.collected.criteria[name].take(self.order)
 
         compute = next(criterion.compute for criterion in CRITERIA if criterion.name == name)
         if self.assurance is Assurance.DECLARED:
@@ -115,7 +115,7 @@ class OrderedRecords:
     def grades(self) -> NDArray[np.uint8]:
         """Return the grades of the records in the order of the index, with one row for each of GRADED_CRITERIA."""
         if self.assurance is Assurance.DECLARED:
-            return self.collected.grades[:, self.order]
+            return self.collected.grades.take(self.order, axis=1)
         return self.collected.stricter_grades(self.assurance)[:, self.order]
 
     def _scatter(self, values: NDArray[Any], elsewhere: float) -> NDArray[Any]:

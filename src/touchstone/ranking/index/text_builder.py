@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, Final, Generic
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from touchstone.ranking.array_types import Ints
 from touchstone.ranking.columns.bitmaps import to_smallest_unsigned
 from touchstone.ranking.columns.packed_texts import PackedTexts, pack_texts
-from touchstone.ranking.columns.spool import AccentedTexts, RepeatedTexts, SpooledTexts
+from touchstone.ranking.columns.spool import FoldedTexts, RepeatedTexts, SpooledTexts, arrow_bytes, arrow_texts
 from touchstone.ranking.columns.text_pool import Bytes, TextPool, smallest_offset_type
 from touchstone.ranking.columns.trigram_signatures import LOWER_CASE
 from touchstone.ranking.index.array_store import ArrayStore, store_arrays
@@ -27,7 +28,7 @@ from touchstone.ranking.index.ordered_records import OrderedRecords
 from touchstone.ranking.index.text_columns import NameColumn, Pool, TextColumn
 from touchstone.ranking.index.text_order import TextOrder
 from touchstone.ranking.index.text_ranks import NO_RANKS, rank_texts
-from touchstone.ranking.kernels import distinct_text_kernels, text_sort_kernels
+from touchstone.ranking.kernels import distinct_text_kernels, trigram_kernels
 
 _TEXTS_PER_CHUNK: Final = 1 << 16
 _MAX_QUICKLY_SORTED_TEXTS: Final = 100_000
@@ -219,7 +220,7 @@ def _copy_texts(texts: SpooledTexts, records: Ints) -> Iterator[Bytes]:
             first, last = chunk_records[0], chunk_records[-1]
             yield texts.data[texts.offsets[first] : texts.offsets[last + 1]]
         else:
-            yield _gather_texts(texts.data, texts.offsets, chunk_records)
+            yield _gather_texts(texts, chunk_records)
 
 
 def _are_consecutive(records: Ints) -> bool:
@@ -227,12 +228,10 @@ def _are_consecutive(records: Ints) -> bool:
     return bool(np.all(records[1:] == records[:-1] + 1))
 
 
-def _gather_texts(data: Bytes, offsets: Ints, indices: Ints) -> Bytes:
-    """Return the concatenated bytes of the texts at the given indices."""
-    lengths = offsets[indices + 1] - offsets[indices]
-    gathered_data = np.empty(int(lengths.sum()), np.uint8)
-    text_sort_kernels.copy_texts(data, offsets, indices, gathered_data)
-    return gathered_data
+def _gather_texts(texts: SpooledTexts, records: Ints) -> Bytes:
+    """Return the concatenated bytes of the texts of the given records."""
+    _, data = arrow_bytes(arrow_texts(texts).take(pa.array(records)))
+    return data
 
 
 def build_names(
@@ -251,7 +250,7 @@ def build_names(
     """
     texts = records.collected.texts["dataset_name"]
     pool = _store_names(texts, records, store)
-    accented_positions, accented_pool = _order_accented(records, records.collected.accented_names)
+    accented_positions, accented_pool = _order_accented(records, records.collected.folded_names)
 
     permutation = np.empty(records.size, np.uint32)
     permutation[alphabetical_ranks] = np.arange(records.size, dtype=np.uint32)
@@ -271,17 +270,14 @@ def build_names(
     )
 
 
-def _order_accented(records: OrderedRecords, accented: AccentedTexts) -> tuple[Ints, TextPool]:
+def _order_accented(records: OrderedRecords, names: FoldedTexts) -> tuple[Ints, TextPool]:
     """Return the ascending positions of the names that are not plain ASCII, and their folded forms in this order."""
     is_accented = np.zeros(records.size, np.bool_)
-    is_accented[accented.indices] = True
+    is_accented[names.accented_indices] = True
     positions = np.flatnonzero(is_accented[records.order])
 
-    # The folded names are sorted by the numbers of their records, so binary search finds them.
-    indices = np.searchsorted(accented.indices, records.order[positions])
-    data = _gather_texts(accented.data, accented.offsets, indices)
-    lengths = np.diff(accented.offsets)[indices]
-    return positions, TextPool(data, _to_offsets(lengths))
+    offsets, data = arrow_bytes(names.texts.take(pa.array(records.order[positions])))
+    return positions, TextPool(data, offsets)
 
 
 def _build_signatures(
@@ -302,14 +298,14 @@ def _build_signatures(
         one row for each trigram bucket, with one bit for each leaf.
     """
     bytes_per_row = math.ceil(records.leaf_count / 8)
-    signatures = np.zeros((text_sort_kernels.TRIGRAM_BUCKETS, bytes_per_row), np.uint8)
+    signatures = np.zeros((trigram_kernels.TRIGRAM_BUCKETS, bytes_per_row), np.uint8)
 
     # The names of a leaf are contiguous in the pool.
     boundaries: NDArray[Any] = names.offsets[records.leaf_boundaries].astype(np.int64)
-    text_sort_kernels.mark_trigrams(names.data, boundaries, LOWER_CASE, signatures)
+    trigram_kernels.mark_trigrams(names.data, boundaries, LOWER_CASE, signatures)
 
     # So are the folded names of a leaf in their own pool.
     first_names = np.searchsorted(accented_positions, records.leaf_boundaries)
     accented_boundaries = accented_names.offsets[first_names]
-    text_sort_kernels.mark_trigrams(accented_names.data, accented_boundaries, LOWER_CASE, signatures)
+    trigram_kernels.mark_trigrams(accented_names.data, accented_boundaries, LOWER_CASE, signatures)
     return signatures

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from touchstone.ranking.columns.packed_texts import PackedTexts
 from touchstone.ranking.columns.spool import FoldedTextSpool, arrow_texts
 from touchstone.ranking.columns.text_pool import TextPool
-from touchstone.ranking.index.text_order import sort_folded
+from touchstone.ranking.index.text_order import sort_texts
 
 NO_RANKS: Final = np.empty(0, np.uint32)
 """A placeholder for ranks that have not been computed yet."""
@@ -29,11 +29,9 @@ def rank_texts(pool: TextPool | PackedTexts, folder: Path | None) -> NDArray[np.
 
     # Only the texts after the placeholder are sorted.
     texts = arrow_texts(text_pool).slice(1)
-    offsets: NDArray[np.int64] = text_pool.offsets[1:].astype(np.int64)
-
     folded_texts = FoldedTextSpool(folder)
     for start in range(0, len(texts), _TEXTS_PER_CHUNK):
         folded_texts.append(texts.slice(start, _TEXTS_PER_CHUNK))
 
-    ranks = sort_folded(text_pool.data, offsets, folded_texts.read()).ranks() + np.uint32(1)
-    return np.concatenate([np.zeros(1, np.uint32), ranks])
+    order = sort_texts(folded_texts.read().texts, tie_breakers=np.arange(len(texts)))
+    return np.concatenate([np.zeros(1, np.uint32), order.ranks() + np.uint32(1)])
