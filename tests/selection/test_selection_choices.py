@@ -318,7 +318,7 @@ async def test_a_rank_belongs_to_the_choice_that_it_is_stored_with(
         await projects.change(outdated_record, ProjectChange(choice_reason="x"), versions=[1])
 
 
-@pytest.mark.parametrize("blank", ["", " \n\t", "\u200b", " \u200b\ufeff "])
+@pytest.mark.parametrize("blank", ["", " \n\t", "\u200b", " \u200b\ufeff ", "\u3164 \u2800"])
 async def test_a_blank_reason_is_none(ada: httpx2.AsyncClient, blank: str) -> None:
     """A reason that shows nothing is stored as null, and is no evidence in the report; others are trimmed."""
     dataset = await create_record(ada)

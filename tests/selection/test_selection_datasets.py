@@ -50,7 +50,7 @@ async def test_both_slash_forms_are_one_route(ada: httpx2.AsyncClient, path: str
 async def test_a_name_is_trimmed_and_bounded(ada: httpx2.AsyncClient) -> None:
     """Without surrounding spaces, a name has 1 to 255 characters, of which at least one is visible."""
     assert (await create_record(ada, name="  é " + "x" * 250))["name"] == "é " + "x" * 250
-    for name in ("", "   ", "\u200b \u2060", "x" * 256):
+    for name in ("", "   ", "\u200b \u2060", "\u3164", "\u2800\ufe0f \U000e0100", "x" * 256):
         assert (await ada.post("/datasets/", json={**FOUR, "name": name})).status_code == 422
 
 

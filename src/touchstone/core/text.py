@@ -12,6 +12,12 @@ _CONTROLS: Final = tuple(code for code in (*range(0x20), *range(0x7F, 0xA0)) if 
 _REPLACEMENTS: Final = str.maketrans(dict.fromkeys((*_BIDI_CONTROLS, *_CONTROLS), "\N{REPLACEMENT CHARACTER}"))
 
 _FORMAT_CATEGORY: Final = "Cf"  # of characters that are invisible themselves
+# Characters of other categories that are invisible (Default_Ignorable_Code_Point in Unicode, which Python does not
+# provide), and the Braille pattern without dots.
+_INVISIBLE: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "\U000e0000-\U000e0fff]"
+)
 _NON_ASCII: Final = re.compile(r"([^\x00-\x7f])")
 
 
@@ -22,7 +28,10 @@ def replace_control_characters(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Return whether a text shows nothing: it has only white space and invisible signs such as U+200B."""
-    return all(character.isspace() or unicodedata.category(character) == _FORMAT_CATEGORY for character in text)
+    return all(
+        character.isspace() or unicodedata.category(character) == _FORMAT_CATEGORY or _INVISIBLE.match(character)
+        for character in text
+    )
 
 
 def fold(text: str) -> str:
