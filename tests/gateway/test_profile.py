@@ -15,7 +15,13 @@ from tests.gateway.harness import PASSWORD, GatewayHarness
 from touchstone.core.errors import UserNotFound
 from touchstone.database.engine import Reader
 from touchstone.http.backend_auth import CALLER
-from touchstone.services.gateway import accounts, passwords, profile_pictures, user_store
+from touchstone.services.gateway import (
+    accounts,
+    password_resets_and_changes,
+    passwords,
+    profile_pictures,
+    user_store,
+)
 
 ME = "/api/v1/users/me"
 NEW_PASSWORD = "another good phrase"
@@ -94,6 +100,21 @@ async def test_a_new_password_signs_everybody_out(harness: GatewayHarness) -> No
         )
         assert old_password_response.status_code == 401
     await harness.sign_in(password=NEW_PASSWORD)
+
+
+async def test_of_two_simultaneous_changes_of_a_password_one_is_refused(harness: GatewayHarness) -> None:
+    """Who knows only the old password cannot replace one that has just been set."""
+    user = await accounts.create_user(harness.database, email="ada@example.org", password=PASSWORD)
+    new_passwords = [f"{NEW_PASSWORD} {number}" for number in range(3)]
+    results = await asyncio.gather(
+        *(
+            password_resets_and_changes.change_password(harness.database, user.id, PASSWORD, new_password)
+            for new_password in new_passwords
+        ),
+        return_exceptions=True,
+    )
+    assert sorted(type(result).__name__ for result in results) == ["NoneType", "WrongPassword", "WrongPassword"]
+    await harness.sign_in(password=new_passwords[results.index(None)])
 
 
 async def test_a_stolen_token_cannot_guess_the_password(harness: GatewayHarness) -> None:

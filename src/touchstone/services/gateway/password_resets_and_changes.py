@@ -19,7 +19,7 @@ async def change_password(database: Database, user_id: UUID, current_password: s
 
     Raises:
         NoPassword: the account has no password, because its user signs in with an identity provider.
-        WrongPassword: the current password is wrong.
+        WrongPassword: the current password is wrong, or was replaced while it was verified.
         WeakPassword: the new password is not acceptable.
     """
     async with database.reading() as connection:
@@ -33,6 +33,10 @@ async def change_password(database: Database, user_id: UUID, current_password: s
     new_password_hash = await passwords.hash_password(new_password)
 
     async with database.writing(may_use_reserve=True) as transaction:
+        # The user may have replaced a stolen password in the meantime. The thief must not replace the new one.
+        current_user = await user_store.lock_user(transaction, user_id)
+        if current_user is None or current_user.password_hash != user.password_hash:
+            raise WrongPassword
         await _replace_password(transaction, user_id, new_password_hash)
 
 
