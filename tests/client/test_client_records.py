@@ -1,5 +1,6 @@
 """Records that are written to files and read again are unchanged."""
 
+import csv
 import io
 import json
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from touchstone.client.fields import DatasetAttributes, DatasetFields
 from touchstone.client.record_files import COLUMNS, READERS, WRITERS
 from touchstone.core.attributes import ATTRIBUTES, Kind
 
+FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\t", "\r")
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | texts,
@@ -69,12 +71,19 @@ def test_the_columns_are_the_fields_that_a_creator_may_write() -> None:
     assert field_names == set(COLUMNS)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\uff1d1+1", "Sums;=1+1;", 'a; "=1+1;', "a\n-1"]
+)
 def test_no_cell_is_a_formula(text: str) -> None:
-    """A spreadsheet that opens an export never executes a name as a formula."""
+    """A spreadsheet that opens an export never executes a text as a formula, whatever separates its columns."""
     file = io.StringIO(newline="")
-    WRITERS["csv"]([make_dataset(name=text)], file)
-    assert file.getvalue().splitlines()[1].startswith('"""')
+    WRITERS["csv"]([make_dataset(name=text, domain=[text], metadata={text: text})], file)
+    line = file.getvalue().splitlines()[1]
+    assert line.startswith('"""')
+    cells = [cell for separator in ",;\t" for [*cells] in csv.reader([line], delimiter=separator) for cell in cells]
+    assert not [cell for cell in cells if cell.strip().startswith(FORMULA_STARTS)]
+    file.seek(0)
+    assert next(READERS["csv"](file))["name"] == text
 
 
 def test_hidden_records_are_marked_for_bulk_imports() -> None:

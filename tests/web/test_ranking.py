@@ -835,6 +835,21 @@ def test_exports_hold_the_ranking(server: str, session_cookies: dict[str, str], 
         assert client.get("/app/ranking.exe").status_code == 404
 
 
+def test_an_exported_ranking_has_no_formulas(server: str, session_cookies: dict[str, str], api: httpx2.Client) -> None:
+    """Spreadsheets execute no name, also if they divide the file at semicolons, and other names are unchanged."""
+    names = ["Sumfixture;=1+1;", 'Sumfixture; "=1+1', "\uff1d1+1 Sumfixture", "Sumfixture; 2-1 = 1"]
+    for name in names:
+        record = {"name": name, "description": "", "file_path": "", "file_type": "", "visibility": "private"}
+        assert api.post("/api/v1/datasets/", json=record).status_code == 201
+    with httpx2.Client(base_url=server, cookies=session_cookies, timeout=60) as client:
+        text = client.get("/app/ranking.csv", params={"dataset_name": "Sumfixture"}).text.lstrip("\ufeff")
+
+    exported_names = {row["dataset_name"] for row in csv.DictReader(io.StringIO(text))}
+    assert exported_names == {"Sumfixture;'=1+1;", "Sumfixture;' \"=1+1", "'\uff1d1+1 Sumfixture", names[-1]}
+    for row in csv.reader(io.StringIO(text), delimiter=";"):
+        assert not [cell for cell in row if cell.strip().startswith(("=", "\uff1d"))]
+
+
 def test_an_exported_ranking_says_how_it_came_about(server: str, session_cookies: dict[str, str]) -> None:
     """Every line has the level of evidence and the weights, which add up to 1 and from which the points follow."""
     query: dict[str, str | int] = {"w.year": 30, "w.ethical_score": 10, "assurance": "reviewed"}

@@ -5,7 +5,7 @@ imported into any catalog. Fields that the service sets (ids, scores, times) are
 contain only one of them: in JSON Lines, hidden records are marked.
 
 In CSV, an empty cell is null, a flag is `true` or `false`, and lists and metadata are JSON. Strings that a reader could
-misinterpret are also written as JSON: empty and quoted ones, and ones that look like a spreadsheet formula.
+misinterpret are also written as JSON: empty and quoted ones, and ones that a spreadsheet could take for a formula.
 """
 
 import csv
@@ -17,6 +17,7 @@ from typing import Any, Final, TextIO
 import msgspec
 
 from touchstone.client.models import Dataset
+from touchstone.client.spreadsheet_formulas import contains_formula, escape_formulas_in_json
 from touchstone.core.attributes import ATTRIBUTES, Kind
 from touchstone.core.json_decoding import decode_json
 
@@ -34,7 +35,6 @@ MAX_CELL_LENGTH: Final = 2**24  # one cell may contain a whole description or a 
 MAX_QUOTED_NAME_LENGTH: Final = 80
 MAX_QUOTED_CELL_LENGTH: Final = 40
 BYTE_ORDER_MARK: Final = "\ufeff"
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
@@ -160,14 +160,14 @@ def _format_csv_cell(value: Any) -> str:
         return _to_json(value)
 
     is_empty_or_padded = value == "" or value != value.strip()
-    looks_like_json_or_formula = value.startswith(('"', *_FORMULA_STARTS))
-    if is_empty_or_padded or looks_like_json_or_formula:
+    looks_like_json = value.startswith('"')
+    if is_empty_or_padded or looks_like_json or contains_formula(value):
         return _to_json(value)
     return value
 
 
 def _to_json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+    return escape_formulas_in_json(msgspec.json.encode(value).decode())
 
 
 def _parse_csv_row(column_names: list[str], cells: list[str], location: str) -> Record:

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from touchstone.client import Ranking, ScoredDataset
 from touchstone.client.export_calls import RankedDatasets, stream_ranking
+from touchstone.client.spreadsheet_formulas import escape_formulas
 from touchstone.core.errors import NotFound
 from touchstone.http.responses import ContentStream
 from touchstone.web.api_queries import read_rank_state
@@ -25,7 +26,6 @@ from touchstone.web.views.color_scale import LIGHT
 _MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "png": "image/png"}
 _CSV_ENCODING: Final = "utf-8-sig"  # with a byte order mark, which tells spreadsheets that the file is UTF-8
 _CSV_HEADERS: Final = ("rank", "place", "id", "dataset_id", "dataset_name", "score", "highest_score")
-_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 async def export_ranking(ctx: PageContext) -> Response:
@@ -142,17 +142,12 @@ def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[
         dataset.place,
         dataset.id,
         dataset.dataset_id,
-        _escape_formula(dataset.dataset_name),
+        escape_formulas(dataset.dataset_name),
         dataset.score,
         best_case.score if best_case is not None else "",
         *(values.get(name, "") for name in criterion_names),
         *(points.get(name, "") for name in criterion_names),
     ]
-
-
-def _escape_formula(name: str) -> str:
-    """Put an apostrophe before a name that spreadsheets would execute as a formula."""
-    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
 
 
 ROUTES: Final = (Route("/app/ranking.{file_type:str}", page_endpoint(export_ranking)),)
