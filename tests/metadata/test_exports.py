@@ -1,6 +1,7 @@
 """Exports in every format: nothing is lost between an export and an import, and no value breaks out of its place."""
 
 import json
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.metadata.exporting import (
     read_export,
 )
 from touchstone.core.evidence import EvidenceLevel
+from touchstone.http.request_models import LONG_TEXT
 from touchstone.metadata.documents import Claim, DatasetDocument, DocumentSource, ImportedDocument, Scope
 from touchstone.metadata.exact_values import MEMBER
 from touchstone.metadata.exported_dataset import FOREIGN_MEASUREMENT, ExportedClaim, ExportedDataset
@@ -387,6 +389,16 @@ class TestSafeText:
             "ordered_list_open",
         }
         assert len(links) <= 1
+
+
+@pytest.mark.parametrize("format_key", FORMAT_KEYS)
+@pytest.mark.parametrize("part", ["\n", " ", "\t\n", "[", "`", "*a", "1.", "- ", "<!--"])
+def test_no_text_takes_long_to_export(format_key: str, part: str) -> None:
+    """Everybody waits for an export, so no description of the allowed length may take seconds."""
+    description = "a" + part * (LONG_TEXT // len(part) - 2) + "b"
+    started_at = time.process_time()
+    export_dataset(ExportedDataset(URN, {"dataset_name": "n", "description": description}), format_key)
+    assert time.process_time() - started_at < 2
 
 
 def test_file_names_are_safe_in_headers() -> None:

@@ -27,7 +27,7 @@ SIZES: Final = (
 LARGEST_SIZE: Final = "n>1B"
 # Characters with a meaning in Markdown, anywhere in a line and at its beginning: "- item", "1. item", "===".
 _INLINE_MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~&$!])")
-_BLOCK_MARKUP: Final = re.compile(r"^(\s*)([-+=:]|\d+(?=[.)]))", re.MULTILINE)
+_BLOCK_MARKUP: Final = re.compile(r"^(?:[-+=:]|\d+(?=[.)]))", re.MULTILINE)
 # Strings that mean the same without quotation marks in every version of YAML.
 _UNQUOTED_TEXT: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -120,7 +120,10 @@ def _claim_line(claim: ExportedClaim) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Escape a string so that Markdown displays it literally, without headings, links, code or HTML."""
+    """Escape a string so that Markdown displays it literally, without headings, links, code or HTML.
+
+    Lines lose their indentation, which would have a meaning, too.
+    """
     lines = [line.strip() for line in text.splitlines()]
     escaped = _INLINE_MARKUP.sub(r"\\\1", "\n".join(lines))
     return _BLOCK_MARKUP.sub(_escape_block, escaped)
@@ -131,8 +134,8 @@ def _escape_block(match: re.Match[str]) -> str:
 
     Only punctuation can be escaped, so the backslash of a numbered item is placed before its full stop.
     """
-    indentation, mark = match.groups()
-    return f"{indentation}{mark}\\" if mark.isdigit() else f"{indentation}\\{mark}"
+    mark = match[0]
+    return f"{mark}\\" if mark.isdigit() else f"\\{mark}"
 
 
 def escape_address(address: str) -> str:
