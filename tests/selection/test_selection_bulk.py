@@ -602,9 +602,24 @@ async def test_a_byte_order_mark_is_no_part_of_the_first_line(ada: httpx2.AsyncC
     assert (totals["made"], totals["refused"]) == (1, 1)
 
 
+async def test_names_and_words_that_show_nothing_are_refused(ada: httpx2.AsyncClient) -> None:
+    """A line is refused like a single record with an invisible name, domain or task."""
+    changes: list[dict[str, Any]] = [
+        {"name": "\u200b"},
+        {"name": "\u3164"},
+        {"domain": ["\u2800"]},
+        {"task": ["\u200b"]},
+    ]
+    lines = [json.dumps({**FOUR, **change}).encode() for change in changes]
+    _batches, totals = await import_lines(ada, b"\n".join(lines))
+    assert (totals["made"], totals["refused"]) == (0, len(changes))
+
+
 def _values(attribute_kind: Kind) -> strategies.SearchStrategy[Any]:
     """Return values for an attribute of a kind, of which some are valid."""
-    texts = strategies.one_of(strategies.text(max_size=5), strategies.sampled_from(["  a ", "", "x" * 300, "a\x00"]))
+    texts = strategies.one_of(
+        strategies.text(max_size=5), strategies.sampled_from(["  a ", "", "\u3164", "x" * 300, "a\x00"])
+    )
     numbers = strategies.one_of(
         strategies.integers(-2, 120),
         strategies.floats(allow_nan=False),

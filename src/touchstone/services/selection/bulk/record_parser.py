@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from touchstone.core.attributes import ATTRIBUTES, BY_NAME, Attribute, Kind
 from touchstone.core.errors import NotJson
+from touchstone.core.text import is_blank
 from touchstone.http.error_responses import invalid_body
 from touchstone.http.json_body import parse_json
 from touchstone.http.request_models import LONG_TEXT, SHORT_TEXT
@@ -142,13 +143,14 @@ class RecordParser:
         if line.year is not None and line.year > self._last_valid_year:
             return False
 
-        if line.name != line.name.strip():
+        if not _is_valid_name(line.name):
             return False
-        for column in _WORDS_COLUMNS:
-            words = getattr(line, column)
-            if words is not None and words != [word.strip() for word in words]:
-                return False
-        return True
+        return all(_is_valid_name(word) for column in _WORDS_COLUMNS for word in getattr(line, column) or ())
+
+
+def _is_valid_name(text: str) -> bool:
+    """Return whether a name or a word shows something, and has no white space around it."""
+    return text == text.strip() and not is_blank(text)
 
 
 def parse_with_schema(content: bytes) -> DeclaredRecord:
