@@ -28,3 +28,8 @@ def test_equal_values_are_equal_bytes() -> None:
     assert canonical_json([moment, uuid]) == b'["2026-01-02T03:04:05Z","00000000-0000-0000-0000-000000000001"]'
     assert canonical_json(True) != canonical_json(1)
     assert canonical_digest({}) == sha256(b"{}").hexdigest()
+
+
+def test_an_integer_beyond_all_floats_is_a_text() -> None:
+    """JSON has no limit for integers, so metadata may contain them, and whoever chooses the dataset needs a digest."""
+    assert canonical_json([10**308, -(10**309)]) == b'[1e+308,"-1' + b"0" * 309 + b'"]'

@@ -13,7 +13,8 @@ _LARGEST_INTEGER: Final = 2**53 - 1
 def canonical_json(value: Any) -> bytes:
     """Encode a value as canonical JSON.
 
-    It may contain structs, times and UUIDs, but no infinite numbers.
+    It may contain structs, times and UUIDs, but no infinite numbers. Integers that are too large for any float64 become
+    strings.
     """
     json_value = msgspec.to_builtins(value)
     return rfc8785.dumps(_round_large_integers(json_value))
@@ -25,11 +26,14 @@ def canonical_digest(value: Any) -> str:
 
 
 def _round_large_integers(value: Any) -> Any:
-    """Return a copy of a JSON value in which integers too large for float64 are rounded."""
+    """Return a copy of a JSON value in which large integers are floats, or strings if they exceed all floats."""
     if isinstance(value, dict):
         return {key: _round_large_integers(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
         return [_round_large_integers(item) for item in value]
     if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return str(value)
     return value
