@@ -4,15 +4,18 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import uvloop
 
 from touchstone.http.joined_writes import MAX_PENDING_BYTES, JoiningTransport
 
 
 class Connection(NamedTuple):
-    """A joining transport, and the socket at the other end of its connection."""
+    """A joining transport with the one that it wraps, and the socket at the other end of its connection."""
 
     transport: JoiningTransport
+    wrapped_transport: asyncio.Transport
     peer: socket.socket
 
     async def receive(self, byte_count: int) -> bytes:
@@ -42,7 +45,7 @@ async def connected() -> AsyncIterator[Connection]:
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_connection(asyncio.Protocol, sock=near_end)
     with peer:
-        yield Connection(JoiningTransport(transport, loop), peer)
+        yield Connection(JoiningTransport(transport, loop), transport, peer)
         transport.abort()
 
 
@@ -86,3 +89,19 @@ async def test_aborting_drops_pending_data() -> None:
         connection.transport.write(b"never sent")
         connection.transport.abort()
         assert await connection.receive(1000) == b""
+
+
+def test_writing_to_a_lost_connection_is_no_error() -> None:
+    """Clients that go away leave no errors in the log of a server, which uses uvloop."""
+    errors: list[dict[str, Any]] = []
+
+    async def lose_connection() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: errors.append(context))
+        async with connected() as connection:
+            connection.wrapped_transport.abort()
+            connection.transport.write(b"never sent")
+            await asyncio.sleep(0.01)
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(lose_connection())
+    assert errors == []

@@ -32,9 +32,9 @@ class JoiningTransport:
             self._loop.call_soon(self._flush)
 
     def _flush(self) -> None:
-        """Send the pending data, if there is any."""
-        if self._pending:
-            pending, self._pending = self._pending, b""
+        """Send the pending data, if there is any and the connection has not been lost in the meantime."""
+        pending, self._pending = self._pending, b""
+        if pending and not self._transport.is_closing():
             self._transport.write(pending)
 
     def close(self) -> None:
