@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncIterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -17,6 +18,7 @@ from touchstone.jobs.job_kinds import PREDICT_TASK
 from touchstone.jobs.job_records import JobProgress, JobSource
 
 pytestmark = pytest.mark.anyio
+ADA = UUID(int=1)
 RESOURCE_LIMITS = ResourceLimits(memory_bytes=512 * MIB, file_bytes=0, cpu_seconds=60)
 
 
@@ -104,14 +106,14 @@ async def test_predictions_do_not_wait_for_longer_tasks(tasks: TaskRunner, setti
     synchronous_tasks = SynchronousTasks(tasks.executor, settings)
 
     async def run_sleep_task() -> None:
-        await synchronous_tasks.run("sleep", {"seconds": 60}, source=JobSource(), files_by_role={})
+        await synchronous_tasks.run("sleep", {"seconds": 60}, owner=ADA, source=JobSource(), files_by_role={})
 
     sleeping_tasks = [asyncio.create_task(run_sleep_task()) for _ in range(MAX_RUNNING)]
     await asyncio.sleep(0)  # Let them take their slots.
     try:
         with tempfile.TemporaryFile() as model:
             prediction = await synchronous_tasks.run(
-                PREDICT_TASK, {"rows": [{}]}, source=JobSource(), files_by_role={"model": model}
+                PREDICT_TASK, {"rows": [{}]}, owner=ADA, source=JobSource(), files_by_role={"model": model}
             )
         assert prediction["predictions"] == [{"prediction": ""}]
         assert not any(task.done() for task in sleeping_tasks)

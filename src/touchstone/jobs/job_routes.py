@@ -155,7 +155,9 @@ async def _chart_response(ctx: JobRequestContext, job: JobRecord, file_name: str
 
     # The specification contains its data, so the task needs no files.
     request = {"spec": charts[chart_name]["spec"][ctx.locale], "format": image_format}
-    image_in_base64 = await ctx.jobs.synchronous_tasks.run(DRAW_TASK, request, source=JobSource(), files_by_role={})
+    image_in_base64 = await ctx.jobs.synchronous_tasks.run(
+        DRAW_TASK, request, owner=ctx.caller.id, source=JobSource(), files_by_role={}
+    )
     image = base64.b64decode(image_in_base64)
 
     headers = {"Cache-Control": f"private, max-age={CHART_CACHE_SECONDS}", "Vary": "Accept-Language"}

@@ -173,7 +173,7 @@ async def _run_check(ctx: JobRequestContext, task: str, request_body: Json, sour
     """Check a request against its files in a worker process, and return the summary of its table."""
     async with ctx.jobs.input_files.open_in_thread(source) as files_by_role:
         table_summary: Json = await ctx.jobs.synchronous_tasks.run(
-            task, request_body, source=source, files_by_role=files_by_role
+            task, request_body, owner=ctx.caller.id, source=source, files_by_role=files_by_role
         )
     return table_summary
 

@@ -4,14 +4,18 @@ import asyncio
 import os
 import resource
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
+from uuid import UUID
 
 import structlog
 
 from touchstone.core.errors import InternalError, InvalidJobRequest, Overloaded, ServiceError
 from touchstone.core.settings import Settings
+from touchstone.jobs.execution.fair_slots import FairSlots
 from touchstone.jobs.execution.idle_workers import MAX_BUSY_SECONDS
 from touchstone.jobs.execution.protocol import (
     ExecutionOutcome,
@@ -26,6 +30,7 @@ from touchstone.jobs.job_records import JobProgress, JobSource, Json
 
 MAX_RUNNING: Final = 2  # per queue
 MAX_UNFINISHED: Final = 64  # per queue, including running tasks
+MAX_UNFINISHED_OF_USER: Final = 32  # per queue, so that others can still wait
 TASK_SECONDS: Final = 20.0
 TOTAL_SECONDS: Final = 25.0  # including the wait for a slot, and less than the gateway's timeout for a backend
 TASKS_THAT_KEEP_PROCESS: Final = (PREDICT_TASK,)  # Loading a model takes longer than predicting with it.
@@ -34,14 +39,31 @@ log = structlog.get_logger("touchstone.jobs")
 
 @dataclass(slots=True)
 class _TaskQueue:
-    """A queue of tasks that share the same slots."""
+    """A queue of tasks that share the same slots, with the number of each user's unfinished tasks."""
 
-    slots: asyncio.Semaphore
-    unfinished_count: int = 0
+    slots: FairSlots = field(default_factory=lambda: FairSlots(MAX_RUNNING))
+    unfinished_counts: Counter[UUID] = field(default_factory=Counter)
+
+    @contextmanager
+    def count(self, owner: UUID) -> Iterator[None]:
+        """Count a task of a user as unfinished for the body of the `with` statement.
+
+        Raises:
+            Overloaded: too many tasks are unfinished already.
+        """
+        is_full = self.unfinished_counts.total() >= MAX_UNFINISHED
+        if is_full or self.unfinished_counts[owner] >= MAX_UNFINISHED_OF_USER:
+            raise Overloaded(retry_after=2)
+
+        self.unfinished_counts[owner] += 1
+        try:
+            yield
+        finally:
+            self.unfinished_counts -= Counter([owner])
 
 
 class SynchronousTasks:
-    """Runs short tasks that a request waits for, at most `MAX_RUNNING` per queue at a time.
+    """Runs short tasks that a request waits for, at most `MAX_RUNNING` per queue at a time, fairly between users.
 
     Tasks that keep their process take milliseconds. They have a separate queue, so that they do not have to wait for
     the other tasks, which take seconds.
@@ -50,11 +72,13 @@ class SynchronousTasks:
     def __init__(self, executor: Executor, settings: Settings) -> None:
         self._executor = executor
         self._memory_bytes = settings.job_memory_bytes
-        self._quick_task_queue = _TaskQueue(asyncio.Semaphore(MAX_RUNNING))
-        self._slow_task_queue = _TaskQueue(asyncio.Semaphore(MAX_RUNNING))
+        self._quick_task_queue = _TaskQueue()
+        self._slow_task_queue = _TaskQueue()
 
-    async def run(self, task: str, request: Json, *, source: JobSource, files_by_role: Mapping[str, BinaryIO]) -> Any:
-        """Run a task and return its result.
+    async def run(
+        self, task: str, request: Json, *, owner: UUID, source: JobSource, files_by_role: Mapping[str, BinaryIO]
+    ) -> Any:
+        """Run a task for the user `owner`, and return its result.
 
         Raises:
             InvalidJobRequest: the task rejects its input, or needs too much memory or time for the file.
@@ -72,7 +96,7 @@ class SynchronousTasks:
             limits=self._resource_limits(task),
             keeps_process=task in TASKS_THAT_KEEP_PROCESS,
         )
-        outcome = await self._run_when_slot_is_free(work_item, list(files_by_role.values()))
+        outcome = await self._run_when_slot_is_free(work_item, list(files_by_role.values()), owner)
 
         if isinstance(outcome, ProcessDied):
             log.warning("a synchronous task died", task=task, status=outcome.status)
@@ -81,26 +105,23 @@ class SynchronousTasks:
             raise _to_service_error(outcome)
         return outcome.result
 
-    async def _run_when_slot_is_free(self, work_item: WorkItem, files: Sequence[BinaryIO]) -> ExecutionOutcome:
+    async def _run_when_slot_is_free(
+        self, work_item: WorkItem, files: Sequence[BinaryIO], owner: UUID
+    ) -> ExecutionOutcome:
         """Wait for a free slot of the queue, and run a task.
 
         Raises:
             Overloaded: too many tasks are already unfinished, or this task was not finished in time.
         """
         queue = self._quick_task_queue if work_item.keeps_process else self._slow_task_queue
-        if queue.unfinished_count >= MAX_UNFINISHED:
-            raise Overloaded(retry_after=2)
-
-        queue.unfinished_count += 1
-        try:
-            async with asyncio.timeout(TOTAL_SECONDS), queue.slots:
-                return await self._executor.run(
-                    work_item, files, on_progress=_ignore_progress, timeout_seconds=TASK_SECONDS
-                )
-        except TimeoutError as error:
-            raise Overloaded(retry_after=5) from error
-        finally:
-            queue.unfinished_count -= 1
+        with queue.count(owner):
+            try:
+                async with asyncio.timeout(TOTAL_SECONDS), queue.slots.occupy(owner):
+                    return await self._executor.run(
+                        work_item, files, on_progress=_ignore_progress, timeout_seconds=TASK_SECONDS
+                    )
+            except TimeoutError as error:
+                raise Overloaded(retry_after=5) from error
 
     def _resource_limits(self, task: str) -> ResourceLimits:
         """Return the limits of the process for a task, which must not write any files."""

@@ -56,7 +56,7 @@ async def predict(ctx: Context, job_id: str, body: PredictionRequest) -> Respons
     request = {"rows": body.rows}
     with ctx.jobs.input_files.open(source) as files_by_role:
         predictions = await ctx.jobs.synchronous_tasks.run(
-            PREDICT_TASK, request, source=source, files_by_role=files_by_role
+            PREDICT_TASK, request, owner=ctx.caller.id, source=source, files_by_role=files_by_role
         )
 
     return JsonResponse(predictions)
