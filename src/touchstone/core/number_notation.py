@@ -242,7 +242,7 @@ def _infer_marks(texts: Sequence[str], delimiter: str) -> NumberNotation:
 
     - Spaces and apostrophes can only be thousands separators.
     - Commas are thousands separators if all of them separate groups of digits. In a file with semicolons, where decimal
-      commas are more common, every number must also contain a comma.
+      commas are more common, a number must also have several commas or a dot after them, or else every number a comma.
     - Otherwise, commas are decimal separators.
     """
     texts_with_comma = [text for text in texts if "," in text]
@@ -256,7 +256,8 @@ def _infer_marks(texts: Sequence[str], delimiter: str) -> NumberNotation:
     if delimiter == "," and not texts_with_comma:
         return PLAIN_NOTATION
 
-    texts_to_check = texts if delimiter == ";" else texts_with_comma
+    have_several_marks = any(text.count(",") + text.count(".") > 1 for text in texts_with_comma)
+    texts_to_check = texts if delimiter == ";" and not have_several_marks else texts_with_comma
     if texts_to_check and _have_digit_groups(texts_to_check, mark=","):
         return NumberNotation(thousands=",")
 
