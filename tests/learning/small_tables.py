@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from touchstone.learning.explaining.explanation_run import run_explanation
 from touchstone.learning.request_definitions import ExplanationRequest, TrainingRequest
@@ -52,6 +54,13 @@ def messy_table(rows: int = 240, seed: int = 0) -> pd.DataFrame:
 def csv_file(frame: pd.DataFrame, **settings: Any) -> DataFile:
     """Return a frame as a CSV file."""
     return DataFile(io.BytesIO(frame.to_csv(index=False, **settings).encode()), "csv")
+
+
+def parquet_file(table: pa.Table) -> DataFile:
+    """Return a table as a Parquet file."""
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+    return DataFile(buffer, "parquet")
 
 
 def data_file(text: str | bytes, file_type: str = "csv") -> DataFile:

@@ -13,10 +13,11 @@ from typing import Any
 import msgspec
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from threadpoolctl import threadpool_limits
 
-from tests.learning.small_tables import Progress, csv_file, explain, messy_table, model_of, train
+from tests.learning.small_tables import Progress, csv_file, explain, messy_table, model_of, parquet_file, train
 from touchstone.learning.algorithms import ModelOptions, plan_trials, search_space
 from touchstone.learning.artifacts import model_artifact
 from touchstone.learning.artifacts.model_artifact import LoadedModel
@@ -27,7 +28,7 @@ from touchstone.learning.request_choices import Task
 from touchstone.learning.request_definitions import TrainingRequest
 from touchstone.learning.row_values import build_frame
 from touchstone.learning.table_reader import read_table
-from touchstone.learning.target import Target
+from touchstone.learning.target import Target, read_target
 from touchstone.learning.task_interface import Json, ModelFile
 from touchstone.learning.training import run_training
 from touchstone.learning.trial_fitting import suppress_numeric_warnings
@@ -176,6 +177,37 @@ def test_long_lists_of_names_say_how_many_are_not_shown(
     assert warning["text"]["fr"].startswith("Colonnes inutilisables")
     assert warning["facts"].get("other_names", 0) == columns - 20
     assert len(warning["facts"]["names"]) == 20
+
+
+def nested_table(rows: int) -> pa.Table:
+    """Return a table with columns of a number, of lists, of nothing, and of classes."""
+    return pa.table(
+        {
+            "x": np.arange(rows) % 7,
+            "tags": pa.array([["u"]] * (rows - 1) + [None]),
+            "nothing": pa.nulls(rows),
+            "y": pa.array(["p", "n", "n"] * (rows // 3)),
+        }
+    )
+
+
+def test_columns_that_are_not_read_have_values_all_the_same(tmp_path: Path) -> None:
+    """A column of lists is left out with the reason, and its cells do not count as missing."""
+    file = parquet_file(nested_table(60))
+    body = {"dataset_id": 1, "target": "y", "budget": {"max_trials": 1}}
+    result = run_training(msgspec.convert(body, TrainingRequest), file, scratch=tmp_path, report=Progress()).result
+
+    names = {warning["code"]: warning["facts"].get("names") for warning in result["warnings"]}
+    assert (names["columns_unsupported"], names["columns_left_out"]) == (["tags"], ["nothing"])
+    assert result["profile"]["missing_percentage"] == 100 * 61 / 240
+
+
+@pytest.mark.parametrize(("target", "code"), [("tags", "target_unsupported"), ("nothing", "target_all_missing")])
+def test_columns_that_are_not_read_cannot_be_predicted(target: str, code: str) -> None:
+    """A target of lists is refused because of its type, and not as if it were empty."""
+    with pytest.raises(LearningError) as error_info:
+        read_target(read_table(parquet_file(nested_table(60))), target)
+    assert error_info.value.code == code
 
 
 def test_percentages_in_warnings_do_not_claim_more_than_the_table_has(tmp_path: Path) -> None:

@@ -216,9 +216,9 @@ def from_booleans(name: str, cells: "pd.Series[Any]") -> TypedColumn:
     return _build_string_column(name, ColumnKind.BOOLEAN, words.where(words.notna(), MISSING))
 
 
-def from_unsupported(name: str, rows: int) -> TypedColumn:
-    """Build a column for nested or binary values, which all count as missing."""
-    schema = ColumnSchema(name, ColumnKind.UNSUPPORTED, distinct=0, missing=rows)
+def from_unsupported(name: str, rows: int, *, missing: int) -> TypedColumn:
+    """Build a column without values for cells that are not read, such as nested or binary ones."""
+    schema = ColumnSchema(name, ColumnKind.UNSUPPORTED, distinct=0, missing=missing)
     return TypedColumn(schema, pd.Series([MISSING] * rows, dtype=object))
 
 

@@ -69,6 +69,7 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason("past_one_class", Phase.PREPARING, ("name",)),
     Reason("training_one_class", Phase.PREPARING, ("name",)),
     Reason("target_all_missing", Phase.PREPARING, ("name",)),
+    Reason("target_unsupported", Phase.PREPARING, ("name",)),
     Reason("target_not_numeric", Phase.PREPARING, ("name",)),
     Reason("target_too_many_classes", Phase.PREPARING, ("name", "classes", "maximum")),
     Reason("two_classes_needed", Phase.PREPARING, ("option", "name", "classes")),

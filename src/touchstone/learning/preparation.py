@@ -32,7 +32,8 @@ MAX_FITTED_ROWS: Final = 100_000  # Medians, means and categories of more rows a
 BLOCK_ROWS: Final = 50_000  # Long tables are encoded in blocks of this many rows, side by side.
 TARGET_ENCODING_FOLDS: Final = 5
 IMPUTE: Final = "impute"  # the name of the pipeline step that replaces missing numbers
-UNLEARNABLE_KINDS: Final = {ColumnKind.IDENTIFIER: "identifier", ColumnKind.UNSUPPORTED: "unsupported"}
+UNSUPPORTED_REASON: Final = "unsupported"
+UNLEARNABLE_KINDS: Final = {ColumnKind.IDENTIFIER: "identifier", ColumnKind.UNSUPPORTED: UNSUPPORTED_REASON}
 
 
 def exclusion_reason(column: ColumnSchema, rows: int) -> str | None:
@@ -45,10 +46,10 @@ def exclusion_reason(column: ColumnSchema, rows: int) -> str | None:
     Returns:
         `identifier`, `unsupported`, `all_missing`, `constant` or None. The result of the training contains the reason.
     """
-    if column.kind in UNLEARNABLE_KINDS:
-        return UNLEARNABLE_KINDS[column.kind]
     if column.missing == rows:
         return "all_missing"
+    if column.kind in UNLEARNABLE_KINDS:
+        return UNLEARNABLE_KINDS[column.kind]
 
     # A column with a single value and some missing cells is informative, because of the missing cells.
     if column.distinct <= 1 and column.missing == 0:

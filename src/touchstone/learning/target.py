@@ -98,8 +98,10 @@ def read_target(
         LearningError: the column does not fit the task, lacks the positive class, or has too few usable values.
     """
     column = table.columns[name]
-    if column.kind is ColumnKind.UNSUPPORTED or column.missing == len(table.frame):
+    if column.missing == len(table.frame):
         raise LearningError("target_all_missing", field="target", name=name)
+    if column.kind is ColumnKind.UNSUPPORTED:
+        raise LearningError("target_unsupported", field="target", name=name)
 
     choice = choose_task(table, column, task, metric)
     is_classification = choice.task is Task.CLASSIFICATION

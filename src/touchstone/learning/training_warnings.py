@@ -13,6 +13,7 @@ from touchstone.learning.column_types import ColumnKind, ColumnSchema
 from touchstone.learning.experiment import FoldResult
 from touchstone.learning.fairness.group_warnings import group_warnings
 from touchstone.learning.localized_text import LocalizedText, format_cell, localize
+from touchstone.learning.preparation import UNSUPPORTED_REASON
 from touchstone.learning.sample_weights import counted_values
 from touchstone.learning.splits.folds import Fold
 from touchstone.learning.splits.split_decision import GROUP_COLUMN_REASON
@@ -91,15 +92,21 @@ def _class_names(target: Target, codes: Set[int]) -> list[str]:
 
 
 def feature_warnings(roles: Mapping[str, Json]) -> Iterator[Json]:
-    """Yield a warning about the columns that contain nothing to learn.
+    """Yield warnings about the columns that are not read, and about those that contain nothing to learn.
 
     The group column of the split is also left out, but the result explains that elsewhere.
     """
-    left_out_columns = [
-        name for name, role in roles.items() if role["role"] == "left_out" and role["reason"] != GROUP_COLUMN_REASON
+    reasons = {name: role["reason"] for name, role in roles.items() if role["role"] == "left_out"}
+
+    unsupported_columns = [name for name, reason in reasons.items() if reason == UNSUPPORTED_REASON]
+    if unsupported_columns:
+        yield _names_warning("columns_unsupported", unsupported_columns)
+
+    useless_columns = [
+        name for name, reason in reasons.items() if reason not in (UNSUPPORTED_REASON, GROUP_COLUMN_REASON)
     ]
-    if left_out_columns:
-        yield _names_warning("columns_left_out", left_out_columns)
+    if useless_columns:
+        yield _names_warning("columns_left_out", useless_columns)
 
 
 def result_warnings(metrics: Json, groups: Sequence[Json], metric_label: LocalizedText) -> Iterator[Json]:

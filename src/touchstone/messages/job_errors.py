@@ -183,6 +183,10 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Equal (or nearly equal) rows stay together, and only {units} of the {rows} rows differ: at least {minimum}"
         " are needed, or else split.duplicates = keep",
     ),
+    "target_unsupported": (
+        "La cible « {name} » contient des valeurs qui ne se prédisent pas, comme des listes, des objets ou des durées",
+        "The target “{name}” holds values that cannot be predicted, such as lists, objects or durations",
+    ),
     "target_all_missing": ("La cible « {name} » n’a aucune valeur", "The target “{name}” has no value at all"),
     "target_not_numeric": ("La cible « {name} » n’est pas un nombre", "The target “{name}” is not a number"),
     "target_too_many_classes": (

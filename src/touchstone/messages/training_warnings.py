@@ -92,6 +92,13 @@ WARNINGS: Final[Mapping[str, Text]] = {
         " {names:laissée|laissées} de côté : {names}.",
         "{names:Column|Columns} with nothing to learn from, left out: {names}.",
     ),
+    "columns_unsupported": (
+        "{names:Colonne laissée|Colonnes laissées} de côté, car les apprentissages ne lisent ni les listes, ni les "
+        "valeurs imbriquées ou binaires, ni les heures sans date, ni les durées : {names}. Écrivez ces valeurs sous "
+        "forme de nombres ou de mots, par exemple une durée en secondes.",
+        "{names:Column|Columns} left out because trainings read no lists, no nested or binary values, no times without "
+        "a date, and no durations: {names}. Write such values as numbers or words, for example a duration in seconds.",
+    ),
     "mixed_column": (
         "« {name} » mêle des nombres (ou des dates) et des mots : {cells} "
         "{cells:cellule compte comme manquante|cellules comptent comme manquantes}.",

@@ -147,7 +147,7 @@ def _typed_column(name: str, cells: list[Any]) -> TypedColumn:
     """
     types = {type(cell) for cell in cells if cell is not None}
     if types & {list, dict}:
-        return from_unsupported(name, len(cells))
+        return from_unsupported(name, len(cells), missing=cells.count(None))
 
     if types == {bool}:
         return from_booleans(name, pd.Series(cells, dtype=object))

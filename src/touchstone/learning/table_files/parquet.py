@@ -59,7 +59,7 @@ def _convert_column(name: str, values: Any) -> TypedColumn:
     for accepts, convert in ARROW_CONVERTERS:
         if accepts(arrow_type):
             return convert(name, values.cast(arrow_type))
-    return from_unsupported(name, len(values))
+    return from_unsupported(name, len(values), missing=values.null_count)
 
 
 def _convert_strings(name: str, values: Any) -> TypedColumn:
