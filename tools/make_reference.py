@@ -37,6 +37,7 @@ from touchstone.metadata.exact_values import MEMBER, ExactValues
 from touchstone.metadata.exported_dataset import ExportedClaim
 from touchstone.metadata.writers.formats import FORMATS
 from touchstone.ranking.criteria import CRITERIA
+from touchstone.ranking.criterion_formulas import DOCUMENTATION_PART, QUALITY_PART, SIZE_PART
 from touchstone.ranking.query.sort_order import RELEVANCE, SORT_KEYS
 from touchstone.ranking.weight_profiles import DEFAULT_PROFILE, PROFILES
 from touchstone.services.gateway.public_routes import PUBLIC_ROUTES
@@ -244,7 +245,31 @@ def criteria_page() -> str:
         + format_table(("Name", "Kind", "Label", "Value"), criteria)
         + "\n"
         + format_table(("Profile", "Weights"), profiles)
+        + "\n## The technical score\n\n"
+        "The technical score is the sum of these parts. An unknown attribute adds nothing, like a false one.\n\n"
+        + format_table(("Part", "Attribute", "Value"), _technical_parts())
+        + "\nA [guide](../how-to/reproduce-a-ranking-and-a-training.md#reproduce-the-ranking) computes all criteria from the "
+        "record of a\ndataset in a few lines of Python.\n"
     )
+
+
+def _technical_parts() -> list[tuple[str, str, str]]:
+    """Return the rows of the table of the parts of the technical score."""
+    documentation, quality, size = f"{DOCUMENTATION_PART}", f"{QUALITY_PART}", f"{SIZE_PART}"
+    return [
+        ("Documentation", "`metadata_provided_with_dataset`", f"{documentation} if true"),
+        ("Documentation", "`external_documentation_available`", f"{documentation} if true"),
+        ("Quality", "`missing_values_percentage`", f"{quality} × (100 − missing %) ÷ 100"),
+        ("Quality", "`has_missing_values`", f"{quality} if false; counts only if the percentage is unknown"),
+        ("Quality", "`is_split`", f"{quality} if true"),
+        ("Size", "`instances_number`", f"{size} × (log10(instances) − 2) ÷ 3, with the fraction clamped to 0–1"),
+        (
+            "Richness",
+            "`features_number`",
+            f"{size} for 10 to 100 features; {size} × features ÷ 10 for fewer; for more, {size} × "
+            "(1 − (features − 100) ÷ 1000), but at least half of it",
+        ),
+    ]
 
 
 def codebook_page() -> str:
