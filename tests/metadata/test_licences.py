@@ -36,6 +36,16 @@ with ThreadPoolExecutor(4) as threads:
         ("ODC-PDDL-1.0", "PDDL-1.0"),
         ("mit OR apache-2.0", "MIT OR Apache-2.0"),
         ("Public Domain", "LicenseRef-PublicDomain"),
+        ("Creative Commons Attribution 4.0 International (CC BY 4.0)", "CC-BY-4.0"),
+        ("The MIT License (MIT)", "MIT"),
+        ("CC0 1.0 Universal (CC0 1.0) Public Domain Dedication", "CC0-1.0"),
+        ("http://publications.europa.eu/resource/authority/licence/CC_BY_4_0", "CC-BY-4.0"),
+        ("http://publications.europa.eu/resource/authority/licence/CC_BYNCSA_4_0", "CC-BY-NC-SA-4.0"),
+        ("http://publications.europa.eu/resource/authority/licence/ODC_BL", "ODbL-1.0"),
+        ("https://opendatacommons.org/licenses/by/1-0/", "ODC-By-1.0"),
+        ("Licence Ouverte / Open Licence version 2.0", "etalab-2.0"),
+        ("http://dcat-ap.de/def/licenses/dl-by-de/2.0", "DL-DE-BY-2.0"),
+        ("https://www.nationalarchives.gov.uk/doc/open-government-licence/version/3/", "OGL-UK-3.0"),
     ],
 )
 def test_certain_spellings(text: str, expression: str) -> None:
@@ -46,7 +56,9 @@ def test_certain_spellings(text: str, expression: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["other", "Public", "cc-by", "CC BY-SA", "Custom", "Apache License", "LDC User Agreement", "OpenAI", "unknown",
-     "CC BY 4.0 (UCI site terms; per-dataset)", "https://example.org/licenses/mit", "gfdl", "MIT (repo)", "cc-by-9.0"],
+     "CC BY 4.0 (UCI site terms; per-dataset)", "https://example.org/licenses/mit", "gfdl", "MIT (repo)", "cc-by-9.0",
+     "GPL-2.0 (GPL-3.0)", "MIT (unknown)", "Licence Ouverte / Open Licence",
+     "http://publications.europa.eu/resource/authority/licence/COM_REUSE"],
 )  # fmt: skip
 def test_words_that_are_not_certain_get_no_expression(text: str) -> None:
     assert normalize_licence(text).spdx is None
@@ -67,6 +79,7 @@ def test_one_uncertain_licence_makes_the_whole_uncertain() -> None:
 def test_no_licence_at_all() -> None:
     assert combine_licences(["unknown", "Unspecified", ""]) is None
     assert is_unknown_licence("Not found")
+    assert is_unknown_licence("License not specified")
 
 
 def test_openness_is_about_who_gets_the_data() -> None:

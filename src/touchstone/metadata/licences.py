@@ -7,7 +7,7 @@ could be meant.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
@@ -22,8 +22,8 @@ UNKNOWN_LICENCE: Final = "unknown"
 
 # Wordings for an unknown licence. They do not mean that there is none.
 _UNKNOWN: Final = frozenset(
-    {"", "unknown", "unspecified", "notspecified", "not specified", "not found", "none", "n/a", "na", "license unknown",
-     "various", "null"}
+    {"", "unknown", "unspecified", "notspecified", "not specified", "license not specified", "licence not specified",
+     "not found", "none", "n/a", "na", "license unknown", "various", "null"}
 )  # fmt: skip
 
 # Unambiguous spellings of a licence and its version, in the form that `_lookup_key` returns.
@@ -66,6 +66,8 @@ _SPELLINGS: Final = {
     "odc-by-1.0": "ODC-By-1.0",
     "odc by 1.0": "ODC-By-1.0",
     "open data commons attribution license": "ODC-By-1.0",
+    "https://opendatacommons.org/licenses/by": "ODC-By-1.0",
+    "https://opendatacommons.org/licenses/by/1-0": "ODC-By-1.0",
     "pddl": "PDDL-1.0",
     "odc-pddl-1.0": "PDDL-1.0",
     "odc-pddl": "PDDL-1.0",
@@ -76,6 +78,27 @@ _SPELLINGS: Final = {
     "ogl 3.0": "OGL-UK-3.0",
     "ogl-uk-3.0": "OGL-UK-3.0",
     "uk-ogl": "OGL-UK-3.0",
+    "open government licence v3.0": "OGL-UK-3.0",
+    "open government licence 3.0": "OGL-UK-3.0",
+    "https://www.nationalarchives.gov.uk/doc/open-government-licence/version/3": "OGL-UK-3.0",
+    "http://www.nationalarchives.gov.uk/doc/open-government-licence/version/3": "OGL-UK-3.0",
+    "lov2": "etalab-2.0",
+    "etalab 2.0": "etalab-2.0",
+    "licence ouverte 2.0": "etalab-2.0",
+    "licence ouverte v2.0": "etalab-2.0",
+    "licence ouverte version 2.0": "etalab-2.0",
+    "open licence 2.0": "etalab-2.0",
+    "open licence version 2.0": "etalab-2.0",
+    "licence ouverte / open licence version 2.0": "etalab-2.0",
+    "licence ouverte / open licence 2.0": "etalab-2.0",
+    "dl-de-by-2.0": "DL-DE-BY-2.0",
+    "dl-de/by-2-0": "DL-DE-BY-2.0",
+    "http://dcat-ap.de/def/licenses/dl-by-de/2.0": "DL-DE-BY-2.0",
+    "https://www.govdata.de/dl-de/by-2-0": "DL-DE-BY-2.0",
+    "dl-de-zero-2.0": "DL-DE-ZERO-2.0",
+    "dl-de/zero-2-0": "DL-DE-ZERO-2.0",
+    "http://dcat-ap.de/def/licenses/dl-zero-de/2.0": "DL-DE-ZERO-2.0",
+    "https://www.govdata.de/dl-de/zero-2-0": "DL-DE-ZERO-2.0",
     "cc 0": "CC0-1.0",
     "cc0 1.0": "CC0-1.0",
     "cc0": "CC0-1.0",
@@ -83,6 +106,7 @@ _SPELLINGS: Final = {
     "cc-zero": "CC0-1.0",
     "cc zero": "CC0-1.0",
     "cc0 1.0 universal": "CC0-1.0",
+    "cc0 1.0 universal (cc0 1.0) public domain dedication": "CC0-1.0",
     "creative commons zero v1.0 universal": "CC0-1.0",
     "cc0: public domain": "CC0-1.0",
     "creative commons zero (cc-0": "CC0-1.0",
@@ -150,6 +174,18 @@ _LICENCE_ADDRESS: Final = re.compile(
     re.VERBOSE,
 )
 
+# The addresses of the European Union's list of licences begin with this. They end with a code such as "cc_byncsa_4_0".
+_EUROPEAN_LIST: Final = re.compile(r"https?://publications\.europa\.eu/resource/authority/licence/")
+_EUROPEAN_CC_CODE: Final = re.compile(r"cc_by(?P<noncommercial>nc)?(?P<change>sa|nd)?_(?P<major>\d)_(?P<minor>\d)")
+_EUROPEAN_CODES: Final[Mapping[str, str]] = {
+    "cc0": "CC0-1.0",
+    "odc_bl": "ODbL-1.0",
+    "odc_by": "ODC-By-1.0",
+    "odc_pddl": "PDDL-1.0",
+}
+# Matches "creative commons attribution 4.0 international (cc by 4.0", whose last parenthesis the lookup key lacks.
+_NAME_AND_CODE: Final = re.compile(r"(?P<name>[^()]+) \((?P<code>[^()]+)")
+
 # A string with one of these operators is intended as an SPDX expression. In lower case, they are ordinary words:
 # "terms and conditions".
 _OPERATOR: Final = re.compile(r"\b(?:AND|OR|WITH)\b")
@@ -159,7 +195,7 @@ _MAX_EXPRESSION_LENGTH: Final = 200
 # Licences that let anyone obtain the data. `NC` and `ND` restrict its use, but not who may obtain it.
 _OPEN_ACCESS: Final = re.compile(
     r"^(?:CC0|CC-BY|MIT|Apache|BSD|GPL|AGPL|LGPL|GFDL|ODbL|ODC-By|PDDL|CDLA|OGL|C-UDA|Unlicense|ISC|AFL|MPL|EPL|Artistic"
-    r"|MS-PL|LicenseRef-.*PublicDomain)"
+    r"|MS-PL|etalab|DL-DE|LicenseRef-.*PublicDomain)"
 )
 
 _licensing_lock: Final = Lock()
@@ -322,9 +358,15 @@ def _find_expression(wording: str) -> str | None:
     key = _lookup_key(wording)
     if key in _UNKNOWN:
         return None
-    known_expression = _SPELLINGS.get(key) or _creative_commons(key)
+    known_expression = _SPELLINGS.get(key) or _creative_commons(key) or _european_licence(key)
     if known_expression is not None:
         return known_expression
+
+    # A name is often followed by its code. Other words in parentheses may limit the licence.
+    repetition = _NAME_AND_CODE.fullmatch(key)
+    if repetition is not None:
+        expression = _find_expression(repetition["name"])
+        return expression if expression == _find_expression(repetition["code"]) else None
 
     # The last step of an address is a name of the licence: https://opensource.org/licenses/mit
     address = _LICENCE_ADDRESS.fullmatch(key)
@@ -356,6 +398,20 @@ def _creative_commons(key: str) -> str | None:
         condition_codes = [code for pattern, code in _CC_CONDITION_CODES if pattern.search(name["conditions"])]
         return _known_identifier("-".join(["CC-BY", *condition_codes, name["version"]]))
     return None
+
+
+def _european_licence(key: str) -> str | None:
+    """Return the SPDX identifier for an address in the European Union's list of licences, or None."""
+    address = _EUROPEAN_LIST.match(key)
+    if address is None:
+        return None
+
+    code = key[address.end() :]
+    cc_code = _EUROPEAN_CC_CODE.fullmatch(code)
+    if cc_code is None:
+        return _EUROPEAN_CODES.get(code)
+    conditions = "-".join(part for part in ("by", cc_code["noncommercial"], cc_code["change"]) if part)
+    return _known_identifier(f"CC-{conditions.upper()}-{cc_code['major']}.{cc_code['minor']}")
 
 
 def _known_identifier(identifier: str) -> str | None:
