@@ -98,6 +98,18 @@ class TestAccess:
         document = read_card(card_text("license: other\nlicense_details: LDC User Agreement\npretty_name: Signs"))
         assert document.record["metadata"]["licence"] == "LDC User Agreement"
 
+    @pytest.mark.parametrize(
+        ("head", "licence"),
+        [
+            ("license: other\nlicense_name: signs-terms\nlicense_link: https://signs.example/terms", "signs-terms"),
+            ("license: other\nlicense_link: https://signs.example/terms", "https://signs.example/terms"),
+            ("license: other\nlicense_link: LICENSE.md", "other"),
+            ("license: mit\nlicense_link: https://signs.example/terms", "MIT"),
+        ],
+    )
+    def test_a_named_licence_or_its_address_replaces_the_licence_other(self, head: str, licence: str) -> None:
+        assert read_card(card_text(head)).record["metadata"]["licence"] == licence
+
 
 class TestFaults:
     def test_front_matter_with_an_anchor_is_listed_and_the_prose_is_used(self) -> None:
@@ -132,6 +144,24 @@ class TestFaults:
         document = read_card(card_text(front_matter), INFOS)
         assert document.record["instances_number"] == 12
         assert claim_on(document, "is_split").value is False
+
+    @pytest.mark.parametrize("count", ["'1,000'", "many", "null"])
+    def test_a_split_without_a_number_leaves_rows_and_splits_unknown(self, count: str) -> None:
+        front_matter = (
+            f"dataset_info:\n  splits:\n  - name: train\n    num_examples: {count}\n"
+            "  - name: test\n    num_examples: 20\n"
+        )
+        document = read_card(card_text(front_matter))
+        assert {"instances_number", "is_split"}.isdisjoint(document.record)
+        assert rejection_codes(document) == ["implausible_value"]
+
+    def test_blank_lines_may_precede_the_front_matter(self) -> None:
+        document = read_card("\r\n\n" + CARD)
+        assert document.record == read_card(CARD).record
+
+    @pytest.mark.parametrize("name", ["signs/README.txt", "signs/README"])
+    def test_a_card_without_the_extension_of_markdown(self, name: str) -> None:
+        assert read_dataset(CARD, name).record == read_dataset(CARD, "signs/README.md").record
 
     def test_a_column_called_name_does_not_hide_the_others(self) -> None:
         infos = {"default": {"features": {"a": {"name": {"dtype": "string"}}, "b": {"dtype": "int32"}}}}

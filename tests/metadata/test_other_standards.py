@@ -210,6 +210,25 @@ class TestCkan:
         document = with_value(with_value(CKAN, "result/organization", None), "result/author", "Ada")
         assert "accountability_defined" not in read_dataset(document).record
 
+    def test_texts_by_language(self) -> None:
+        package = {
+            **CKAN["result"],
+            "title": {"fr": "Panneaux", "en": "Signs"},
+            "notes": "",
+            "notes_translated": {"fr": "Les panneaux de la ville."},
+            "organization": {"name": "city", "title": {"fr": "La ville"}},
+        }
+        document = read_dataset({"success": True, "result": package})
+        assert document.record["dataset_name"] == "Signs"
+        assert document.record["description"] == "Les panneaux de la ville."
+        assert claim_on(document, "accountability_defined").quote == "La ville"
+
+    @pytest.mark.parametrize("title", ["License not specified", "Licence non spécifiée", None])
+    def test_a_licence_that_is_not_specified_is_none(self, title: str | None) -> None:
+        package = {**CKAN["result"], "license_id": "notspecified", "license_title": title}
+        document = read_dataset({"success": True, "result": package})
+        assert "licence" not in document.record["metadata"]
+
     def test_a_search_has_many_datasets(self) -> None:
         package = CKAN["result"]
         search_reply = {"success": True, "result": {"count": 2, "results": [package, {**package, "id": "c"}]}}
@@ -273,6 +292,20 @@ class TestSchemaOrg:
         assert document.record["metadata"]["licence"] == expression
         assert claim_on(document, "is_public").quote in licence.values()
 
+    def test_a_licence_that_only_its_address_identifies(self) -> None:
+        licence = {"name": "Our terms", "url": "https://creativecommons.org/licenses/by/4.0/"}
+        document = read_dataset({**SCHEMA_ORG, "license": licence})
+        assert document.record["metadata"]["licence"] == "CC-BY-4.0"
+
+    def test_the_code_of_a_language_comes_before_its_name(self) -> None:
+        language = {"@type": "Language", "name": "French", "alternateName": "fr"}
+        document = read_dataset({**SCHEMA_ORG, "inLanguage": [language, "en"]})
+        assert document.record["metadata"]["language"] == ["fr", "en"]
+
+    def test_semicolons_may_separate_keywords(self) -> None:
+        document = read_dataset({**SCHEMA_ORG, "keywords": "weather; rain;"})
+        assert document.record["metadata"]["tags"] == ["weather", "rain"]
+
 
 class TestDataPackage:
     def test_a_package_with_one_table(self) -> None:
@@ -306,3 +339,13 @@ def test_an_index_of_tables(standard: str) -> None:
     document = read_dataset(text, "index.csv")
     assert (document.standard, document.key) == (standard, "base/signs")
     assert (document.record["instances_number"], document.record["has_missing_values"]) == (12, False)
+
+
+@pytest.mark.parametrize("name", ["rain.txt", "rain"])
+def test_json_without_its_extension(name: str) -> None:
+    assert read(SCHEMA_ORG, name).documents == read(SCHEMA_ORG, "rain.jsonld").documents
+
+
+def test_markdown_that_begins_with_a_bracket_is_no_json() -> None:
+    text = "[![build](https://signs.example/badge)](https://signs.example)\n\n" + DATASHEET
+    assert read_dataset(text, "voices/en.markdown").standard == "datasheet"

@@ -25,6 +25,10 @@ class TestDecoding:
     def test_binary_content_is_refused(self) -> None:
         assert code_of(decode, b"PK\x00\x00") == "binary_content"
 
+    @pytest.mark.parametrize("mark", [b"PK\x03\x04", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ", b"7z\xbc\xaf"])
+    def test_archives_are_refused(self, mark: bytes) -> None:
+        assert code_of(decode, mark + b"\xff") == "binary_content"
+
     def test_a_huge_document_is_refused_before_it_is_decoded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(parsing, "MAX_DOCUMENT_BYTES", 10)
         assert code_of(decode, b"\xff" * 11) == "document_too_large"

@@ -161,6 +161,11 @@ class TestHostileDocuments:
         imports = "<https://roads.example/signs> <http://www.w3.org/2002/07/owl#imports> <http://127.0.0.1:9/a> .\n"
         assert len(read(CATALOG + imports, "catalog.ttl").documents) == 2
 
+    @pytest.mark.parametrize("name", ["catalog.turtle", "catalog.n3", "catalog.txt", "catalog"])
+    def test_turtle_with_another_extension_or_comments_at_the_beginning(self, name: str) -> None:
+        text = "# Catalog of the road office\n\n# 2026\n" + CATALOG
+        assert read(text, name).documents == read(text, "catalog.ttl").documents
+
     @pytest.mark.parametrize(
         ("content", "name", "code"),
         [

@@ -21,7 +21,10 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
         "une part qui va peut-être de 0 à 1, peut-être de 0 à 100",
         "a share that may mean 0 to 1 or 0 to 100",
     ),
-    "binary_content": ("le document contient un caractère nul", "the document contains a null character"),
+    "binary_content": (
+        "ce n’est pas un texte ; si c’est une archive, décompressez-la et importez ses documents",
+        "this is not a text; if it is an archive, unpack it and import its documents",
+    ),
     "companion_document": (
         "ce fichier accompagne le document principal d’un jeu de données : importez-les ensemble",
         "this file belongs to the main document of a dataset: import them together",

@@ -13,7 +13,8 @@ from touchstone.metadata.documents import RejectedPart, Section
 from touchstone.metadata.parsing import MAX_MARKDOWN_LENGTH, check_length
 from touchstone.metadata.placeholders import is_placeholder
 
-_FRONT_MATTER: Final = re.compile(r"\A---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+# Blank lines may precede it, which the hub of Hugging Face allows, too.
+_FRONT_MATTER: Final = re.compile(r"\A\s*^---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 # The line ends that the Markdown parser counts. `str.splitlines` also splits at other characters, such as form feeds.
 _LINE_ENDS: Final = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 # Only blocks matter here. The markup of bold text and links is left unchanged.

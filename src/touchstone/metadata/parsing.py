@@ -44,6 +44,10 @@ _BYTE_ORDER_MARKS: Final = (
 )
 
 
+# How compressed files and archives begin: ZIP, gzip, bzip2, XZ and 7z.
+_ARCHIVE_MARKS: Final = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf")
+
+
 class DocumentError(Exception):
     """A document cannot be used.
 
@@ -73,6 +77,9 @@ def decode(content: bytes) -> str:
     """
     if len(content) > MAX_DOCUMENT_BYTES:
         raise DocumentError("document_too_large", bytes=len(content), limit=MAX_DOCUMENT_BYTES)
+
+    if content.startswith(_ARCHIVE_MARKS):
+        raise DocumentError("binary_content", position=0)
 
     encoding = next((encoding for mark, encoding in _BYTE_ORDER_MARKS if content.startswith(mark)), "utf-8")
     try:

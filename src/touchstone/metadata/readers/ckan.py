@@ -11,10 +11,11 @@ from typing import Any, Final
 from touchstone.core.vocabulary import fold_domains, known_domains
 from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
-from touchstone.metadata.licences import normalize_licence
+from touchstone.metadata.licences import is_unknown_licence, normalize_licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.readers.builder import DocumentBuilder, objects_of, parse_year, read_or_reject
+from touchstone.metadata.readers.json_ld import text_of
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "ckan"
@@ -75,9 +76,10 @@ def read_package(source: SourceDocument, package: Mapping[str, Any], location: s
     key = str(package.get("id") or package["name"])
     builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
 
-    builder.set_name(package.get("title"), package.get("name"))
-    builder.set_description(package.get("notes"))
-    builder.add_prose(("notes",), package.get("notes"))
+    notes = translated_text(package, "notes")
+    builder.set_name(translated_text(package, "title"), package.get("name"))
+    builder.set_description(notes)
+    builder.add_prose(("notes",), notes)
     builder.set_metadata("url", package.get("url"))
     builder.set_metadata("version", package.get("version"))
     language = package.get("language")
@@ -89,7 +91,7 @@ def read_package(source: SourceDocument, package: Mapping[str, Any], location: s
     builder.set_metadata("tags", tags)
     builder.set_terms("domain", fold_domains(groups) or known_domains(tags))
 
-    add_licence_and_access(builder, package, location)
+    add_licence_and_access(builder, package, notes or "", location)
     add_year(builder, package, location)
     add_accountability(builder, package, location)
     add_documentation(builder, package, location)
@@ -100,6 +102,15 @@ def read_package(source: SourceDocument, package: Mapping[str, Any], location: s
     # Keep everything else as it is, so that an export can repeat it.
     builder.keep_unmapped(package, REPRESENTED_FIELDS)
     return builder.build()
+
+
+def translated_text(package: Mapping[str, Any], name: str) -> str | None:
+    """Return a text of a package, preferring English where the portal has several languages, or None.
+
+    Portals with the extension "fluent" have an object of texts by their languages in place of the text, or in a member
+    of its own: `{"title_translated": {"fr": "Routes", "en": "Roads"}}`.
+    """
+    return text_of(package.get(name)) or text_of(package.get(f"{name}_translated"))
 
 
 def names_of(entries: Any) -> list[str]:
@@ -114,15 +125,15 @@ def _name_of(entry: Any) -> str | None:
     """Return the display name of a tag or group, or None if it has none."""
     candidates = [entry]
     if isinstance(entry, Mapping):
-        candidates = [entry.get(name) for name in ("display_name", "title", "name")]
+        candidates = [text_of(entry.get(name)) for name in ("display_name", "title", "name")]
     return next((name for name in candidates if isinstance(name, str) and name.strip()), None)
 
 
-def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], location: str) -> None:
+def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], notes: str, location: str) -> None:
     """Add the licence, and whether the data are public."""
     licence_name = find_licence_name(package)
     licence = builder.set_licence([licence_name])
-    restriction = find_access_restriction(str(package.get("notes") or ""), builder.names)
+    restriction = find_access_restriction(notes, builder.names)
     if package.get("private") is True:
         builder.add_claim(Claim("is_public", False, "true", f"{location}/private", field="private"))
     elif restriction is not None:
@@ -134,14 +145,19 @@ def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any],
 def find_licence_name(package: Mapping[str, Any]) -> str | None:
     """Return the name of the licence that says most about it, or None if the package has none.
 
-    The identifier and the address often mean nothing outside the portal, like "notspecified" or "fr-lo", unless an SPDX
-    expression is known for them. Otherwise the title is preferred.
+    The identifier and the address often mean nothing outside the portal, like "fr-lo", unless an SPDX expression is
+    known for them. Otherwise the title is preferred.
     """
-    values = [package.get(name) for name in ("license_id", "license_title", "license_url")]
-    names = [value for value in values if isinstance(value, str) and not is_placeholder(value)]
+    values = [text_of(package.get(name)) for name in ("license_id", "license_title", "license_url")]
+    names = [value for value in values if value and not is_placeholder(value)]
     for name in names:
         if normalize_licence(name).spdx is not None:
             return name
+
+    # The title of the identifier "notspecified" says the same in the language of the portal.
+    identifier = values[0]
+    if identifier is not None and is_unknown_licence(identifier):
+        return None
 
     # The title is the second name, unless the identifier or the title is missing.
     has_several_names = len(names) > 1
@@ -165,7 +181,7 @@ def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], loc
     publisher = None
     organization = package.get("organization")
     if isinstance(organization, Mapping):
-        publisher = organization.get("title") or organization.get("name")
+        publisher = text_of(organization.get("title")) or organization.get("name")
 
     party_by_field = {
         "maintainer": package.get("maintainer"),
@@ -201,5 +217,5 @@ def add_prose_fields(builder: DocumentBuilder, package: Mapping[str, Any]) -> No
         return
     for index, resource in enumerate(resources):
         if isinstance(resource, Mapping):
-            name = str(resource.get("name") or index)
-            builder.add_prose(("resources", name), resource.get("description"))
+            name = translated_text(resource, "name") or str(index)
+            builder.add_prose(("resources", name), translated_text(resource, "description"))

@@ -13,6 +13,7 @@ from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument
 from touchstone.metadata.exact_values import stated_key
 from touchstone.metadata.licences import combine_licences
+from touchstone.metadata.markdown import split_front_matter
 from touchstone.metadata.parsing import DocumentError, parse_yaml
 from touchstone.metadata.prose import MARKDOWN_ADDRESS, find_citation_year, plain_text
 from touchstone.metadata.readers.builder import (
@@ -58,10 +59,10 @@ TEMPORAL_TYPES: Final = ("timestamp", "date32", "date64", "time32", "time64")
 
 def detect(source: SourceDocument) -> bool:
     """Return whether a document is Markdown with the usual fields or title of a dataset card."""
-    if source.suffix not in (".md", ".markdown"):
+    if not source.may_be_markdown:
         return False
 
-    front_matter = source.markdown.front_matter or ""
+    front_matter = split_front_matter(source.text)[0] or ""
     has_fields = any(line.split(":")[0].strip() in HEAD_FIELDS for line in front_matter.splitlines())
     return has_fields or CARD_TITLE.search(source.text) is not None or describes_loader(source)
 
@@ -155,7 +156,7 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, hea
     Access conditions decide this, then an open licence, then a download address.
     """
     licence_names = list_of_strings(head.get("license"))
-    details = list_of_strings(head.get("license_details"))
+    details = licence_details(head)
     if details:
         # "other" only announces the details.
         builder.set_licence([*(name for name in licence_names if name != "other"), *details])
@@ -179,6 +180,17 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, hea
     elif address := download_address(source, head):
         note = "a public download address, and no condition for access"
         builder.add_claim(Claim("is_public", True, address, INFOS_FILE, field="download_checksums", note=note))
+
+
+def licence_details(head: Mapping[str, Any]) -> list[str]:
+    """Return what a head says about a licence that the hub does not list: details, its name, or its address."""
+    details = list_of_strings(head.get("license_details"))
+    if details or "other" not in list_of_strings(head.get("license")):
+        return details
+
+    # A link may also be the name of a file in the repository, which says less than "other".
+    addresses = [link for link in list_of_strings(head.get("license_link")) if "://" in link]
+    return list_of_strings(head.get("license_name")) or addresses
 
 
 def claim_about_consent(head: Mapping[str, Any]) -> Claim | None:
@@ -260,18 +272,29 @@ def add_sizes(builder: DocumentBuilder, source: SourceDocument, head: Mapping[st
     largest_name = max(row_counts, key=row_counts.__getitem__)
     info, location = infos[largest_name]
     note = f"the largest of {len(infos)} configurations: {largest_name}" if len(infos) > 1 else ""
-    add_splits(builder, split_sizes(info), location, note)
+    sizes = split_sizes(info)
+    unreadable_counts = [split.get("num_examples") for split in splits_of(info) if str(split.get("name")) not in sizes]
+    if unreadable_counts:
+        # The sum of the other splits is not the number of rows, and the only one with a size is not the only split.
+        attribute = "instances_number"
+        builder.reject(f"{location}/splits", "implausible_value", attribute=attribute, value=unreadable_counts[0])
+    else:
+        add_splits(builder, sizes, location, note)
     add_columns(builder, info, location, note)
 
 
-def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
-    """Return the number of examples in each split. The splits may be an object or a list."""
+def splits_of(info: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the splits of a configuration, which may be an object or a list, with their names as members."""
     splits = info.get("splits")
     if isinstance(splits, Mapping):
         splits = [{**split, "name": name} for name, split in splits.items() if isinstance(split, Mapping)]
+    return objects_of(splits)
 
+
+def split_sizes(info: Mapping[str, Any]) -> dict[str, int]:
+    """Return the number of examples in each split that states a whole number of them."""
     sizes = {}
-    for split in objects_of(splits):
+    for split in splits_of(info):
         examples = parse_number(split.get("num_examples"))
         if isinstance(examples, int):
             sizes[str(split.get("name"))] = examples

@@ -11,7 +11,7 @@ from typing import Any, Final
 from touchstone.core.vocabulary import fold_tasks, known_domains
 from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
-from touchstone.metadata.licences import Licence
+from touchstone.metadata.licences import Licence, normalize_licence
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.prose import find_citation_year
@@ -116,7 +116,7 @@ def add_common_values(builder: DocumentBuilder, resolver: NameResolver, node: Ma
     builder.set_name(text_of(members.get("name")), text_of(members.get("alternateName")), builder.key)
     builder.set_description(text_of(members.get("description")))
     builder.set_metadata("url", text_of(members.get("url")))
-    builder.set_metadata("language", texts_of(members.get("inLanguage")))
+    builder.set_metadata("language", languages_of(members.get("inLanguage")))
     builder.set_metadata("version", text_of(members.get("version")))
 
     keywords = keywords_of(members.get("keywords"))
@@ -133,10 +133,23 @@ def add_common_values(builder: DocumentBuilder, resolver: NameResolver, node: Ma
         builder.add_prose((name,), text_of(members.get(name)))
 
 
+def languages_of(value: Any) -> list[str]:
+    """Return the languages of a dataset, each as its code if it is an object that also has a name."""
+    languages = as_list(value)
+    return texts_of([_code_or_name(language) for language in languages])
+
+
+def _code_or_name(language: Any) -> Any:
+    """Return the code of a language that is an object, which schema.org calls its alternate name, if it has one."""
+    code = language.get("alternateName") if isinstance(language, Mapping) else None
+    return code or language
+
+
 def keywords_of(value: Any) -> list[str]:
-    """Return keywords from a list or a comma-separated string."""
+    """Return keywords from a list, or from a string in which commas or else semicolons separate them."""
     if isinstance(value, str):
-        return [word.strip() for word in value.split(",") if word.strip()]
+        separator = "," if "," in value else ";"
+        return [word.strip() for word in value.split(separator) if word.strip()]
     return texts_of(value)
 
 
@@ -175,14 +188,21 @@ def download_address(members: Mapping[str, Any]) -> str | None:
 
 
 def licence_texts(members: Mapping[str, Any]) -> list[str]:
-    """Return the name of each licence, or its address if it is an object without a name."""
+    """Return the name of each licence, or its address if it is an object without a telling name."""
     return texts_of([_name_or_address(licence) for licence in as_list(members.get("license"))])
 
 
 def _name_or_address(licence: Any) -> Any:
-    """Return the address of a licence that is an object without a name, and any other value unchanged."""
-    is_unnamed = isinstance(licence, Mapping) and "name" not in licence
-    return licence["url"] if is_unnamed and "url" in licence else licence
+    """Return the address of a licence that is an object, if an SPDX expression is known only for its address.
+
+    The result is also the address of an object without a name. Any other value is returned unchanged.
+    """
+    if not isinstance(licence, Mapping) or "url" not in licence:
+        return licence
+
+    name, address = text_of(licence.get("name")), text_of(licence["url"])
+    is_telling = name is not None and (normalize_licence(name).spdx or not normalize_licence(address or "").spdx)
+    return name if is_telling else address
 
 
 def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:

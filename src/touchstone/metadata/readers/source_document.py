@@ -3,6 +3,7 @@
 The suffix of the name decides how the content is parsed. Without a known suffix, the first characters decide.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,11 +17,25 @@ from touchstone.metadata.rdf import RDF_XML, TURTLE, parse_rdf
 
 JSON_SUFFIXES: Final = (".json", ".jsonld", ".geojson")
 YAML_SUFFIXES: Final = (".yaml", ".yml")
-RDF_SUFFIXES: Final = {".ttl": TURTLE, ".rdf": RDF_XML, ".xml": RDF_XML}
+# Turtle contains N-Triples, and most files in N3 are Turtle.
+RDF_SUFFIXES: Final = {
+    ".ttl": TURTLE,
+    ".turtle": TURTLE,
+    ".n3": TURTLE,
+    ".nt": TURTLE,
+    ".rdf": RDF_XML,
+    ".owl": RDF_XML,
+    ".xml": RDF_XML,
+}
 # How RDF documents begin, and the syntax that this shows.
 RDF_OPENINGS: Final = {"@prefix": TURTLE, "@base": TURTLE, "PREFIX ": TURTLE, "<?xml": RDF_XML, "<rdf:RDF": RDF_XML}
 TABLE_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
-TEXT_SUFFIXES: Final = (".md", ".txt", ".bib")
+MARKDOWN_SUFFIXES: Final = (".md", ".markdown")
+TEXT_SUFFIXES: Final = (*MARKDOWN_SUFFIXES, ".bib")
+# Files with these suffixes may contain anything, so their first characters decide.
+VAGUE_SUFFIXES: Final = ("", ".txt")
+# The byte order mark, blank lines and comments before the first statement of a document in Turtle.
+_OPENING_LINES: Final = re.compile(r"\A\ufeff?(?:\s++|#[^\n]*+\n)*+")
 
 
 @dataclass(frozen=True)
@@ -71,10 +86,17 @@ class SourceDocument:
     @cached_property
     def rdf_syntax(self) -> str | None:
         """The syntax of an RDF document, or None for other documents. Without a suffix, the first characters decide."""
-        if self.suffix:
+        if self.suffix not in VAGUE_SUFFIXES:
             return RDF_SUFFIXES.get(self.suffix)
-        beginning = self.text.lstrip("\ufeff \t\r\n")
+        beginning = _OPENING_LINES.sub("", self.text, count=1)
         return next((syntax for opening, syntax in RDF_OPENINGS.items() if beginning.startswith(opening)), None)
+
+    @property
+    def may_be_markdown(self) -> bool:
+        """Whether the suffix is that of Markdown, or says nothing about a text that looks like neither JSON nor RDF."""
+        if self.suffix in MARKDOWN_SUFFIXES:
+            return True
+        return self.suffix in VAGUE_SUFFIXES and not self._looks_like_json() and self.rdf_syntax is None
 
     @property
     def data(self) -> Any:
@@ -130,4 +152,6 @@ class SourceDocument:
     def _looks_like_json(self) -> bool:
         """Return whether a document begins like a JSON object or array, and has no suffix of another format."""
         has_other_suffix = self.suffix in (*YAML_SUFFIXES, *RDF_SUFFIXES, *TABLE_DELIMITERS, *TEXT_SUFFIXES)
-        return not has_other_suffix and self.text.lstrip().startswith(("{", "["))
+        # A text may begin with a bracket, too, but hardly with a brace.
+        openings = ("{",) if self.suffix == ".txt" else ("{", "[")
+        return not has_other_suffix and self.text.lstrip().startswith(openings)
