@@ -146,6 +146,25 @@ def test_a_quote_is_one_sentence() -> None:
     assert quote == "All user names, i.e. handles, were removed from the posts by Dr. Roy."
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p>Signs.</p><p>All user names were removed from the posts.</p><p>More</p>",
+        "<ul><li>Signs</li><li>All user names were removed from the posts.</li><li>R&amp;D</li></ul>",
+        "<DIV class='a'>Signs</DIV>All user names were removed from the posts.<div>More</div>",
+        "Signs.<br>All user names were removed from the posts.<br/>More.",
+    ],
+)
+def test_the_tags_of_paragraphs_and_items_end_a_sentence(text: str) -> None:
+    """Portals write whole descriptions in HTML without line breaks."""
+    assert claims_of(text)["anonymization_applied"].quote == "All user names were removed from the posts."
+
+
+def test_an_address_that_begins_like_a_tag_is_read() -> None:
+    claims = claims_of("Maintained by the sign desk, <p.mueller@signs.example>.", "Dataset Curators")
+    assert "<p.mueller@signs.example>" in claims["accountability_defined"].quote
+
+
 def test_comments_are_hidden_without_moving_anything() -> None:
     source = "a <!-- b\nc --> d"
     assert blank_comments(source) == "a       \n      d"
@@ -157,6 +176,8 @@ def test_comments_are_hidden_without_moving_anything() -> None:
         "[" * 100_000,
         "[a](" * 30_000,
         "<a " * 50_000,
+        "<p " * 50_000,
+        "<p>" * 100_000,
         "*" * 100_000,
         "_a" * 50_000,
         "<!--" * 40_000,

@@ -25,12 +25,20 @@ _MARKUP: Final = re.compile(
     r"!\[[^\[\]]{0,500}\]\([^()]{0,2000}\)"  # an image, dropped
     r"|\[(?P<label>[^\[\]]{0,500})\]\([^()]{0,2000}\)"  # a link, only its label is kept
     r"|<(?P<address>[^<>\s]{0,500}[@.][^<>\s]{0,500})>"  # an address in angle brackets
-    r"|</?[A-Za-z][^<>]{0,500}>"  # a tag
+    r"|(?P<gap></?(?:br|td|th)(?=[\s/>])[^<>]{0,500}>)"  # a tag between words
+    r"|</?[A-Za-z][^<>]{0,500}>"  # any other tag
     r"|(?P<break>\\?(?:\r\n?|\n)[ \t>]{0,100})"  # the end of a line, and the markers of a quotation on the next one
     r"|\*{1,6}|_{2,6}|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)|`{1,6}"  # emphasis and code
     r"|\\(?=[^\w\s])"  # an escape
     r"|\|"  # the border of a table cell
-    r"|[ \t\f\v\u00a0]+"
+    r"|[ \t\f\v\u00a0]+",
+    re.IGNORECASE,
+)
+# A tag of HTML that begins or ends a paragraph, an item or a row. Portals write whole descriptions without line breaks.
+_BLOCK_TAG: Final = re.compile(
+    r"</?(?:address|article|blockquote|dd|details|div|dl|dt|figure|figcaption|h[1-6]|hr|li|ol|p|pre|section|summary"
+    r"|table|tbody|tfoot|thead|tr|ul)(?=[\s/>])[^<>]{0,500}>",
+    re.IGNORECASE,
 )
 # Spaces, and the border of a table cell.
 _WORD_SEPARATORS: Final = " \t\f\v\u00a0|"
@@ -85,7 +93,8 @@ def read_passages(source: str) -> list[Passage]:
         start = offset_of_line(first_line)
         end = offset_of_line(end_line)
         if kind is not PassageKind.ABSTRACT:
-            passages.append(_plain_passage(kind, visible_text, start, end))
+            spans = _spans_between_tags(visible_text, start, end)
+            passages.extend(_plain_passage(kind, visible_text, *span) for span in spans)
             continue
 
         abstract_span = _abstract_span(visible_text, start, end)
@@ -132,6 +141,14 @@ def _block_parser() -> MarkdownIt:
     return parser
 
 
+def _spans_between_tags(visible_text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each part of a block, which the tags of paragraphs, items and rows separate."""
+    for tag in _BLOCK_TAG.finditer(visible_text, start, end):
+        yield start, tag.start()
+        start = tag.end()
+    yield start, end
+
+
 def _abstract_span(visible_text: str, start: int, end: int) -> tuple[int, int] | None:
     """Return the start and end of the abstract in a BibTeX entry, or None if the block has no abstract.
 
@@ -172,7 +189,8 @@ def _plain_passage(kind: PassageKind, visible_text: str, start: int, end: int) -
     for markup in _MARKUP.finditer(visible_text, start, end):
         append_source(position, markup.start())
         position = markup.end()
-        separates_words = markup["break"] is not None or markup.group()[0] in _WORD_SEPARATORS
+        is_break = markup["break"] is not None or markup["gap"] is not None
+        separates_words = is_break or markup.group()[0] in _WORD_SEPARATORS
         if separates_words and characters and characters[-1] != " ":
             characters.append(" ")
             offsets.append(markup.start())
