@@ -88,7 +88,7 @@ def read_passages(source: str) -> list[Passage]:
         """Return the offset where a line starts. The line after the last one starts at the end of the text."""
         return line_starts[line] if line < len(line_starts) else len(visible_text)
 
-    passages = []
+    passages: list[Passage] = []
     for kind, first_line, end_line in _blocks(visible_text):
         start = offset_of_line(first_line)
         end = offset_of_line(end_line)
