@@ -139,6 +139,8 @@ JOB_PAGES: Final[Mapping[str, Text]] = {
     "before_mitigation": ("Avant", "Before"),
     "after_mitigation": ("Après", "After"),
     "charts": ("Graphiques", "Charts"),
+    "chart_values": ("Valeurs", "Values"),
+    "chart_rows": ("Lignes", "Rows"),
     "leaderboard": ("Tous les essais", "All trials"),
     "leaderboard_note": (
         "Le modèle retenu vient en premier.",

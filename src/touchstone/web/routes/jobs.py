@@ -71,7 +71,7 @@ async def job_page(ctx: PageContext) -> Response:
         dataset=await find_dataset_of_job(ctx, job),
         phase=job_view.progress_text(job, ctx.localizer),
         timing=job_view.job_timing(job, localizer=ctx.localizer, now=datetime.now(UTC)),
-        charts=job_view.chart_titles(job, ctx.localizer),
+        charts=job_view.job_charts(job, ctx.localizer),
         localized_text=job_view.localized_text,
         **result_variables,
     )

@@ -10,6 +10,7 @@ from touchstone.client import Job
 from touchstone.learning.baseline_comparison import measured_estimates, point_estimate
 from touchstone.messages.labels import ARTIFACT_LABELS, GROUP_METRIC_LABELS, METRIC_LABELS
 from touchstone.web.localizer import Localizer
+from touchstone.web.views.chart_table import ChartTable, build_chart_table
 
 JsonObject = Mapping[str, Any]
 
@@ -43,11 +44,18 @@ class MetricRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ChartTitle:
-    """The name and the title of a chart."""
+class ChartView:
+    """A chart of a job.
+
+    Attributes:
+        name: its name in the result.
+        title: its localized title.
+        table: its values; None if the chart has too many, or if the page states them elsewhere.
+    """
 
     name: str
     title: str
+    table: ChartTable | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,15 +237,17 @@ def _metric_label(labels: Mapping[str, tuple[str, str]], name: str, localizer: L
     return localizer.choose_text(labels[name])
 
 
-def chart_titles(job: Job, localizer: Localizer) -> tuple[ChartTitle, ...]:
-    """Return the names and localized titles of the charts in the result of a job."""
+def job_charts(job: Job, localizer: Localizer) -> tuple[ChartView, ...]:
+    """Return the charts in the result of a job, with localized titles."""
     charts = (job.result or {}).get("charts") or {}
 
-    titles = []
+    views = []
     for name, chart in charts.items():
         title = localized_text(chart.get("title"), localizer.locale)
-        titles.append(ChartTitle(name, title or name))
-    return tuple(titles)
+        specification = chart_spec(job, name, localizer.locale)
+        table = build_chart_table(name, specification, localizer) if specification else None
+        views.append(ChartView(name, title or name, table))
+    return tuple(views)
 
 
 def chart_spec(job: Job, name: str, locale: str) -> JsonObject | None:

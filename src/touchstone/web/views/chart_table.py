@@ -1,0 +1,103 @@
+"""The values of a chart as a table, for readers who do not see the drawing.
+
+Only charts whose values no other part of the page states have a table. Its columns are the fields that the
+specification (Vega-Lite) draws as a colour, a position or a text.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from touchstone.web.localizer import Localizer
+
+JsonObject = Mapping[str, Any]
+
+# The beginnings of the names of these charts.
+CHARTS_WITH_TABLES: Final = ("calibration", "confusion", "dependence", "learning_curve")
+# The table of a longer chart would take too long to read or to listen to.
+MAX_ROWS: Final = 60
+_CHANNELS: Final = ("color", "x", "y", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class ChartTable:
+    """The values of a chart.
+
+    Attributes:
+        titles: the titles of the columns; empty for a column that the chart does not name.
+        rows: the formatted values of each row.
+        are_numbers: whether each column contains numbers.
+    """
+
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    are_numbers: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A field of the data that a chart draws."""
+
+    field: str
+    title: str
+    is_number: bool
+
+
+def build_chart_table(name: str, specification: JsonObject, localizer: Localizer) -> ChartTable | None:
+    """Return the values of a chart, or None if the chart has too many or they are stated elsewhere on the page.
+
+    Args:
+        name: the name of the chart.
+        specification: the specification in the language of the reader.
+        localizer: formats the numbers.
+    """
+    if not name.startswith(CHARTS_WITH_TABLES):
+        return None
+
+    records, encoding = _main_series(specification)
+    columns = _columns(encoding, localizer)
+    if not columns or not records or len(records) > MAX_ROWS:
+        return None
+
+    rows = tuple(tuple(_format(record.get(column.field), localizer) for column in columns) for record in records)
+    return ChartTable(
+        titles=tuple(column.title for column in columns),
+        rows=rows,
+        are_numbers=tuple(column.is_number for column in columns),
+    )
+
+
+def _main_series(specification: JsonObject) -> tuple[Sequence[JsonObject], JsonObject]:
+    """Return the data of a chart, and how its fields are drawn.
+
+    Layers draw the same data in several ways, or further data below the main ones, such as a diagonal.
+    """
+    layers: Sequence[JsonObject] = specification.get("layer") or ()
+    if "data" in specification:
+        encodings = [layer.get("encoding") or {} for layer in reversed(layers)]
+        encodings.append(specification.get("encoding") or {})
+        encoding = {channel: drawn for part in encodings for channel, drawn in part.items() if "field" in drawn}
+        return specification["data"].get("values") or (), encoding
+
+    main_layer = layers[-1] if layers else {}
+    return (main_layer.get("data") or {}).get("values") or (), main_layer.get("encoding") or {}
+
+
+def _columns(encoding: JsonObject, localizer: Localizer) -> list[_Column]:
+    """Return the columns of the table: first those with names of classes or curves, then those with numbers."""
+    columns: list[_Column] = []
+    for channel in _CHANNELS:
+        drawn = encoding.get(channel) or {}
+        if "field" in drawn:
+            is_number = drawn.get("type") != "nominal"
+            title = (drawn.get("axis") or {}).get("title") or drawn.get("title")
+            if channel == "text" and not title:
+                title = localizer.text("chart_rows")
+            columns.append(_Column(drawn["field"], title or "", is_number))
+    return sorted(columns, key=lambda column: column.is_number)
+
+
+def _format(value: Any, localizer: Localizer) -> str:
+    """Return a value as a string in the language of the reader."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return localizer.number(value) if is_number or value is None else str(value)
