@@ -13,7 +13,8 @@ try:
 except ModuleNotFoundError:
     AXE = ""
 THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
-WIDTHS: Final = (1440, 768, 360)
+# The last one is that of a window of 1280 pixels whose content is enlarged to 400 %.
+WIDTHS: Final = (1440, 768, 360, 320)
 
 
 def check_looks(page: Page, *, thorough: bool = True) -> None:

@@ -222,3 +222,37 @@ def test_a_foreign_project_looks_missing(visit: Visit, server: str, email: str, 
         assert answer.status == 404
         assert "secret" not in answer.text()
         assert re.search("Projet non trouvé", answer.text())
+
+
+def test_what_is_chosen_is_visible_in_forced_colors(visit: Visit) -> None:
+    """Browsers drop backgrounds and shadows there, so links and buttons need another mark."""
+    page = visit("/app/")
+    page.emulate_media(forced_colors="active")
+    background = "element => getComputedStyle(element).backgroundColor"
+    views = page.locator(".views")
+    chosen = views.locator("[aria-current=true]").first.evaluate(background)
+    assert chosen != views.locator("a:not([aria-current])").first.evaluate(background)
+    for criterion in ("c0", "c1"):
+        swatch = page.locator(f".sliders .swatch.{criterion}")
+        assert swatch.evaluate(background) != page.locator("body").evaluate(background)
+
+
+@pytest.mark.parametrize("name", ["rank", "train"])
+def test_fingers_find_targets_of_24_pixels(
+    browser: Browser, server: str, session_cookies: dict[str, str], path_ids: dict[str, Any], name: str
+) -> None:
+    context = browser.new_context(
+        base_url=server, viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
+    )
+    context.add_cookies(
+        [{"name": key, "value": value, "url": f"{server}/app/"} for key, value in session_cookies.items()]
+    )
+    page = context.new_page()
+    page.goto(PAGES[name].format(**path_ids))
+    too_small = page.locator("main :is(input:not([type=hidden]), summary, th a)").evaluate_all(
+        """elements => elements.filter(element => element.checkVisibility())
+            .filter(element => Math.min(element.offsetWidth, element.offsetHeight) < 24)
+            .map(element => element.outerHTML)"""
+    )
+    assert too_small == []
+    context.close()

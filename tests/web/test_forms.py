@@ -3,10 +3,11 @@
 import html
 import json
 import re
+from collections.abc import Iterator
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 from starlette.datastructures import FormData
 
 from tests.web.conftest import PASSWORD
@@ -47,6 +48,46 @@ def table(api: httpx2.Client) -> str:
     upload = api.post("/api/v1/files", files={"file": ("small.csv", f"a,y\n{rows}")}).json()
     record = {"name": "small", "description": "", "file_path": upload["file_path"], "file_type": "csv"}
     return str(api.post("/api/v1/datasets/", json=record).json()["id"])
+
+
+@pytest.fixture
+def signed_in_page(browser: Browser, server: str, session_cookies: dict[str, str]) -> Iterator[Page]:
+    """Return an empty page of a signed-in reader, whose forms may be rejected."""
+    context = browser.new_context(base_url=server, locale="en-GB")
+    context.add_cookies(
+        [{"name": name, "value": value, "url": f"{server}/app/"} for name, value in session_cookies.items()]
+    )
+    yield context.new_page()
+    context.close()
+
+
+def test_a_rejected_form_moves_the_focus_to_the_invalid_field(signed_in_page: Page) -> None:
+    page = signed_in_page
+    page.goto("/app/projects/new?w.year=30")
+    form = page.locator("main form[method=post]").filter(has=page.locator("[name=name]"))
+    form.evaluate("form => form.noValidate = true")
+    form.locator("button.button").click()
+    name = page.locator("[aria-invalid=true]")
+    expect(name).to_be_focused()
+    expect(name).to_have_attribute("name", "name")
+    expect(page).to_have_title(re.compile("^Error: "))
+
+
+def test_a_problem_without_a_field_gets_the_focus_itself(signed_in_page: Page) -> None:
+    page = signed_in_page
+    page.goto("/app/account")
+    ended_session = "01a22abe-dfdd-7d23-89ec-c6fb5710df17"
+    page.evaluate(
+        """session => {
+            const form = document.createElement("form");
+            Object.assign(form, { method: "post", action: "/app/account/session" });
+            form.innerHTML = `<input name="session" value="${session}">`;
+            document.body.append(form);
+            form.submit();
+        }""",
+        ended_session,
+    )
+    expect(page.get_by_role("alert")).to_be_focused()
 
 
 @pytest.mark.parametrize(("path", "form", "field"), INVALID_FORMS)

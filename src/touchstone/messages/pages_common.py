@@ -24,6 +24,8 @@ COMMON_PAGES: Final[Mapping[str, Text]] = {
         "Cette demande ne vient pas de nos pages ; rien n’a été fait",
         "This request did not come from our pages; nothing was done",
     ),
+    # Before the title of a page that shows a rejected form, because screen readers begin with the title.
+    "title_problem": ("Erreur", "Error"),
     "colon": ("\u00a0:", ":"),
     "semicolon": ("\u202f;", ";"),
     "yes": ("oui", "yes"),

@@ -12,6 +12,8 @@ DATASET_COMPARISON_PAGES: Final[Mapping[str, Text]] = {
         "qui diffèrent.",
         "The same weights apply to all. The golden bar marks the best known value, ≠ the rows that differ.",
     ),
+    # Readers who do not see the bar hear these words.
+    "compare_best": ("meilleure valeur connue", "best known value"),
     "compare_all": ("Critère par critère", "Criterion by criterion"),
     "pairs_title": ("Pourquoi l’un avant l’autre", "Why one ranks above the other"),
     "pairs_lead": (

@@ -25,6 +25,8 @@ DATASET_PAGES: Final[Mapping[str, Text]] = {
     "lifts_now": ("Aujourd’hui", "Today"),
     "lifts_gain": ("Gain", "Gain"),
     "lifts_declared": ("seulement déclaré", "only declared"),
+    # Readers who do not see the bar hear these words.
+    "lifts_marked": ("ligne marquée", "marked row"),
     "lifts_set_hint": (
         "Les lignes marquées d’un trait doré suffisent ensemble pour atteindre le rang {rank}.",
         "The rows with a golden bar are enough together to reach rank {rank}.",

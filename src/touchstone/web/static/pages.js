@@ -47,10 +47,22 @@ document.addEventListener("click", (event) => {
 
 askBeforeLosingInput();
 
+// Focus the first invalid field of a rejected form, whose description is its message, or else the sentence that says what
+// is wrong: without this, keyboards would begin at the top of the page, and screen readers might not mention the problem.
+function focusProblem() {
+  const invalidFields = [...document.querySelectorAll("main [aria-invalid='true']")];
+  const place = invalidFields.find((field) => field.checkVisibility())
+    ?? document.querySelector("main .notice.bad[role='alert']:not([hidden])");
+  if (!place) return;
+  if (!place.matches("input, select, textarea")) place.tabIndex = -1;
+  place.focus();
+}
+
 // The answer to a form, such as the form with an error, gets the address of its page in the history. Otherwise the
 // browser could only go back to it by sending the form again, and would show an error page of its own.
 if (document.body.hasAttribute("data-answer")) {
   window.history.replaceState(null, "", document.getElementById("here").value + window.location.hash);
+  focusProblem();
 }
 
 if (document.getElementById("rank-form")) rememberRanking(window.location.pathname + window.location.search);
