@@ -265,6 +265,17 @@ class TestDcat:
         assert document.record["metadata"]["licence"] == "CC-BY-4.0"
         assert claim_on(document, "accountability_defined").quote == "Sign desk"
 
+    def test_an_open_licence_of_the_distribution_makes_the_data_public(self) -> None:
+        document = read_dataset(with_value(DCAT_AP, "@graph/0/d:accessRights", None))
+        claim = claim_on(document, "is_public")
+        assert (claim.value, claim.quote) == (True, "https://creativecommons.org/licenses/by/4.0/")
+        assert claim.place.endswith("/distribution")
+
+    def test_a_licence_that_only_its_address_identifies(self) -> None:
+        licence = {"@id": "https://creativecommons.org/licenses/by/4.0/", "rdfs:label": "Attribution"}
+        document = read_dataset(with_value(DCAT_AP, "@graph/0/d:license", licence))
+        assert document.record["metadata"]["licence"] == "CC-BY-4.0"
+
     def test_a_dataset_that_stands_twice_is_imported_once(self) -> None:
         reading = read({**DCAT_US, "dataset": [DCAT_US["dataset"][0]] * 2})
         assert len(reading.documents) == 1
@@ -313,6 +324,11 @@ class TestDataPackage:
         assert (document.record["features_number"], document.record["has_temporal_factors"]) == (2, True)
         assert document.record["metadata"]["licence"] == "PDDL-1.0"
         assert claim_on(document, "accountability_defined").quote == "Sign desk"
+
+    def test_the_member_of_a_licence_that_identifies_it_counts(self) -> None:
+        licence = {"name": "other-open", "title": "Our terms", "path": "https://spdx.org/licenses/MIT.html"}
+        document = read_dataset({**DATA_PACKAGE, "licenses": [licence]}, "signs/datapackage.json")
+        assert document.record["metadata"]["licence"] == "MIT"
 
     def test_the_licence_of_a_collection_is_not_that_of_its_tables(self) -> None:
         resources = [{"name": name, "path": f"{name}.csv", "description": f"Table {name} of signs."} for name in "ab"]

@@ -228,6 +228,13 @@ def normalize_licence(text: str) -> Licence:
     return Licence(_find_expression(wording), wording)
 
 
+def most_telling_name(names: Iterable[str]) -> str | None:
+    """Return the first of several names of one licence that has an SPDX expression, or else the first one, if any."""
+    all_names = list(names)
+    certain_names = (name for name in all_names if normalize_licence(name).spdx is not None)
+    return next(certain_names, next(iter(all_names), None))
+
+
 def combine_licences(texts: Iterable[str]) -> Licence | None:
     """Combine all licences of a dataset, or return None if there are none.
 

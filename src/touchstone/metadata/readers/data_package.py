@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from touchstone.core.vocabulary import known_domains
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart, Section
-from touchstone.metadata.licences import Licence
+from touchstone.metadata.licences import Licence, most_telling_name
 from touchstone.metadata.markdown import read_markdown
 from touchstone.metadata.parsing import DocumentError, unescape_pointer
 from touchstone.metadata.readers.builder import (
@@ -180,7 +180,7 @@ def imported_sections(sections: tuple[Section, ...], unmapped: Mapping[str, Any]
 
 
 def licence_texts(members: Mapping[str, Any]) -> list[Any]:
-    """Return the name of each licence, or its address if it has no name.
+    """Return the name or the address of each licence, whichever identifies it.
 
     Early versions of the standard have a single licence under `license`.
     """
@@ -193,7 +193,7 @@ def licence_texts(members: Mapping[str, Any]) -> list[Any]:
         text = entry
         if isinstance(entry, Mapping):
             candidates = [entry.get(name) for name in ("name", "id", "type", "title", "path", "url")]
-            text = next((candidate for candidate in candidates if candidate), "")
+            text = most_telling_name(candidate for candidate in candidates if candidate and isinstance(candidate, str))
         texts.append(text)
     return texts
 

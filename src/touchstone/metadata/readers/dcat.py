@@ -12,7 +12,7 @@ from typing import Any, Final
 from touchstone.core.vocabulary import fold_domains, known_domains
 from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
-from touchstone.metadata.licences import Licence
+from touchstone.metadata.licences import Licence, most_telling_name
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, objects_of, parse_year, read_or_reject
 from touchstone.metadata.readers.json_ld import FlatGraph, NameResolver, as_list, context_of, date_of, text_of, texts_of
@@ -218,12 +218,21 @@ def last_step(text: str) -> str:
 
 def licence_texts(members: Mapping[str, Any]) -> list[str]:
     """Return the licences of a dataset, or of its distributions if the dataset itself has none, as in DCAT-AP."""
-    licences = texts_of(members.get("license"))
+    licences = licences_of(members)
     if licences:
         return licences
     for distribution in objects_of(as_list(members.get("distribution"))):
-        licences += texts_of(distribution.get("license"))
+        licences += licences_of(distribution)
     return licences
+
+
+def licences_of(members: Mapping[str, Any]) -> list[str]:
+    """Return the label or the address of each licence of a dataset or distribution, whichever identifies it."""
+    names = [
+        most_telling_name(text for text in (text_of(licence), address_of(licence)) if text)
+        for licence in as_list(members.get("license"))
+    ]
+    return [name for name in names if name is not None]
 
 
 def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, location: str) -> None:
@@ -247,11 +256,11 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
             builder.add_claim(Claim("is_public", False, restriction, f"{location}/{name}", field=name))
             return
 
-    licence_names = texts_of(members.get("license"))
-    if licence is not None and licence.is_open and licence_names:
-        quote = licence_names[0]
+    if licence is not None and licence.is_open:
+        quote = licence_texts(members)[0]
+        field = "license" if licences_of(members) else "distribution"
         note = "an open licence"
-        builder.add_claim(Claim("is_public", True, quote, f"{location}/license", field="license", note=note))
+        builder.add_claim(Claim("is_public", True, quote, f"{location}/{field}", field=field, note=note))
 
 
 def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from touchstone.core.vocabulary import fold_tasks, known_domains
 from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
-from touchstone.metadata.licences import Licence, normalize_licence
+from touchstone.metadata.licences import Licence, most_telling_name
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.prose import find_citation_year
@@ -188,21 +188,15 @@ def download_address(members: Mapping[str, Any]) -> str | None:
 
 
 def licence_texts(members: Mapping[str, Any]) -> list[str]:
-    """Return the name of each licence, or its address if it is an object without a telling name."""
+    """Return the name or the address of each licence, whichever identifies it."""
     return texts_of([_name_or_address(licence) for licence in as_list(members.get("license"))])
 
 
 def _name_or_address(licence: Any) -> Any:
-    """Return the address of a licence that is an object, if an SPDX expression is known only for its address.
-
-    The result is also the address of an object without a name. Any other value is returned unchanged.
-    """
+    """Return the name or the address of a licence that is an object with an address, and any other value unchanged."""
     if not isinstance(licence, Mapping) or "url" not in licence:
         return licence
-
-    name, address = text_of(licence.get("name")), text_of(licence["url"])
-    is_telling = name is not None and (normalize_licence(name).spdx or not normalize_licence(address or "").spdx)
-    return name if is_telling else address
+    return most_telling_name(text for text in (text_of(licence.get("name")), text_of(licence["url"])) if text)
 
 
 def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
