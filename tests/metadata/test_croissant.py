@@ -1,6 +1,7 @@
 """Croissant in all versions, and schema.org."""
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -24,6 +25,12 @@ def test_the_example() -> None:
         (("description",), "Pictures of street signs from three cities.", True),
         (("rai:dataLimitations",), "Only three cities are covered.", True),
     ]
+
+
+@pytest.mark.parametrize("wrap", [lambda node: [node], lambda node: {"@context": node["@context"], "@graph": [node]}])
+def test_a_description_in_a_list_or_graph(wrap: Callable[[dict[str, Any]], Any]) -> None:
+    document = read_dataset(wrap(CROISSANT))
+    assert (document.standard, document.record) == ("croissant", read_dataset(CROISSANT).record)
 
 
 def test_a_creator_and_a_licence_prove_no_ethical_criterion() -> None:

@@ -159,6 +159,11 @@ class TestFaults:
         document = read_card("\r\n\n" + CARD)
         assert document.record == read_card(CARD).record
 
+    def test_the_files_of_configurations_show_that_it_is_a_card(self) -> None:
+        head = "license: mit\nconfigs:\n- config_name: default\n  data_files: data/*.csv"
+        document = read_dataset(f"---\n{head}\n---\n# Signs\n", "signs/README.md")
+        assert (document.standard, document.record["metadata"]["licence"]) == ("hf_card", "MIT")
+
     @pytest.mark.parametrize("name", ["signs/README.txt", "signs/README"])
     def test_a_card_without_the_extension_of_markdown(self, name: str) -> None:
         assert read_dataset(CARD, name).record == read_dataset(CARD, "signs/README.md").record

@@ -271,6 +271,21 @@ class TestDcat:
         assert (claim.value, claim.quote) == (True, "https://creativecommons.org/licenses/by/4.0/")
         assert claim.place.endswith("/distribution")
 
+    def test_a_number_may_identify_a_dataset(self) -> None:
+        datasets = [{**DCAT_US["dataset"][0], "identifier": number} for number in (12, 13)]
+        assert [document.key for document in read({**DCAT_US, "dataset": datasets}).documents] == ["12", "13"]
+
+    @pytest.mark.parametrize("party", [{"fn": "None"}, {"name": "N/A"}, "[More Information Needed]", {"fn": " "}])
+    def test_a_placeholder_answers_for_nothing(self, party: Any) -> None:
+        document = read(with_value(with_value(DCAT_US, "dataset/0/publisher", party), "dataset/0/contactPoint", party))
+        assert "accountability_defined" not in document.documents[0].record
+
+    def test_french_precedes_other_languages_than_english(self) -> None:
+        titles = [{"@value": "Schilder", "@language": "de"}, {"@value": "Panneaux", "@language": "fr"}]
+        assert read_dataset(with_value(DCAT_AP, "@graph/0/d:title", titles)).record["dataset_name"] == "Panneaux"
+        titles.append({"@value": "Signs", "@language": "en-GB"})
+        assert read_dataset(with_value(DCAT_AP, "@graph/0/d:title", titles)).record["dataset_name"] == "Signs"
+
     def test_a_licence_that_only_its_address_identifies(self) -> None:
         licence = {"@id": "https://creativecommons.org/licenses/by/4.0/", "rdfs:label": "Attribution"}
         document = read_dataset(with_value(DCAT_AP, "@graph/0/d:license", licence))
@@ -324,6 +339,10 @@ class TestDataPackage:
         assert (document.record["features_number"], document.record["has_temporal_factors"]) == (2, True)
         assert document.record["metadata"]["licence"] == "PDDL-1.0"
         assert claim_on(document, "accountability_defined").quote == "Sign desk"
+
+    def test_a_placeholder_is_no_maintainer(self) -> None:
+        document = read_dataset({**DATA_PACKAGE, "contributors": [{"title": "N/A", "role": "maintainer"}]})
+        assert "accountability_defined" not in document.record
 
     def test_the_member_of_a_licence_that_identifies_it_counts(self) -> None:
         licence = {"name": "other-open", "title": "Our terms", "path": "https://spdx.org/licenses/MIT.html"}

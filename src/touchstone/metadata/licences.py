@@ -116,6 +116,7 @@ _SPELLINGS: Final = {
     "other-pd": "LicenseRef-PublicDomain",
     "in the public domain": "LicenseRef-PublicDomain",
     "http://www.usa.gov/publicdomain/label/1.0": "LicenseRef-US-PublicDomain",
+    "https://www.usa.gov/government-works": "LicenseRef-US-PublicDomain",
 }
 
 # All patterns for licences match the form that `_lookup_key` returns, which is in lower case.

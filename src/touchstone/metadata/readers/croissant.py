@@ -73,18 +73,15 @@ _AUXILIARY_TYPES: Final = ("Split", "Enumeration")
 
 def detect(source: SourceDocument) -> bool:
     """Return whether a document is a Croissant description."""
-    if not source.members:
-        return False
+    context = context_of(source.data)
+    resolver = NameResolver(context)
+    return any(_is_croissant(resolver, context, node) for node, _ in resolver.nodes_of_type(source.data, "Dataset"))
 
-    resolver = NameResolver(context_of(source.data))
-    describes_dataset = any(resolver.nodes_of_type(source.data, "Dataset"))
-    if not describes_dataset:
-        return False
 
-    # Only the vocabulary or the record sets distinguish Croissant from plain schema.org.
-    members = resolver.members(source.members)
-    vocabularies = f"{source.members.get('@context')} {members.get('conformsTo')}"
-    return "mlcommons.org" in vocabularies or "recordSet" in members
+def _is_croissant(resolver: NameResolver, context: Any, node: Mapping[str, Any]) -> bool:
+    """Return whether a dataset has the vocabulary or the record sets that distinguish Croissant from schema.org."""
+    members = resolver.members(node)
+    return "mlcommons.org" in f"{context} {members.get('conformsTo')}" or "recordSet" in members
 
 
 def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:

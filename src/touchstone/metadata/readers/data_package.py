@@ -15,6 +15,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart, 
 from touchstone.metadata.licences import Licence, most_telling_name
 from touchstone.metadata.markdown import read_markdown
 from touchstone.metadata.parsing import DocumentError, unescape_pointer
+from touchstone.metadata.placeholders import is_placeholder
 from touchstone.metadata.readers.builder import (
     DocumentBuilder,
     list_of_strings,
@@ -259,8 +260,9 @@ def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> 
         roles = [role.lower() for role in list_of_strings(contributor.get("role") or contributor.get("roles"))]
         is_accountable = not set(roles).isdisjoint(ACCOUNTABLE_ROLES)
 
-        name = contributor.get("title") or contributor.get("organization") or contributor.get("email")
-        if isinstance(name, str) and is_accountable:
+        candidates = [contributor.get(name) for name in ("title", "organization", "email")]
+        name = next((text for text in candidates if isinstance(text, str) and not is_placeholder(text)), None)
+        if name is not None and is_accountable:
             note = f"a contributor in the role {roles[0]}"
             claim = Claim("accountability_defined", True, name, "/contributors", field="contributors", note=note)
             builder.add_claim(claim)

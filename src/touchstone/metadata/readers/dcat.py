@@ -15,7 +15,15 @@ from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence, most_telling_name
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, objects_of, parse_year, read_or_reject
-from touchstone.metadata.readers.json_ld import FlatGraph, NameResolver, as_list, context_of, date_of, text_of, texts_of
+from touchstone.metadata.readers.json_ld import (
+    FlatGraph,
+    NameResolver,
+    as_list,
+    context_of,
+    text_of,
+    text_or_integer,
+    texts_of,
+)
 from touchstone.metadata.readers.schema_org import represented_names, responsible_party
 from touchstone.metadata.readers.source_document import SourceDocument
 
@@ -150,7 +158,7 @@ def read_dataset(
 ) -> DatasetDocument:
     """Read the dataset of a node. `location` is the JSON pointer of the node."""
     members = resolver.tree(node)
-    identifier = text_of(members.get("identifier"))
+    identifier = text_or_integer(members.get("identifier"))
     title = text_of(members.get("title"))
     address = text_of(members.get("@id"))
     if address is not None and address.startswith("_:"):
@@ -266,7 +274,7 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
 def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
     """Add the year of publication, or of the last change if it is unknown."""
     for name in ("issued", "modified"):
-        date = date_of(members.get(name))
+        date = text_or_integer(members.get(name))
         if date is not None and (year := parse_year(date[:4])) is not None:
             builder.add_claim(Claim("year", year, date, f"{location}/{name}", field=name))
             return

@@ -40,8 +40,9 @@ EVIDENCE_HEADING: Final = "Evidence"
 CARD_TITLE: Final = re.compile(r"^#\s+Dataset Card for\b", re.MULTILINE | re.IGNORECASE)
 # Fields that only heads of dataset cards have. Others, such as `license` and `tags`, occur in any Markdown.
 HEAD_FIELDS: Final = frozenset(
-    {"annotations_creators", "dataset_info", "language_creators", "multilinguality", "pretty_name", "size_categories",
-     "source_datasets", "task_categories", "task_ids", "paperswithcode_id"}
+    {"annotations_creators", "configs", "dataset_info", "extra_gated_fields", "extra_gated_prompt", "language_creators",
+     "multilinguality", "paperswithcode_id", "pretty_name", "size_categories", "source_datasets", "task_categories",
+     "task_ids"}
 )  # fmt: skip
 TITLE_PREFIX: Final = re.compile(r"^Dataset Card for\s*", re.IGNORECASE)
 HOME_LINKS: Final = ("Homepage", "Repository", "Paper")

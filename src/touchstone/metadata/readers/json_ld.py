@@ -224,12 +224,13 @@ class FlatGraph:
 # The members of an object that may contain its text: of a literal, in a language, and of a named thing or concept. The
 # first one counts.
 _TEXT_MEMBERS: Final = ("@value", "en", "fr", "name", "title", "prefLabel", "label", "notation", "@id", "id")
+_PREFERRED_LANGUAGES: Final = ("en", "fr")
 # Names of this length can be codes of languages, such as `de` or `pt-BR`.
 _MAX_LANGUAGE_CODE_LENGTH: Final = 5
 
 
 def text_of(value: Any) -> str | None:
-    """Return the first string in a value, preferring English, or None.
+    """Return the first string in a value, preferring English and then French, or None.
 
     The value is a string, a literal such as `{"@value": "Roads", "@language": "en"}`, texts by their languages such as
     `{"en": "Roads"}`, a named thing such as `{"name": "City of Lyon"}`, or a list of these.
@@ -241,12 +242,18 @@ def text_of(value: Any) -> str | None:
     if not isinstance(value, list):
         return None
 
-    english_members = [member for member in value if isinstance(member, Mapping) and member.get("@language") == "en"]
-    for member in (*english_members, *value):
+    for member in sorted(value, key=_language_rank):
         text = text_of(member)
         if text:
             return text
     return None
+
+
+def _language_rank(member: Any) -> int:
+    """Return the rank of a text by its language: English, which may be `en-GB`, precedes French and all others."""
+    language = member.get("@language") if isinstance(member, Mapping) else None
+    code = language.partition("-")[0].lower() if isinstance(language, str) else None
+    return _PREFERRED_LANGUAGES.index(code) if code in _PREFERRED_LANGUAGES else len(_PREFERRED_LANGUAGES)
 
 
 def _text_of_object(value: Mapping[str, Any]) -> str | None:
@@ -263,8 +270,8 @@ def _text_of_object(value: Mapping[str, Any]) -> str | None:
     return next(texts, None)
 
 
-def date_of(value: Any) -> str | None:
-    """Return a date as a string, or None. Some documents write a year as a number."""
+def text_or_integer(value: Any) -> str | None:
+    """Return a date or an identifier as a string, or None. Some documents write a year or an identifier as a number."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if is_number else text_of(value)
 

@@ -23,7 +23,7 @@ from touchstone.metadata.readers.builder import (
     parse_year,
     read_or_reject,
 )
-from touchstone.metadata.readers.json_ld import NameResolver, as_list, context_of, date_of, text_of, texts_of
+from touchstone.metadata.readers.json_ld import NameResolver, as_list, context_of, text_of, text_or_integer, texts_of
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "schema_org"
@@ -202,7 +202,7 @@ def _name_or_address(licence: Any) -> Any:
 def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
     """Add the year of publication or creation, or of a citation if both are unknown."""
     for name in ("datePublished", "dateCreated"):
-        date = date_of(members.get(name))
+        date = text_or_integer(members.get(name))
         if date is not None and (year := parse_year(date)) is not None:
             builder.add_claim(Claim("year", year, date, f"{location}/{name}", field=name))
             return
@@ -244,16 +244,17 @@ def responsible_party(value: Any) -> str | None:
     """
     for member in as_list(value):
         name = _name_of_party(member)
-        if name and name.strip() and name.strip().casefold() not in NOT_RESPONSIBLE:
+        if name is not None and name.strip().casefold() not in NOT_RESPONSIBLE:
             return name
     return None
 
 
 def _name_of_party(party: Any) -> str | None:
-    """Return the name or, failing that, the e-mail address of a person or organization, or None."""
-    if isinstance(party, str):
-        return party
-    if not isinstance(party, Mapping):
-        return None
-    candidates = [text_of(party.get(name)) for name in ("name", "foaf:name", "fn", "vcard:fn", "email", "hasEmail")]
-    return next((text for text in candidates if text and text.strip()), None)
+    """Return the name or, failing that, the e-mail address of a person or organization, or None.
+
+    Placeholders such as "None" are no names.
+    """
+    candidates = [party]
+    if isinstance(party, Mapping):
+        candidates = [text_of(party.get(name)) for name in ("name", "foaf:name", "fn", "vcard:fn", "email", "hasEmail")]
+    return next((text for text in candidates if isinstance(text, str) and not is_placeholder(text)), None)
