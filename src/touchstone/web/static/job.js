@@ -58,6 +58,7 @@ class JobFollower {
       window.location.reload(); // the job has ended, and its page looks different
       return;
     }
+    document.title = page.title; // the title of a job says its state, which is visible on the tab, too
     for (const element of document.querySelectorAll("[data-live]")) {
       const replacement = page.getElementById(element.id);
       if (replacement) updateElement(element, replacement);
