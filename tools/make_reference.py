@@ -248,8 +248,8 @@ def criteria_page() -> str:
         + "\n## The technical score\n\n"
         "The technical score is the sum of these parts. An unknown attribute adds nothing, like a false one.\n\n"
         + format_table(("Part", "Attribute", "Value"), _technical_parts())
-        + "\nA [guide](../how-to/reproduce-a-ranking-and-a-training.md#reproduce-the-ranking) computes all criteria from the "
-        "record of a\ndataset in a few lines of Python.\n"
+        + "\nA [guide](../how-to/reproduce-a-ranking-and-a-training.md#reproduce-the-ranking) computes all criteria "
+        "from the record of a\ndataset in a few lines of Python.\n"
     )
 
 

@@ -1,16 +1,16 @@
 """Tasks that requests wait for share their slots fairly between users."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, BinaryIO
+from typing import Any
 from uuid import UUID
 
 import pytest
 
+from tests.jobs.conftest import TINY_WORKER_COMMAND
 from touchstone.core.errors import Overloaded
 from touchstone.core.settings import Settings
 from touchstone.jobs.execution.fair_slots import FairSlots
-from touchstone.jobs.execution.protocol import ExecutionOutcome, TaskSucceeded, WorkItem
+from touchstone.jobs.execution.process_executor import ProcessExecutor
 from touchstone.jobs.execution.synchronous_tasks import MAX_UNFINISHED_OF_USER, SynchronousTasks
 from touchstone.jobs.job_records import JobSource
 
@@ -96,32 +96,29 @@ async def test_cancelled_tasks_leave_no_trace() -> None:
     await tasks.cancel("b1")
 
 
-class PausedExecutor:
-    """An executor whose tasks end once the test lets them."""
-
-    def __init__(self) -> None:
-        self.may_end = asyncio.Event()
-
-    async def run(self, work_item: WorkItem, files: Sequence[BinaryIO], **_options: Any) -> ExecutionOutcome:
-        await self.may_end.wait()
-        return TaskSucceeded(result=work_item.task)
-
-
 async def test_one_user_cannot_fill_the_queue(settings: Settings) -> None:
     """Too many tasks of one user are refused, while others can still wait for a slot."""
-    executor = PausedExecutor()
+    executor = ProcessExecutor(TINY_WORKER_COMMAND)
     synchronous_tasks = SynchronousTasks(executor, settings)
 
     async def run(owner: UUID) -> Any:
-        return await synchronous_tasks.run("check", {}, owner=owner, source=JobSource(), files_by_role={})
+        return await synchronous_tasks.run("sleep", {"seconds": 60}, owner=owner, source=JobSource(), files_by_role={})
 
     tasks = [asyncio.create_task(run(ADA)) for _ in range(MAX_UNFINISHED_OF_USER)]
     await asyncio.sleep(0)
-    with pytest.raises(Overloaded):
-        await run(ADA)
-    tasks.append(asyncio.create_task(run(BOB)))
-    await asyncio.sleep(0)
+    try:
+        with pytest.raises(Overloaded):
+            await run(ADA)
+        tasks.append(asyncio.create_task(run(BOB)))
 
-    executor.may_end.set()
-    assert await asyncio.gather(*tasks) == ["check"] * len(tasks)
-    assert await run(ADA) == "check"
+        # A task that ends leaves room for another one of the same user.
+        tasks[0].cancel()
+        await asyncio.wait(tasks[:1])
+        tasks.append(asyncio.create_task(run(ADA)))
+        await asyncio.sleep(0)
+        assert not any(task.done() for task in tasks[1:])
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        await executor.close()
