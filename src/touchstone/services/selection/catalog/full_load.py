@@ -85,7 +85,8 @@ def _read_with_several_connections(url: str) -> Iterator[RecordBatch]:
 
     A small table is read with a single connection.
     """
-    reader_count = min(os.cpu_count() or 1, _MAX_READERS)
+    # A connection pauses while its rows are converted, so one more than there are processors keeps all of them busy.
+    reader_count = min((os.cpu_count() or 1) + 1, _MAX_READERS)
     with open_divided_table(url, datasets, reader_count) as table, ExitStack() as converters:
         idle_loaders: SimpleQueue[_RangeLoader] = SimpleQueue()
         for reader in table.readers:
