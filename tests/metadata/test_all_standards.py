@@ -9,9 +9,17 @@ from typing import Any
 import pytest
 
 from tests.metadata.examples import CARD, read, sources
+from touchstone.client.document_files import DOCUMENT_SUFFIXES
 from touchstone.core.attributes import ETHICAL, FLAGS, NUMBERS
 from touchstone.metadata.documents import DatasetDocument
-from touchstone.metadata.readers.source_document import SourceDocument
+from touchstone.metadata.readers.source_document import (
+    JSON_SUFFIXES,
+    RDF_SUFFIXES,
+    TABLE_DELIMITERS,
+    TEXT_SUFFIXES,
+    YAML_SUFFIXES,
+    SourceDocument,
+)
 from touchstone.metadata.readers.standards import STANDARDS, read_document
 from touchstone.services.selection.datasets.schemas import DatasetCreate
 
@@ -159,3 +167,8 @@ class TestAddresses:
 
         assert [part.code for part in document.rejected] == ["remote_context_ignored"]
         assert document.unmapped["/@context"] == context
+
+
+def test_the_client_finds_every_document_that_readers_parse() -> None:
+    suffixes = {*JSON_SUFFIXES, *YAML_SUFFIXES, *RDF_SUFFIXES, *TABLE_DELIMITERS, *TEXT_SUFFIXES, ".txt"}
+    assert suffixes == DOCUMENT_SUFFIXES

@@ -20,7 +20,11 @@ DOCUMENT_SUFFIXES: Final = frozenset(
         ".txt",
         ".bib",
         ".ttl",
+        ".turtle",
+        ".n3",
+        ".nt",
         ".rdf",
+        ".owl",
         ".xml",
     }
 )
