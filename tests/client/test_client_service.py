@@ -126,6 +126,19 @@ async def test_rankings_explain_themselves(client: AsyncTouchstone) -> None:
     assert problem.value.status == 422
 
 
+async def test_weights_of_a_project_are_weights_of_a_ranking(client: AsyncTouchstone) -> None:
+    """The weights of an answer can be sent again as they are, in a ranking and in another project."""
+    weights = {"year": 3.0, "transparency": 1.0}
+    project = await client.create_project("Need", weights=weights)
+    ranking = await client.score_datasets(weights=project.weights, limit=1)
+    assert {item.criterion_name: item.weight for item in ranking.effective_weights} == {
+        "year": 0.75,
+        "transparency": 0.25,
+    }
+    copy = await client.create_project("The same need", weights=ranking.effective_weights)
+    assert copy.weights == ranking.effective_weights
+
+
 async def test_every_filter_of_the_client_is_one_of_the_service(client: AsyncTouchstone) -> None:
     """The client offers exactly the filters of the service."""
     values: dict[Any, Any] = {int: 1, float: 1.0, bool: True, str: "x"}

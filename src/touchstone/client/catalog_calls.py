@@ -19,6 +19,7 @@ from touchstone.client.call import (
 )
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.fields import (
+    CriterionWeights,
     DatasetAttributes,
     DatasetFields,
     Filters,
@@ -41,7 +42,7 @@ from touchstone.client.models import (
     Suggestions,
 )
 
-Weights = Mapping[str, float] | str | None  # by criterion, or the name of a weight profile
+Weights = CriterionWeights | str | None  # a string is the name of a weight profile
 Order = Literal["asc", "desc"]
 DATASETS_PATH: Final = build_path("datasets") + "/"
 BINARY_MEDIA_TYPE: Final = "application/octet-stream"
@@ -176,7 +177,8 @@ def score_datasets(
 ) -> Call[Ranking]:
     """Rank the records that match the filters, best first.
 
-    `weights` maps criteria to their weights, or is the name of a weight profile; the default profile is `balanced`.
+    `weights` maps criteria to their weights, is a list such as the weights of a project, or is the name of a weight
+    profile; the default profile is `balanced`.
     `limit` and `skip` select the part of the ranking that is returned. With `explain`, each item contains its criterion
     scores and the points that add up to its score. Values that are supported by weaker evidence than `assurance` count
     as unknown; by default, every declared value counts.
@@ -204,8 +206,10 @@ def weights_body(weights: Weights) -> dict[str, Any]:
     return {"weights": _weight_list(weights)}
 
 
-def _weight_list(weights: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Return weights by criterion as the list that the API expects."""
+def _weight_list(weights: CriterionWeights) -> list[dict[str, Any]]:
+    """Return weights as the list that the API expects."""
+    if not isinstance(weights, Mapping):
+        return [{"criterion_name": item.criterion_name, "weight": item.weight} for item in weights]
     return [{"criterion_name": criterion_name, "weight": weight} for criterion_name, weight in weights.items()]
 
 

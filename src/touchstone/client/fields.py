@@ -6,8 +6,10 @@ from uuid import UUID
 
 from touchstone.client.evidence_models import AssuranceName
 from touchstone.client.models import Locale, Visibility
+from touchstone.client.response_parts import Weight
 
 Words = str | Sequence[str]
+CriterionWeights = Mapping[str, float] | Sequence[Weight]  # by the names of criteria, or as a project has them
 GateChoice = Literal["all", "pass"]  # whether a ranking has all datasets, or only the ones that pass every gate
 
 
@@ -208,11 +210,14 @@ class DatasetFields(DatasetAttributes, total=False):
 
 
 class ProjectFields(TypedDict, total=False):
-    """The fields of a project in addition to its name; `weights` maps the names of criteria to numbers."""
+    """The fields of a project in addition to its name.
+
+    `weights` maps the names of criteria to numbers, or is a list such as the weights of another project.
+    """
 
     description: str | None
     criteria: Filters | None
-    weights: Mapping[str, float] | None
+    weights: CriterionWeights | None
     assurance: AssuranceName | None
     gates: Gates | None
     chosen_dataset_id: int | None
