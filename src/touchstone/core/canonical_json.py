@@ -17,7 +17,7 @@ def canonical_json(value: Any) -> bytes:
     strings.
     """
     json_value = msgspec.to_builtins(value)
-    return rfc8785.dumps(_round_large_integers(json_value))
+    return rfc8785.dumps(_replace_large_integers(json_value))
 
 
 def canonical_digest(value: Any) -> str:
@@ -25,12 +25,12 @@ def canonical_digest(value: Any) -> str:
     return sha256(canonical_json(value)).hexdigest()
 
 
-def _round_large_integers(value: Any) -> Any:
+def _replace_large_integers(value: Any) -> Any:
     """Return a copy of a JSON value in which large integers are floats, or strings if they exceed all floats."""
     if isinstance(value, dict):
-        return {key: _round_large_integers(member) for key, member in value.items()}
+        return {key: _replace_large_integers(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_round_large_integers(item) for item in value]
+        return [_replace_large_integers(item) for item in value]
     if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
         try:
             return float(value)

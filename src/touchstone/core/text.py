@@ -28,9 +28,9 @@ def replace_control_characters(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Return whether a text shows nothing: it has only white space and invisible signs such as U+200B."""
+    remaining_text = _INVISIBLE.sub("", text)
     return all(
-        character.isspace() or unicodedata.category(character) == _FORMAT_CATEGORY or _INVISIBLE.match(character)
-        for character in text
+        character.isspace() or unicodedata.category(character) == _FORMAT_CATEGORY for character in remaining_text
     )
 
 

@@ -229,11 +229,14 @@ def normalize_licence(text: str) -> Licence:
     return Licence(_find_expression(wording), wording)
 
 
-def most_telling_name(names: Iterable[str]) -> str | None:
-    """Return the first of several names of one licence that has an SPDX expression, or else the first one, if any."""
-    all_names = list(names)
-    certain_names = (name for name in all_names if normalize_licence(name).spdx is not None)
-    return next(certain_names, next(iter(all_names), None))
+def most_telling_name(candidates: Iterable[object]) -> str | None:
+    """Return the first name of a licence that has an SPDX expression, or else the first name, or None without any.
+
+    Candidates that are no strings, or empty ones, are no names.
+    """
+    names = [name for name in candidates if isinstance(name, str) and name]
+    identified_names = (name for name in names if normalize_licence(name).spdx is not None)
+    return next(identified_names, names[0] if names else None)
 
 
 def combine_licences(texts: Iterable[str]) -> Licence | None:

@@ -42,8 +42,6 @@ _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-
-
 # How compressed files and archives begin: ZIP, gzip, bzip2, XZ and 7z.
 _ARCHIVE_MARKS: Final = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf")
 

@@ -1,6 +1,7 @@
 """Recognition of text that states nothing, such as "[More Information Needed]" in the templates of dataset cards."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 # Words that state nothing on their own, as regular expressions. A longer expression precedes its own prefix.
@@ -44,3 +45,8 @@ def is_placeholder(text: str) -> bool:
 
     remaining_text = _PLACEHOLDER.sub(" ", text)
     return _NO_WORDS.fullmatch(remaining_text) is not None
+
+
+def first_meaningful_text(values: Iterable[object]) -> str | None:
+    """Return the first of several values that is a string with more than placeholders, or None."""
+    return next((value for value in values if isinstance(value, str) and not is_placeholder(value)), None)

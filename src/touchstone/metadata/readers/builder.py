@@ -16,7 +16,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart, 
 from touchstone.metadata.exact_values import POINTER as EXACT_VALUES
 from touchstone.metadata.licences import Licence, combine_licences
 from touchstone.metadata.parsing import DocumentError, escape_pointer
-from touchstone.metadata.placeholders import is_placeholder
+from touchstone.metadata.placeholders import first_meaningful_text, is_placeholder
 from touchstone.metadata.prose import on_one_line, shorten, summarize, tidy_name
 
 # File loaders of the Hugging Face hub. They have cards and Croissant descriptions, but are not datasets.
@@ -61,10 +61,9 @@ class DocumentBuilder:
 
     def set_name(self, *candidates: Any) -> None:
         """Set the name of the dataset to the first candidate that is a string and not a placeholder."""
-        for candidate in candidates:
-            if isinstance(candidate, str) and not is_placeholder(candidate):
-                self.record["dataset_name"] = tidy_name(candidate)
-                return
+        name = first_meaningful_text(candidates)
+        if name is not None:
+            self.record["dataset_name"] = tidy_name(name)
 
     def set_description(self, text: Any) -> None:
         """Set the description of the record, and its objective to the first sentences, unless it is a placeholder.

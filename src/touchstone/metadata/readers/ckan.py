@@ -155,7 +155,7 @@ def find_licence_name(package: Mapping[str, Any]) -> str | None:
             return name
 
     # The title of the identifier "notspecified" says the same in the language of the portal.
-    identifier = values[0]
+    identifier = text_of(package.get("license_id"))
     if identifier is not None and is_unknown_licence(identifier):
         return None
 

@@ -15,7 +15,7 @@ from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart, 
 from touchstone.metadata.licences import Licence, most_telling_name
 from touchstone.metadata.markdown import read_markdown
 from touchstone.metadata.parsing import DocumentError, unescape_pointer
-from touchstone.metadata.placeholders import is_placeholder
+from touchstone.metadata.placeholders import first_meaningful_text
 from touchstone.metadata.readers.builder import (
     DocumentBuilder,
     list_of_strings,
@@ -193,8 +193,7 @@ def licence_texts(members: Mapping[str, Any]) -> list[Any]:
     for entry in entries:
         text = entry
         if isinstance(entry, Mapping):
-            candidates = [entry.get(name) for name in ("name", "id", "type", "title", "path", "url")]
-            text = most_telling_name(candidate for candidate in candidates if candidate and isinstance(candidate, str))
+            text = most_telling_name(entry.get(name) for name in ("name", "id", "type", "title", "path", "url"))
         texts.append(text)
     return texts
 
@@ -260,8 +259,7 @@ def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> 
         roles = [role.lower() for role in list_of_strings(contributor.get("role") or contributor.get("roles"))]
         is_accountable = not set(roles).isdisjoint(ACCOUNTABLE_ROLES)
 
-        candidates = [contributor.get(name) for name in ("title", "organization", "email")]
-        name = next((text for text in candidates if isinstance(text, str) and not is_placeholder(text)), None)
+        name = first_meaningful_text(contributor.get(member) for member in ("title", "organization", "email"))
         if name is not None and is_accountable:
             note = f"a contributor in the role {roles[0]}"
             claim = Claim("accountability_defined", True, name, "/contributors", field="contributors", note=note)

@@ -236,11 +236,8 @@ def licence_texts(members: Mapping[str, Any]) -> list[str]:
 
 def licences_of(members: Mapping[str, Any]) -> list[str]:
     """Return the label or the address of each licence of a dataset or distribution, whichever identifies it."""
-    names = [
-        most_telling_name(text for text in (text_of(licence), address_of(licence)) if text)
-        for licence in as_list(members.get("license"))
-    ]
-    return [name for name in names if name is not None]
+    licences = as_list(members.get("license"))
+    return texts_of([most_telling_name([text_of(licence), address_of(licence)]) for licence in licences])
 
 
 def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, location: str) -> None:

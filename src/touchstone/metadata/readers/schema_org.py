@@ -13,7 +13,7 @@ from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence, most_telling_name
 from touchstone.metadata.parsing import DocumentError
-from touchstone.metadata.placeholders import is_placeholder
+from touchstone.metadata.placeholders import first_meaningful_text, is_placeholder
 from touchstone.metadata.prose import find_citation_year
 from touchstone.metadata.readers.builder import (
     LOADER_NAMES,
@@ -196,7 +196,7 @@ def _name_or_address(licence: Any) -> Any:
     """Return the name or the address of a licence that is an object with an address, and any other value unchanged."""
     if not isinstance(licence, Mapping) or "url" not in licence:
         return licence
-    return most_telling_name(text for text in (text_of(licence.get("name")), text_of(licence["url"])) if text)
+    return most_telling_name([text_of(licence.get("name")), text_of(licence["url"])])
 
 
 def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
@@ -257,4 +257,4 @@ def _name_of_party(party: Any) -> str | None:
     candidates = [party]
     if isinstance(party, Mapping):
         candidates = [text_of(party.get(name)) for name in ("name", "foaf:name", "fn", "vcard:fn", "email", "hasEmail")]
-    return next((text for text in candidates if isinstance(text, str) and not is_placeholder(text)), None)
+    return first_meaningful_text(candidates)

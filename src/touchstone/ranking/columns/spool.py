@@ -184,9 +184,9 @@ class FoldedTextSpool:
         is_accented = pc.invert(pc.string_is_ascii(texts))
         accented_indices = np.flatnonzero(is_accented.to_numpy(zero_copy_only=False))
         if len(accented_indices):
-            replacements = [fold(text) for text in texts.filter(is_accented).to_pylist()]
-            replacements_array = pa.array(replacements, pa.large_string())
-            folded_texts = pc.replace_with_mask(folded_texts, is_accented, replacements_array)
+            folded_accented = [fold(text) for text in texts.filter(is_accented).to_pylist()]
+            replacements = pa.array(folded_accented, pa.large_string())
+            folded_texts = pc.replace_with_mask(folded_texts, is_accented, replacements)
             self._accented_indices.append(self._size + accented_indices)
 
         self._folded_texts.append(folded_texts)

@@ -35,8 +35,8 @@ class TextOrder:
 def sort_texts(texts: pa.Array, tie_breakers: Ints) -> TextOrder:
     """Sort the texts of an Arrow array without nulls by their bytes, and equal texts by their tie breakers."""
     table = pa.table({"text": texts, "tie_breaker": tie_breakers})
-    order = pc.sort_indices(table, sort_keys=[("text", "ascending"), ("tie_breaker", "ascending")])
-    order = order.to_numpy().astype(np.uint32)
+    indices = pc.sort_indices(table, sort_keys=[("text", "ascending"), ("tie_breaker", "ascending")])
+    order = indices.to_numpy().astype(np.uint32)
     return TextOrder(order, _mark_first_texts(texts, order))
 
 
