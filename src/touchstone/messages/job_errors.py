@@ -184,7 +184,7 @@ JOB_ERROR_TEXTS: Final[Mapping[str, Text]] = {
         " are needed, or else split.duplicates = keep",
     ),
     "target_unsupported": (
-        "La cible « {name} » contient des valeurs qui ne se prédisent pas, comme des listes, des objets ou des durées",
+        "La cible « {name} » contient des valeurs qui ne se prédisent pas, comme des listes, des objets ou des durées",
         "The target “{name}” holds values that cannot be predicted, such as lists, objects or durations",
     ),
     "target_all_missing": ("La cible « {name} » n’a aucune valeur", "The target “{name}” has no value at all"),

@@ -94,7 +94,7 @@ WARNINGS: Final[Mapping[str, Text]] = {
     ),
     "columns_unsupported": (
         "{names:Colonne laissée|Colonnes laissées} de côté, car les apprentissages ne lisent ni les listes, ni les "
-        "valeurs imbriquées ou binaires, ni les heures sans date, ni les durées : {names}. Écrivez ces valeurs sous "
+        "valeurs imbriquées ou binaires, ni les heures sans date, ni les durées : {names}. Écrivez ces valeurs sous "
         "forme de nombres ou de mots, par exemple une durée en secondes.",
         "{names:Column|Columns} left out because trainings read no lists, no nested or binary values, no times without "
         "a date, and no durations: {names}. Write such values as numbers or words, for example a duration in seconds.",
