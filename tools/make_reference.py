@@ -369,6 +369,7 @@ def jobs_page() -> str:
         "explanations](explanations.md).\n",
         _fields_table(ExplanationRequest, EXPLAINING, EXPLAIN_PATHS),
         format_table(("Algorithm", "Label", "Needs the extra"), algorithms),
+        "[Metrics](metrics.md) defines these, and shows how to compute them.\n",
         format_table(("Metric", "Label", "Task"), metrics),
         format_table(("Method", "Label", "Scope", "Needs"), methods),
         "A training stores its model in ONNX, too, or `onnx.reason` in its result says why not.\n",

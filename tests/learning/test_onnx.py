@@ -153,6 +153,7 @@ def test_training_delivers_a_verified_file(tmp_path: Path) -> None:
     properties = {entry.key: json.loads(entry.value) for entry in file.metadata_props}
     assert properties["classes"] == outcome.result["model"]["classes"]
     assert properties["target"] == "outcome"
+    assert properties["kinds"] == {feature["name"]: feature["kind"] for feature in outcome.result["model"]["features"]}
 
 
 def test_training_on_texts_says_why_there_is_no_file(tmp_path: Path) -> None:

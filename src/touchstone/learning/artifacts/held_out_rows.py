@@ -22,8 +22,8 @@ from touchstone.learning.task_interface import Json
 def predictions_parquet(target: Target, folds: Sequence[Fold], predictions_of_folds: Sequence[Predictions]) -> bytes:
     """Return a Parquet file with the prediction for every test row.
 
-    Each row is predicted by a model that has not learned from it. The columns are `row`, `fold`, `truth`, `prediction`
-    and, for a classifier, `probability_<class>` for each class.
+    Each row is predicted by a model that has not learned from it. The columns are `row`, `fold`, `truth`, `prediction`,
+    for a classifier `probability_<class>` for each class, and `weight` if the rows have weights in metrics.
     """
     tables = [
         _fold_table(target, fold_number, fold, predictions)
@@ -48,6 +48,8 @@ def _fold_table(target: Target, fold_number: int, fold: Fold, predictions: Predi
     }
     for code, class_name in enumerate(target.classes):
         columns[f"probability_{class_name}"] = predictions.probabilities[:, code]
+    if predictions.weights is not None:
+        columns["weight"] = predictions.weights
     return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 

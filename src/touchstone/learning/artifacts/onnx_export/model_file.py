@@ -32,7 +32,7 @@ def convert_model(model: LoadedModel) -> bytes:
     """Convert a model to the content of an ONNX file.
 
     The first output is `prediction`, a class name or a number. A classifier also has the output `probabilities`, with
-    a column for each class. The properties of the file contain the target and the classes.
+    a column for each class. The properties of the file contain the kinds of the inputs, the target and the classes.
 
     Raises:
         NotInOnnx: a part of the model has no equivalent in ONNX.
@@ -56,6 +56,7 @@ def convert_model(model: LoadedModel) -> bytes:
 def _properties(model: LoadedModel) -> Json:
     """Return the properties that describe the model to users of the file."""
     return {
+        "kinds": {column.name: str(column.kind) for column in model.columns},
         "target": model.target,
         "classes": list(model.classes),
         "positive_class": model.positive_class,
