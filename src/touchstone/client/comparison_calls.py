@@ -13,7 +13,7 @@ from touchstone.client.job_calls import event_stream_headers, idempotency_header
 
 
 def compare_trainings(
-    dataset_ids: Sequence[int | str] = (),
+    dataset_ids: Sequence[int | str | UUID] = (),
     *,
     target: str | Mapping[str, str] | None = None,
     limit: int | None = None,

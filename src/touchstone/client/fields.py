@@ -294,7 +294,7 @@ class ExplainOptions(TypedDict, total=False):
     """The training (`job_id`) or the dataset (`dataset_id`) to explain, and the options of the explanation."""
 
     job_id: str | UUID
-    dataset_id: int
+    dataset_id: int | str | UUID
     scope: Literal["global", "local", "both"]
     method: str
     instances: Mapping[Literal["rows", "values"], Sequence[Any]]

@@ -22,7 +22,7 @@ PATH_SEGMENTS: Final[Mapping[Kind, str]] = {"train": "ml", "explain": "xai"}
 
 
 def train(
-    dataset_id: int, target: str, *, idempotency_key: str | None = None, **options: Unpack[TrainOptions]
+    dataset_id: int | str | UUID, target: str, *, idempotency_key: str | None = None, **options: Unpack[TrainOptions]
 ) -> Call[Job]:
     """Start a training of models that predict the column `target`.
 
@@ -34,7 +34,9 @@ def train(
     )
 
 
-def preview_training(dataset_id: int, target: str, **options: Unpack[TrainOptions]) -> Call[dict[str, Any]]:
+def preview_training(
+    dataset_id: int | str | UUID, target: str, **options: Unpack[TrainOptions]
+) -> Call[dict[str, Any]]:
     """Check a training without starting it, and return the division of its rows as `split`."""
     body = {"dataset_id": dataset_id, "target": target, **options}
     return Call("POST", build_path("ml", "train", "preview"), read_json(dict[str, Any]), json=body, read_only=True)
