@@ -136,10 +136,11 @@ def kinds_of_errors(model: type[RequestModel], body: Mapping[str, Any]) -> set[s
 
 
 def test_the_limit_of_a_text_is_one_of_characters() -> None:
-    """A limit that pydantic checks behind another validator would speak of items."""
+    """A limit that pydantic checks behind another validator would speak of items, also for the texts of a list."""
     long_text = "x" * 1_000_001
     kinds_by_field = {
         f"{model.__name__}.{name}": kinds_of_errors(model, {field.alias or name: long_text})
+        | kinds_of_errors(model, {field.alias or name: [long_text]})
         for model in request_models()
         for name, field in model.model_fields.items()
     }

@@ -12,6 +12,7 @@ from touchstone.http.spelling_suggestions import suggestion_facts
 
 LONG_TEXT: Final = 100_000
 SHORT_TEXT: Final = 255
+MAX_WORD: Final = 200
 # Plain decimal digits, unlike for int(), which accepts "1_000", " 1" and digits of other scripts.
 PLAIN_INTEGER: Final = re.compile(r"-?[0-9]{1,300}")
 
@@ -75,6 +76,12 @@ ShortText = Annotated[str, Field(max_length=SHORT_TEXT), AfterValidator(require_
 Name = Annotated[
     str,
     Field(min_length=1, max_length=SHORT_TEXT),
+    BeforeValidator(_strip_name),
+    AfterValidator(require_clean_text),
+]
+Word = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_WORD),
     BeforeValidator(_strip_name),
     AfterValidator(require_clean_text),
 ]

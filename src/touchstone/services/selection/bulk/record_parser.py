@@ -18,13 +18,12 @@ from touchstone.core.errors import NotJson
 from touchstone.core.text import is_blank
 from touchstone.http.error_responses import invalid_body
 from touchstone.http.json_body import parse_json
-from touchstone.http.request_models import LONG_TEXT, SHORT_TEXT
+from touchstone.http.request_models import LONG_TEXT, MAX_WORD, SHORT_TEXT
 from touchstone.services.selection.bulk.body_lines import BodyLine
 from touchstone.services.selection.bulk.line_errors import LineError
 from touchstone.services.selection.datasets.declared_record import DeclaredRecord
 from touchstone.services.selection.datasets.schemas import (
     MAX_FILE_PATH,
-    MAX_WORD,
     MAX_WORDS,
     SERVICE_FIELDS,
     DatasetImport,

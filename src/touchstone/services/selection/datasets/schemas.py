@@ -19,6 +19,7 @@ from touchstone.http.request_models import (
     ShortText,
     Text,
     WholeFloatAsInt,
+    Word,
     require_clean_text,
 )
 from touchstone.http.spelling_suggestions import unknown_value_error
@@ -28,7 +29,6 @@ from touchstone.services.selection.gates import GateOutcome
 from touchstone.services.selection.json_fields import JsonObject
 from touchstone.services.selection.parameters import MAX_TEXT_LENGTH
 
-MAX_WORD: Final = 200
 MAX_WORDS: Final = 200
 MAX_FILE_PATH: Final = 4096
 MAX_REASON: Final = 1000
@@ -63,7 +63,6 @@ _FILTER_SCHEMAS: Final = FILTER_PARAMETERS.json_schema()["properties"]
 TAGS: Final[Mapping[str, str]] = {name: name for name in ETHICAL} | dict(SHORT_TAGS)
 
 Visibility = Literal["public", "private"]
-Word = Annotated[Name, Field(max_length=MAX_WORD)]
 Words = Annotated[list[Word], Field(max_length=MAX_WORDS)]
 SearchedText = Annotated[str, Field(max_length=MAX_TEXT_LENGTH), AfterValidator(require_clean_text)]
 FilePath = Annotated[str, Field(max_length=MAX_FILE_PATH), AfterValidator(require_clean_text)]
