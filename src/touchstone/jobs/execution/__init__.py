@@ -9,5 +9,5 @@ Three kinds of local processes are involved:
 
 They exchange the messages of `protocol` over the sockets of `message_channel`. On Ray, the worker only controls an
 actor (`ray_actor`), and the fork server may start the cluster (`ray_head`). `synchronous_tasks` runs short tasks that
-a request waits for, in `fair_slots`.
+a request waits for.
 """

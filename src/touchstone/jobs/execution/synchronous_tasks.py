@@ -14,8 +14,8 @@ from uuid import UUID
 import structlog
 
 from touchstone.core.errors import InternalError, InvalidJobRequest, Overloaded, ServiceError
+from touchstone.core.fair_slots import FairSlots
 from touchstone.core.settings import Settings
-from touchstone.jobs.execution.fair_slots import FairSlots
 from touchstone.jobs.execution.idle_workers import MAX_BUSY_SECONDS
 from touchstone.jobs.execution.protocol import (
     ExecutionOutcome,

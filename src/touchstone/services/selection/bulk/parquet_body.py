@@ -5,12 +5,13 @@ import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import BinaryIO, Final
+from uuid import UUID
 
 from starlette.requests import Request
 
 from touchstone.core.confined_process import ProcessLimits
 from touchstone.core.errors import FieldError, InvalidValue, TooLarge
-from touchstone.core.process_slots import ProcessSlots
+from touchstone.core.fair_slots import FairSlots, Slot
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.database.failures import translate_failures
@@ -33,10 +34,10 @@ _BUFFER_BYTES: Final = 1024 * 1024
 class ParquetBody:
     """A received Parquet file whose rows are read while they are imported. It must be closed after use."""
 
-    def __init__(self, rows: ParquetRows, slots: ProcessSlots) -> None:
-        """Take ownership of the rows, and of a slot that the caller has acquired."""
+    def __init__(self, rows: ParquetRows, slot: Slot) -> None:
+        """Take ownership of the rows, and of the slot for reading them."""
         self._rows = rows
-        self._slots = slots
+        self._slot = slot
 
     async def lines(self) -> AsyncIterator[bytes]:
         """Yield the rows as JSON Lines, in chunks that may end in the middle of a line.
@@ -52,7 +53,7 @@ class ParquetBody:
 
     async def close(self) -> None:
         """Stop reading the file, and release the slot."""
-        self._slots.release()
+        self._slot.release()
         await self._rows.close()
 
 
@@ -66,10 +67,10 @@ class ParquetBodies:
         self._limits = ProcessLimits(
             memory_bytes=settings.profile_memory_bytes, cpu_seconds=_CPU_SECONDS, wall_seconds=_WALL_SECONDS
         )
-        self._slots = ProcessSlots(_CONCURRENT_READINGS, max_wait_seconds=_MAX_WAIT_SECONDS)
+        self._slots = FairSlots(_CONCURRENT_READINGS, max_wait_seconds=_MAX_WAIT_SECONDS)
 
-    async def receive(self, request: Request) -> ParquetBody:
-        """Receive the file in a request body, and start reading it.
+    async def receive(self, request: Request, owner: UUID) -> ParquetBody:
+        """Receive the file in a request body of the user `owner`, and start reading it.
 
         Raises:
             TooLarge: the file exceeds the size limit for uploads.
@@ -88,22 +89,22 @@ class ParquetBodies:
         with file:
             with translate_failures():
                 await _spool(enforce_limit(request.stream(), size_limit), file)
-            return await self._open(file)
+            return await self._open(file, owner)
 
-    async def _open(self, file: BinaryIO) -> ParquetBody:
+    async def _open(self, file: BinaryIO, owner: UUID) -> ParquetBody:
         """Start reading a file in a process that inherits it. The caller may close the file afterwards.
 
         Raises:
             InvalidValue: the file is not a Parquet file.
             Overloaded: no slot becomes free in time.
         """
-        await self._slots.acquire()
+        slot = await self._slots.acquire(owner)
         try:
             rows = await self._start_reader(file)
         except BaseException:
-            self._slots.release()
+            slot.release()
             raise
-        return ParquetBody(rows, self._slots)
+        return ParquetBody(rows, slot)
 
     async def _start_reader(self, file: BinaryIO) -> ParquetRows:
         """Start a process that reads a file.

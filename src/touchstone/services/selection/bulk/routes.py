@@ -69,7 +69,7 @@ async def import_records(request: Request) -> Response:
     _check_no_parameters(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type in PARQUET_MEDIA_TYPES:
-        parquet_body = await ctx.services.parquet_bodies.receive(request)
+        parquet_body = await ctx.services.parquet_bodies.receive(request, ctx.require_caller().id)
         return ReportResponse(_report_lines(ctx, parquet_body.lines()), parquet_body.close)
     if media_type not in MEDIA_TYPES:
         raise UnsupportedMedia(expected=f"{JSON_LINES}, {PARQUET}")

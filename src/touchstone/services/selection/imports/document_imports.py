@@ -10,12 +10,12 @@ from typing import Final
 import msgspec
 
 from touchstone.core.confined_process import ProcessLimits
+from touchstone.core.fair_slots import FairSlots
 from touchstone.core.identity import Caller
-from touchstone.core.process_slots import ProcessSlots
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.metadata.documents import RejectedPart
-from touchstone.metadata.reading_process import ReadingReply, read_documents
+from touchstone.metadata.reading_process import read_documents
 from touchstone.metadata.reading_protocol import ReadDataset, RejectedDataset, UploadedDocument
 from touchstone.services.selection.catalog.live_catalog import LiveCatalog
 from touchstone.services.selection.evidence.claim_editor import ClaimLimits, read_claim_names
@@ -71,7 +71,7 @@ class DocumentImports:
             cpu_seconds=max(1, round(settings.document_seconds)),
             wall_seconds=settings.document_seconds,
         )
-        self._slots = ProcessSlots(CONCURRENT_READINGS, max_wait_seconds=MAX_WAIT_SECONDS)
+        self._slots = FairSlots(CONCURRENT_READINGS, max_wait_seconds=MAX_WAIT_SECONDS)
 
     async def run(
         self, documents: Sequence[UploadedDocument], caller: Caller | None, order: ImportOrder
@@ -87,10 +87,12 @@ class DocumentImports:
             order: the options of the import.
 
         Raises:
-            Overloaded: too many other documents are being read.
+            Overloaded: other documents are being read, and do not end in time.
         """
         deadline = time.monotonic() + MAX_SECONDS
-        reply = await self._read(documents, order)
+        async with self._slots.occupy(caller.id if caller else None):
+            reply = await read_documents(documents, order.format, self._process_limits)
+
         files = [await asyncio.to_thread(_describe_file, document) for document in documents]
         importer = DocumentImporter(self._database, self._catalog, caller, order, self.limits)
         refusal: RejectedPart | None = None
@@ -117,18 +119,6 @@ class DocumentImports:
         claims = chain.from_iterable(result.outcome.claims for result in results)
         async with self._database.reading() as connection:
             return await read_claim_names(connection, claims)
-
-    async def _read(self, documents: Sequence[UploadedDocument], order: ImportOrder) -> ReadingReply:
-        """Read documents in a sandboxed process, as soon as fewer than `CONCURRENT_READINGS` are running.
-
-        Raises:
-            Overloaded: the other processes do not finish in time.
-        """
-        await self._slots.acquire()
-        try:
-            return await read_documents(documents, order.format, self._process_limits)
-        finally:
-            self._slots.release()
 
 
 def _describe_file(document: UploadedDocument) -> ImportedFile:

@@ -1,18 +1,12 @@
-"""Tasks that requests wait for share their slots fairly between users."""
+"""Slots are shared fairly between users."""
 
 import asyncio
-from typing import Any
 from uuid import UUID
 
 import pytest
 
-from tests.jobs.conftest import TINY_WORKER_COMMAND
 from touchstone.core.errors import Overloaded
-from touchstone.core.settings import Settings
-from touchstone.jobs.execution.fair_slots import FairSlots
-from touchstone.jobs.execution.process_executor import ProcessExecutor
-from touchstone.jobs.execution.synchronous_tasks import MAX_UNFINISHED_OF_USER, SynchronousTasks
-from touchstone.jobs.job_records import JobSource
+from touchstone.core.fair_slots import FairSlots
 
 pytestmark = pytest.mark.anyio
 ADA, BOB = UUID(int=1), UUID(int=2)
@@ -96,29 +90,14 @@ async def test_cancelled_tasks_leave_no_trace() -> None:
     await tasks.cancel("b1")
 
 
-async def test_one_user_cannot_fill_the_queue(settings: Settings) -> None:
-    """Too many tasks of one user are refused, while others can still wait for a slot."""
-    executor = ProcessExecutor(TINY_WORKER_COMMAND)
-    synchronous_tasks = SynchronousTasks(executor, settings)
-
-    async def run(owner: UUID) -> Any:
-        return await synchronous_tasks.run("sleep", {"seconds": 60}, owner=owner, source=JobSource(), files_by_role={})
-
-    tasks = [asyncio.create_task(run(ADA)) for _ in range(MAX_UNFINISHED_OF_USER)]
-    await asyncio.sleep(0)
-    try:
+async def test_a_task_that_waits_too_long_is_refused() -> None:
+    """The refused task no longer waits, so that the slot goes to the next one."""
+    slots = FairSlots(1, max_wait_seconds=0.05)
+    slot = await slots.acquire(ADA)
+    with pytest.raises(Overloaded):
+        await slots.acquire(BOB)
+    slot.release()
+    async with slots.occupy(None), asyncio.timeout(5):
         with pytest.raises(Overloaded):
-            await run(ADA)
-        tasks.append(asyncio.create_task(run(BOB)))
-
-        # A task that ends leaves room for another one of the same user.
-        tasks[0].cancel()
-        await asyncio.wait(tasks[:1])
-        tasks.append(asyncio.create_task(run(ADA)))
-        await asyncio.sleep(0)
-        assert not any(task.done() for task in tasks[1:])
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
-        await executor.close()
+            await slots.acquire(BOB)
+    (await slots.acquire(BOB)).release()
