@@ -111,8 +111,8 @@ def commands_page() -> str:
 
     return (
         "# Commands\n\n"
-        "`touchstone COMMAND --help` lists the arguments and options of a command. Those that connect to a server use "
-        "the one that you have signed in to last, unless `--url` or `TOUCHSTONE_URL` names another. They print tables "
+        "`touchstone COMMAND --help` lists the arguments and options of a command. Commands that need a server use "
+        "the one that you signed in to last, unless `--url` or `TOUCHSTONE_URL` names another. They print tables "
         "on a terminal and JSON elsewhere; `--table` and `--json` override this. These commands take every "
         "[filter](filters.md) as an option, such as `--domain health` or `--year-min 2015`: "
         f"{code_list(filtering_commands)}.\n\n"
@@ -137,7 +137,7 @@ def errors_page() -> str:
     return (
         "# Errors\n\n"
         'Every error response is `{"detail": "<one sentence>", "code": "<stable key>", "errors": [{loc, msg, type}]}`. '
-        "The sentence is in French, or in English with `Accept-Language: en`. Three of them are always in French.\n\n"
+        "The sentence is in French, or in English with `Accept-Language: en`. Three sentences are always in French.\n\n"
         + format_table(("Status", "Code", "French", "English", "When"), errors)
     )
 
@@ -187,10 +187,10 @@ def filters_page() -> str:
         "# Filters and sort keys\n\n"
         "The same names work in a query string, under `filters` in the body of a score request, and in the criteria "
         "of a project.\n\n"
-        "Words are one string with commas between them, a repeated parameter, or a JSON list. In a string, a comma "
-        "that belongs to a value is written as `\\,`: `license=Kaggle\\, other` finds “Kaggle, other”. The values of "
-        "a repeated parameter or of a list are never split. The pages, the Python client and the command line send "
-        "values in this way.\n\n"
+        "Filters of the form *words* take a string with commas between the words, a repeated parameter, or a JSON "
+        "list. In a string, a comma that belongs to a value is written as `\\,`: `license=Kaggle\\, other` finds "
+        "“Kaggle, other”. The values of a repeated parameter or of a list are never split. The pages, the Python "
+        "client and the command line send values in this way.\n\n"
         + format_table(("Name", "Other names", "Form", "Matches"), filters)
         + f"\nThe values of `sort_by` are {code_list((*SORT_KEYS, RELEVANCE))}.\n"
     )
@@ -211,18 +211,18 @@ def gates_page() -> str:
     return (
         "# Gates\n\n"
         "A gate is a requirement that is kept apart from the score. It changes no score and hides nothing: each item "
-        "of a ranking says under `gates` which ones are `passed`, which are `failed` because the dataset is known not "
-        "to meet them, and which are `unknown` because nothing is known that would decide it.\n\n"
-        "Gates are given as `gates` in the body of `POST /datasets/score` and stored with a project, whose "
-        "recommendations judge them:\n\n"
+        "of a ranking says under `gates` which gates are `passed`, which are `failed` because the dataset is known "
+        "not to meet them, and which are `unknown` because too little is known to decide.\n\n"
+        "Gates are the member `gates` in the body of `POST /datasets/score`. A project stores them, and its "
+        "recommendations apply them:\n\n"
         "```json\n"
         '{"gates": {"informed_consent": "documented", "license": ["CC-BY-*"], "instances_min": 1000}}\n'
         "```\n\n"
         "With `?gate=pass`, the ranking leaves out every dataset that does not pass all gates, and `rank`, `place`, "
         "`tied_with` and the total count only those that do. The default is `?gate=all`.\n\n"
-        "A gate for an attribute that must be true names the level of evidence at which it must be, from `declared` "
-        "on; this level does not depend on the [assurance](assurance.md) of the request. Numbers are judged as they "
-        "are known at the assurance of the request. Words, such as the licence, are the same at every assurance.\n\n"
+        "If a gate requires that an attribute is true, its value is the lowest level of evidence that counts. This "
+        "level does not depend on the [assurance](assurance.md) of the request. Gates for numbers use the values at "
+        "the assurance of the request. Words, such as the licence, are the same at every assurance.\n\n"
         + format_table(("Name", "Other names", "Value", "Requirement"), gates)
     )
 
@@ -283,7 +283,7 @@ def codebook_page() -> str:
 
     return (
         "# Codebook of the ethical criteria\n\n"
-        "The value of a criterion is what a document shows, and not what one may hope. "
+        "This page says when an ethical criterion is met. The value is what a document shows, not what one may hope. "
         "The extractor and the people who review evidence follow the same rules.\n\n"
         "## Every criterion\n\n" + "".join(general_rules) + "\n## Each criterion\n\n" + format_table(header, criteria)
     )
@@ -358,12 +358,11 @@ def jobs_page() -> str:
     ]
 
     sections = (
-        "# Jobs\n\nTraining jobs and explanation jobs work in the same way. The code itself reads these tables.\n",
+        "# Jobs\n\nTrainings and explanations run as jobs. These are their states, and the fields of their requests.\n",
         format_table(("State", "May become", "Final"), states),
-        "A training has these fields; most are also options of `touchstone train`. See "
-        "[how rows are divided](splits.md), [decisions](decisions-of-models.md), "
-        "[fairness](fairness.md), [the files of a model](model-files.md) and [comparing datasets by training on "
-        "them](model-comparisons.md).\n",
+        "A training has these fields; most are also options of `touchstone train`. See [how rows are divided]"
+        "(splits.md), [decisions](decisions-of-models.md), [fairness](fairness.md), [the files of a model]"
+        "(model-files.md) and [comparing datasets by training on them](model-comparisons.md).\n",
         _fields_table(TrainingRequest, TRAINING, TRAIN_PATHS),
         "An explanation has these fields; most are also options of `touchstone explain`. See [predictions and "
         "explanations](explanations.md).\n",
@@ -408,16 +407,16 @@ def exports_page() -> str:
         + format_table(("Format", "Standard", "Media type", "File ends with", "Read as"), formats)
         + "\nA field that is made from attributes of the ethical criteria holds the quotes of the claims about them. "
         "A field that was imported in the same standard is written as it was, unless what it is made from has changed "
-        "since; the fields *as imported* are never added to an imported document.\n"
+        "since. The fields *as imported* are never added to an imported document.\n"
         + "".join(sections)
         + f"\n## The member `{MEMBER}`\n\n"
-        "Every format has it: in JSON among the outermost members (for readers of JSON-LD a literal), in a card in the "
-        "head.\n\n"
+        "Every format has this member: at the top level of JSON (where readers of JSON-LD see a literal), and in the "
+        "YAML head of a card.\n\n"
         + format_table(("Member", "Meaning"), _attribute_meanings(ExactValues))
         + "\nA claim has these members; those that are empty are left out:\n\n"
         + format_table(("Member", "Meaning"), _attribute_meanings(ExportedClaim))
         + "\nClaims read from an exported document are *declared* in the catalog that imports them, whatever their "
-        "level was. `measured` is kept, but never taken for a measurement of one's own.\n"
+        "level was. `measured` is kept, but does not count as a measurement there.\n"
     )
 
 
@@ -441,24 +440,24 @@ def report_page() -> str:
     return (
         "# Reports\n\n"
         "`GET /projects/{id}/report?format=&lang=fr|en` writes a report on a project: what was chosen and why, on "
-        "which evidence, what is unknown, and what would change the choice. Without `lang` it has the language that "
+        "which evidence, what is unknown, and what would change the choice. Without `lang`, it is in the language that "
         "the request prefers.\n\n"
         + format_table(("Format", "Media type", "For"), formats)
         + "\nThe bytes depend only on the state of the project and of the catalog, so they are the same on a second "
-        "run and after the database has been copied. JSON is `{sha256, report}`, where `sha256` is the digest over the "
-        "canonical JSON ([RFC 8785](https://www.rfc-editor.org/rfc/rfc8785)) of `report`. It stands in the footer of "
-        "HTML and PDF as well, in both languages, beside the version of Touchstone, which the digest does not cover. "
-        "`touchstone project verify-report` computes it again from the file in JSON, and the last section of a report "
-        "says how anybody else can. "
-        "PDF needs up to a second and uses the fonts that come with the typesetter; a sign that they lack, for example "
-        "a Chinese one, is an empty box there.\n"
+        "run and after the database has been copied.\n\nJSON is `{sha256, report}`, where `sha256` is the digest of "
+        "the canonical JSON ([RFC 8785](https://www.rfc-editor.org/rfc/rfc8785)) of `report`. HTML and PDF have the "
+        "same digest in their footer, in both languages, beside the version of Touchstone, which it does not cover. "
+        "`touchstone project verify-report` computes the digest again from the JSON file, and the last section of a "
+        "report says how anybody else can.\n\n"
+        "A PDF takes up to a second and uses the fonts that come with the typesetter. Characters that these lack, such "
+        "as Chinese ones, are shown as empty boxes.\n"
         + "\n## What a report states\n\n"
         + format_table(("Member of `report`", "Meaning"), _attribute_meanings(ReportContent))
         + "\n## Points of law\n\n"
         "A report goes through the principles of the GDPR (Regulation (EU) 2016/679, article 5, and the rights in "
-        "articles 12 to 22) and through article 10(2) of the AI Act (Regulation (EU) 2024/1689). For each point it "
-        "lists what is known about these attributes of the dataset, and says *no evidence* if no quote, measurement or "
-        "review supports any of them and no other part of the report speaks to the point. A report never says that a "
+        "articles 12 to 22) and through article 10(2) of the AI Act (Regulation (EU) 2024/1689). For each point, it "
+        "lists what is known about these attributes of the dataset. It says *no evidence* if no quote, measurement or "
+        "review supports any of them and no other part of the report is about the point. A report never says that a "
         "requirement is met.\n\n"
         + format_table(("Point", "Title", "Attributes", "Parts of the report"), points)
         + "\n## Limitations\n\n"
