@@ -22,33 +22,33 @@ def read_parts(document: DatasetDocument, source: SourceDocument) -> Iterator[Da
     """Yield a dataset for each configuration of a card with a unique home page or citation."""
     if document.standard != hf_card.STANDARD:
         return
-    infos = hf_card.read_infos(source, {})
+    configurations = hf_card.DatasetCard(source, head={}).configurations
     identifying_members = [
-        name for name in ("homepage", "citation") if len(distinct_configurations(infos, name)) >= MIN_PARTS
+        name for name in ("homepage", "citation") if len(distinct_configurations(configurations, name)) >= MIN_PARTS
     ]
     if not identifying_members:
         return
 
     member = identifying_members[0]
-    for configuration in distinct_configurations(infos, member):
-        yield read_part(document, source, configuration)
+    for name in distinct_configurations(configurations, member):
+        yield read_part(document, source, name)
 
 
-def distinct_configurations(infos: Mapping[str, tuple[dict[str, Any], str]], member: str) -> list[str]:
-    """Return the configurations with a unique, non-empty value of a member."""
-    texts = {name: str(info.get(member) or "").strip() for name, (info, _) in infos.items()}
+def distinct_configurations(configurations: Mapping[str, hf_card.Configuration], member: str) -> list[str]:
+    """Return the names of the configurations with a unique, non-empty value of a member."""
+    texts = {name: str(info.get(member) or "").strip() for name, (info, _location) in configurations.items()}
     uses = Counter(texts.values())
     return [name for name, text in texts.items() if text and uses[text] == 1]
 
 
-def read_part(document: DatasetDocument, source: SourceDocument, configuration: str) -> DatasetDocument:
-    """Read the dataset of one configuration."""
-    infos = hf_card.read_infos(source, {})
-    info, place = infos[configuration]
-    builder = DocumentBuilder(document.standard, key=f"{document.key}/{configuration}")
-    builder.set_name(f"{document.record['dataset_name']}: {configuration}")
+def read_part(document: DatasetDocument, source: SourceDocument, name: str) -> DatasetDocument:
+    """Read the dataset of the configuration with this name."""
+    configurations = hf_card.DatasetCard(source, head={}).configurations
+    info, place = configurations[name]
+    builder = DocumentBuilder(document.standard, key=f"{document.key}/{name}")
+    builder.set_name(f"{document.record['dataset_name']}: {name}")
 
-    descriptions = Counter(str(member.get("description")) for member, _ in infos.values())
+    descriptions = Counter(str(other_info.get("description")) for other_info, _location in configurations.values())
     if descriptions[str(info.get("description"))] == 1:
         builder.set_description(info.get("description"))
     builder.set_terms("task", fold_tasks(task_names(info)))

@@ -230,9 +230,9 @@ def normalize_licence(text: str) -> Licence:
 
 
 def most_telling_name(candidates: Iterable[object]) -> str | None:
-    """Return the first name of a licence that has an SPDX expression, or else the first name, or None without any.
+    """Return the name that says most about a licence: the first one with an SPDX expression, or else the first one.
 
-    Candidates that are no strings, or empty ones, are no names.
+    Candidates that are empty or not strings are ignored. The result is None if there are no others.
     """
     names = [name for name in candidates if isinstance(name, str) and name]
     identified_names = (name for name in names if normalize_licence(name).spdx is not None)

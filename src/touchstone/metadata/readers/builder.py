@@ -40,11 +40,13 @@ class DocumentBuilder:
     """A `DatasetDocument` under construction.
 
     Every number and flag in the record is supported by a claim with a quote from the document. The attributes are those
-    of `DatasetDocument`, except for `metadata`, which becomes a member of the record.
+    of `DatasetDocument`, except for `location`, the JSON pointer of the dataset in its document, and `metadata`, which
+    becomes a member of the record.
     """
 
     standard: str
     key: str
+    location: str = ""
     standard_version: str | None = None
     record: dict[str, Any] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -97,6 +99,13 @@ class DocumentBuilder:
             return
         self.claims.append(claim)
         self.record.setdefault(claim.attribute, value)
+
+    def add_field_claim(
+        self, attribute: str, value: bool | int | float, quote: str, field_name: str, *, note: str = ""
+    ) -> None:
+        """Add a claim that a field of the dataset states (see `add_claim`)."""
+        place = f"{self.location}/{escape_pointer(field_name)}"
+        self.add_claim(Claim(attribute, value, quote, place, field=field_name, note=note))
 
     def set_licence(self, texts: Iterable[Any]) -> Licence | None:
         """Set the licence in the metadata, as an SPDX expression if it is unambiguous, and its original wording."""

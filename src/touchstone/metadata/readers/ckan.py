@@ -74,7 +74,7 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument | RejectedPart]:
 def read_package(source: SourceDocument, package: Mapping[str, Any], location: str) -> DatasetDocument:
     """Read the dataset of a CKAN package. `location` is the JSON pointer of the package."""
     key = str(package.get("id") or package["name"])
-    builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
+    builder = DocumentBuilder(STANDARD, key=key, location=location, rejected=list(source.rejected))
 
     notes = translated_text(package, "notes")
     builder.set_name(translated_text(package, "title"), package.get("name"))
@@ -91,10 +91,10 @@ def read_package(source: SourceDocument, package: Mapping[str, Any], location: s
     builder.set_metadata("tags", tags)
     builder.set_terms("domain", fold_domains(groups) or known_domains(tags))
 
-    add_licence_and_access(builder, package, notes or "", location)
-    add_year(builder, package, location)
-    add_accountability(builder, package, location)
-    add_documentation(builder, package, location)
+    add_licence_and_access(builder, package, notes or "")
+    add_year(builder, package)
+    add_accountability(builder, package)
+    add_documentation(builder, package)
     add_prose_fields(builder, package)
     if package.get("state") not in (None, "active"):
         builder.add_warning(f"CKAN state: {package['state']}")
@@ -129,17 +129,19 @@ def _name_of(entry: Any) -> str | None:
     return next((name for name in candidates if isinstance(name, str) and name.strip()), None)
 
 
-def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], notes: str, location: str) -> None:
+def add_licence_and_access(builder: DocumentBuilder, package: Mapping[str, Any], notes: str) -> None:
     """Add the licence, and whether the data are public."""
     licence_name = find_licence_name(package)
     licence = builder.set_licence([licence_name])
     restriction = find_access_restriction(notes, builder.names)
     if package.get("private") is True:
-        builder.add_claim(Claim("is_public", False, "true", f"{location}/private", field="private"))
+        builder.add_field_claim("is_public", False, "true", "private")
     elif restriction is not None:
-        builder.add_claim(Claim("is_public", False, restriction, f"{location}/notes", field="notes"))
+        builder.add_field_claim("is_public", False, restriction, "notes")
     elif licence_name is not None and licence is not None and licence.is_open:
-        builder.add_claim(Claim("is_public", True, licence_name, location, field="license", note="an open licence"))
+        # A package has several fields for its licence, so the place of the claim is the whole package.
+        place = builder.location
+        builder.add_claim(Claim("is_public", True, licence_name, place, field="license", note="an open licence"))
 
 
 def find_licence_name(package: Mapping[str, Any]) -> str | None:
@@ -148,32 +150,29 @@ def find_licence_name(package: Mapping[str, Any]) -> str | None:
     The identifier and the address often mean nothing outside the portal, like "fr-lo", unless an SPDX expression is
     known for them. Otherwise the title is preferred.
     """
-    values = [text_of(package.get(name)) for name in ("license_id", "license_title", "license_url")]
-    names = [value for value in values if value and not is_placeholder(value)]
+    identifier = text_of(package.get("license_id"))
+    candidates = (identifier, text_of(package.get("license_title")), text_of(package.get("license_url")))
+    names = [name for name in candidates if name and not is_placeholder(name)]
     for name in names:
         if normalize_licence(name).spdx is not None:
             return name
 
     # The title of the identifier "notspecified" says the same in the language of the portal.
-    identifier = text_of(package.get("license_id"))
     if identifier is not None and is_unknown_licence(identifier):
         return None
 
     # The title is the second name, unless the identifier or the title is missing.
-    has_several_names = len(names) > 1
-    if has_several_names:
-        return names[1]
-    return names[0] if names else None
+    return names[1] if len(names) > 1 else next(iter(names), None)
 
 
-def add_year(builder: DocumentBuilder, package: Mapping[str, Any], location: str) -> None:
+def add_year(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
     """Add the year in which the package was created."""
     date = package.get("metadata_created")
     if isinstance(date, str) and (year := parse_year(date[:4])) is not None:
-        builder.add_claim(Claim("year", year, date, f"{location}/metadata_created", field="metadata_created"))
+        builder.add_field_claim("year", year, date, "metadata_created")
 
 
-def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], location: str) -> None:
+def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
     """Claim accountability if a maintainer or a publishing organization is named.
 
     An author is not enough, because authors do not necessarily maintain their data.
@@ -190,17 +189,15 @@ def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any], loc
     }
     for field, party in party_by_field.items():
         if isinstance(party, str) and party.strip() and not is_placeholder(party):
-            place = f"{location}/{field}"
-            note = f"a named {field}"
-            builder.add_claim(Claim("accountability_defined", True, party, place, field=field, note=note))
+            builder.add_field_claim("accountability_defined", True, party, field, note=f"a named {field}")
             return
 
 
-def add_documentation(builder: DocumentBuilder, package: Mapping[str, Any], location: str) -> None:
+def add_documentation(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:
     """Claim that external documentation exists if the package has the URL of a page about the dataset."""
     address = package.get("url")
     if isinstance(address, str) and address.startswith(("http://", "https://")):
-        builder.add_claim(Claim("external_documentation_available", True, address, f"{location}/url", field="url"))
+        builder.add_field_claim("external_documentation_available", True, address, "url")
 
 
 def add_prose_fields(builder: DocumentBuilder, package: Mapping[str, Any]) -> None:

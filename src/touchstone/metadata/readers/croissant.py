@@ -96,11 +96,11 @@ def read_node(
 ) -> DatasetDocument:
     """Read the dataset of a JSON-LD node. `location` is the JSON pointer of the node."""
     members = resolver.members(node)
-    builder = start_document(source, resolver, node, STANDARD)
+    builder = start_document(source, resolver, node, location, STANDARD)
     builder.standard_version = find_version(members)
 
-    add_common_values(builder, resolver, node, location)
-    add_record_sets(builder, resolver, members, location)
+    add_common_values(builder, members)
+    add_record_sets(builder, resolver, members)
     add_responsible_ai_sections(builder, node, resolver)
     builder.keep_unmapped(node, represented_names(resolver, node))
     builder.keep_context(context_of(source.data))
@@ -116,13 +116,12 @@ def find_version(members: Mapping[str, Any]) -> str:
     return FIRST_VERSION
 
 
-def add_record_sets(
-    builder: DocumentBuilder, resolver: NameResolver, members: Mapping[str, Any], location: str
-) -> None:
+def add_record_sets(builder: DocumentBuilder, resolver: NameResolver, members: Mapping[str, Any]) -> None:
     """Add the number of columns, temporal columns, and whether the data are split, from the record sets.
 
     A record set is a table of the dataset, a list of its splits, or another auxiliary list.
     """
+    place = f"{builder.location}/recordSet"
     tables = []
     for record_set in objects_of(as_list(members.get("recordSet"))):
         record_set_members = resolver.members(record_set)
@@ -130,7 +129,7 @@ def add_record_sets(
         if "Split" in types:
             stated_types = list_of_strings(record_set_members["dataType"])
             quote = next(text for text in stated_types if text.endswith("Split"))
-            builder.add_claim(Claim("is_split", True, quote, f"{location}/recordSet", field="recordSet.dataType"))
+            builder.add_claim(Claim("is_split", True, quote, place, field="recordSet.dataType"))
 
         has_auxiliary_type = not set(types).isdisjoint(_AUXILIARY_TYPES)
         # Versions before 1.0 mark the values of a column with this flag instead of a type.
@@ -140,7 +139,7 @@ def add_record_sets(
 
     largest_table = max(tables, key=len, default=[])
     if largest_table:
-        add_fields(builder, resolver, largest_table, f"{location}/recordSet")
+        add_fields(builder, resolver, largest_table, place)
 
 
 def types_of(resolver: NameResolver, members: Mapping[str, Any]) -> list[str]:
@@ -153,21 +152,21 @@ def fields_of(resolver: NameResolver, record_set: Mapping[str, Any]) -> list[dic
     return [resolver.members(field) for field in objects_of(as_list(record_set.get("field")))]
 
 
-def add_fields(builder: DocumentBuilder, resolver: NameResolver, fields: list[dict[str, Any]], location: str) -> None:
+def add_fields(builder: DocumentBuilder, resolver: NameResolver, fields: list[dict[str, Any]], place: str) -> None:
     """Add the number of columns and the first temporal column of the largest record set.
 
     Croissant does not name a target column, so all columns count as features.
     """
     quote = text_of(fields[0].get("name")) or text_of(fields[0].get("@id")) or ""
     note = "fields of the largest record set; no target is named"
-    builder.add_claim(Claim("features_number", len(fields), quote, location, field="recordSet.field", note=note))
-    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, location, field="recordSet.field"))
+    builder.add_claim(Claim("features_number", len(fields), quote, place, field="recordSet.field", note=note))
+    builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, place, field="recordSet.field"))
 
     for field in fields:
         is_temporal = not set(types_of(resolver, field)).isdisjoint(_TEMPORAL_TYPES)
         if is_temporal:
             quote = list_of_strings(field["dataType"])[0]
-            builder.add_claim(Claim("has_temporal_factors", True, quote, location, field="recordSet.field.dataType"))
+            builder.add_claim(Claim("has_temporal_factors", True, quote, place, field="recordSet.field.dataType"))
             return
 
 

@@ -87,7 +87,7 @@ def read_package(source: SourceDocument, resources: list[Mapping[str, Any]]) -> 
     add_readme(builder, source)
 
     licence = builder.set_licence(licence_texts(package))
-    add_shared_values(builder, package, licence, "")
+    add_shared_values(builder, package, licence)
     if len(resources) == 1:
         add_table(builder, resources[0], "/resources/0")
     add_accountability(builder, package)
@@ -117,7 +117,7 @@ def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: in
     """
     location = pointer("resources", index)
     name = str(resource.get("name") or resource.get("path") or index)
-    builder = DocumentBuilder(STANDARD, key=f"{key_of(source)}/{name}")
+    builder = DocumentBuilder(STANDARD, key=f"{key_of(source)}/{name}", location=location)
     if index == 0:
         builder.rejected.extend(source.rejected)  # Errors of the document are listed once, with its first dataset.
 
@@ -128,7 +128,7 @@ def read_resource(source: SourceDocument, resource: Mapping[str, Any], index: in
     builder.set_metadata("part_of", key_of(source))
 
     licence = builder.set_licence(licence_texts(resource))
-    add_shared_values(builder, resource, licence, location)
+    add_shared_values(builder, resource, licence)
     add_table(builder, resource, location)
 
     members_of_collection = {name: value for name, value in source.members.items() if name != "resources"}
@@ -198,9 +198,7 @@ def licence_texts(members: Mapping[str, Any]) -> list[Any]:
     return texts
 
 
-def add_shared_values(
-    builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, location: str
-) -> None:
+def add_shared_values(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None) -> None:
     """Add tags, domain, access, year and documentation from the common fields of packages and resources."""
     keywords = list_of_strings(members.get("keywords"))
     builder.set_metadata("tags", keywords)
@@ -208,18 +206,16 @@ def add_shared_values(
     if licence is not None and licence.is_open:
         # The wordings of several licences are joined by semicolons. The quote is the first of them.
         quote = licence.text.split("; ")[0]
-        note = "an open licence"
-        builder.add_claim(Claim("is_public", True, quote, f"{location}/licenses", field="licenses", note=note))
+        builder.add_field_claim("is_public", True, quote, "licenses", note="an open licence")
 
     date = members.get("created")
     if isinstance(date, str) and (year := parse_year(date[:4])) is not None:
-        builder.add_claim(Claim("year", year, date, f"{location}/created", field="created"))
+        builder.add_field_claim("year", year, date, "created")
 
     for source in objects_of(members.get("sources")):
         address = source.get("path") or source.get("url") or source.get("web")
         if isinstance(address, str) and address.startswith("http"):
-            claim = Claim("external_documentation_available", True, address, f"{location}/sources", field="sources")
-            builder.add_claim(claim)
+            builder.add_field_claim("external_documentation_available", True, address, "sources")
             return
 
 
@@ -262,6 +258,5 @@ def add_accountability(builder: DocumentBuilder, package: Mapping[str, Any]) -> 
         name = first_meaningful_text(contributor.get(member) for member in ("title", "organization", "email"))
         if name is not None and is_accountable:
             note = f"a contributor in the role {roles[0]}"
-            claim = Claim("accountability_defined", True, name, "/contributors", field="contributors", note=note)
-            builder.add_claim(claim)
+            builder.add_field_claim("accountability_defined", True, name, "contributors", note=note)
             return

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from touchstone.core.vocabulary import fold_domains, known_domains
 from touchstone.metadata.access_restrictions import find_access_restriction
-from touchstone.metadata.documents import Claim, DatasetDocument, RejectedPart
+from touchstone.metadata.documents import DatasetDocument, RejectedPart
 from touchstone.metadata.licences import Licence, most_telling_name
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, objects_of, parse_year, read_or_reject
@@ -133,24 +133,20 @@ def catalog_datasets(
         location: the JSON pointer of the catalog.
         depth: the number of catalogs and series that contain it.
     """
-    for name in ("dataset", "datasetSeries", "seriesMember"):
+    for name in ("dataset", "datasetSeries", "seriesMember", "catalog"):
         for index, node in enumerate(as_list(catalog.get(name))):
             if not isinstance(node, Mapping):
                 continue
 
-            # A series contains datasets, but is not one itself.
+            # Series and nested catalogs contain datasets, but are not datasets themselves.
             node_location = f"{location}/{name}/{index}"
-            if name != "datasetSeries":
+            if name in ("dataset", "seriesMember"):
                 yield node, node_location
 
             members = resolver.members(node)
-            contains_datasets = "seriesMember" in members or "dataset" in members
-            if contains_datasets and depth < MAX_NESTED_CATALOGS:
+            may_contain_datasets = name == "catalog" or "seriesMember" in members or "dataset" in members
+            if may_contain_datasets and depth < MAX_NESTED_CATALOGS:
                 yield from catalog_datasets(resolver, members, node_location, depth + 1)
-
-    for index, nested in enumerate(as_list(catalog.get("catalog"))):
-        if isinstance(nested, Mapping) and depth < MAX_NESTED_CATALOGS:
-            yield from catalog_datasets(resolver, resolver.members(nested), f"{location}/catalog/{index}", depth + 1)
 
 
 def read_dataset(
@@ -167,7 +163,8 @@ def read_dataset(
     if not key:
         raise DocumentError("no_identifier", place=location)
 
-    builder = DocumentBuilder(STANDARD, key=key, standard_version=find_version(resolver, source))
+    version = find_version(resolver, source)
+    builder = DocumentBuilder(STANDARD, key=key, location=location, standard_version=version)
     is_first_dataset = location in ("", "/dataset/0")
     if is_first_dataset:
         # Errors of the whole document are listed once.
@@ -186,10 +183,10 @@ def read_dataset(
     builder.set_terms("domain", fold_domains(themes) or known_domains(keywords))
 
     licence = builder.set_licence(licence_texts(members))
-    add_access(builder, members, licence, location)
-    add_year(builder, members, location)
-    add_documentation(builder, members, location)
-    add_accountability(builder, members, location)
+    add_access(builder, members, licence)
+    add_year(builder, members)
+    add_documentation(builder, members)
+    add_accountability(builder, members)
     for name in PROSE_FIELDS:
         builder.add_prose((name,), text_of(members.get(name)))
 
@@ -240,7 +237,7 @@ def licences_of(members: Mapping[str, Any]) -> list[str]:
     return texts_of([most_telling_name([text_of(licence), address_of(licence)]) for licence in licences])
 
 
-def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, location: str) -> None:
+def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None) -> None:
     """Claim whether the data are public.
 
     The first of these decides: an access level, a condition for access that the rights or the description state, or an
@@ -252,44 +249,42 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
             access_code = last_step(level).strip().lower()
             is_public = access_code in OPEN_LEVELS
             if is_public or access_code in CLOSED_LEVELS:
-                builder.add_claim(Claim("is_public", is_public, level, f"{location}/{name}", field=name))
+                builder.add_field_claim("is_public", is_public, level, name)
                 return
 
     for name in ("rights", "description"):
         restriction = find_access_restriction(text_of(members.get(name)) or "")
         if restriction is not None:
-            builder.add_claim(Claim("is_public", False, restriction, f"{location}/{name}", field=name))
+            builder.add_field_claim("is_public", False, restriction, name)
             return
 
     if licence is not None and licence.is_open:
         quote = licence_texts(members)[0]
-        field = "license" if licences_of(members) else "distribution"
-        note = "an open licence"
-        builder.add_claim(Claim("is_public", True, quote, f"{location}/{field}", field=field, note=note))
+        name = "license" if licences_of(members) else "distribution"
+        builder.add_field_claim("is_public", True, quote, name, note="an open licence")
 
 
-def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
+def add_year(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     """Add the year of publication, or of the last change if it is unknown."""
     for name in ("issued", "modified"):
         date = text_or_integer(members.get(name))
         if date is not None and (year := parse_year(date[:4])) is not None:
-            builder.add_claim(Claim("year", year, date, f"{location}/{name}", field=name))
+            builder.add_field_claim("year", year, date, name)
             return
 
 
-def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
+def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     """Claim external documentation from the first address of a page, and provided metadata from a data dictionary."""
     for name in DOCUMENTATION_FIELDS:
         address = address_of(members.get(name))
         if address is None:
             continue
 
-        place = f"{location}/{name}"
         if "external_documentation_available" not in builder.record:
-            builder.add_claim(Claim("external_documentation_available", True, address, place, field=name))
+            builder.add_field_claim("external_documentation_available", True, address, name)
         # The address of a document that explains the columns.
         if name == "describedBy":
-            builder.add_claim(Claim("metadata_provided_with_dataset", True, address, place, field=name))
+            builder.add_field_claim("metadata_provided_with_dataset", True, address, name)
 
 
 def address_of(value: Any) -> str | None:
@@ -304,11 +299,10 @@ def address_of(value: Any) -> str | None:
     return None
 
 
-def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
+def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     """Claim accountability from a named publisher or contact. An address does not name anyone."""
     for name in ("publisher", "contactPoint"):
         party = responsible_party(members.get(name))
         if party is not None and not party.startswith(("http://", "https://")):
-            note = f"a named {name}"
-            builder.add_claim(Claim("accountability_defined", True, party, f"{location}/{name}", field=name, note=note))
+            builder.add_field_claim("accountability_defined", True, party, name, note=f"a named {name}")
             return

@@ -121,16 +121,13 @@ def add_licence_and_access(builder: DocumentBuilder, summary: Mapping[str, Any])
     builder.add_prose(("License Notes",), summary.get("License Notes"))
 
     restricted_names = [name for name in licence_names if name.strip().lower() in RESTRICTED_LICENCES]
-    location = pointer("Licenses")
     if summary.get("Taken Down") in ("True", True):
         builder.add_warning("Taken down by its publisher")
-        name = "Taken Down"
-        builder.add_claim(Claim("is_public", False, str(summary[name]), pointer(name), field=name))
+        builder.add_field_claim("is_public", False, str(summary["Taken Down"]), "Taken Down")
     elif restricted_names:
-        builder.add_claim(Claim("is_public", False, restricted_names[0], location, field="Licenses"))
+        builder.add_field_claim("is_public", False, restricted_names[0], "Licenses")
     elif combined_licence is not None and combined_licence.is_open:
-        quote = licence_names[0]
-        builder.add_claim(Claim("is_public", True, quote, location, field="Licenses", note="an open licence"))
+        builder.add_field_claim("is_public", True, licence_names[0], "Licenses", note="an open licence")
 
 
 def add_numbers(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
@@ -174,9 +171,7 @@ def add_year(builder: DocumentBuilder, summary: Mapping[str, Any], inferred: Map
     """Add the year of release or, if it is unknown, the year of the first known date or of the citation."""
     year_of_release = parse_number(summary.get(YEAR_OF_RELEASE))
     if isinstance(year_of_release, int):
-        quote = str(year_of_release)
-        place = pointer(YEAR_OF_RELEASE)
-        builder.add_claim(Claim("year", year_of_release, quote=quote, place=place, field=YEAR_OF_RELEASE))
+        builder.add_field_claim("year", year_of_release, str(year_of_release), YEAR_OF_RELEASE)
         return
 
     for date_name in DATES:
@@ -189,7 +184,7 @@ def add_year(builder: DocumentBuilder, summary: Mapping[str, Any], inferred: Map
     year_and_quote = find_citation_year(str(summary.get("Bibtex") or ""))
     if year_and_quote is not None:
         cited_year, quote = year_and_quote
-        builder.add_claim(Claim("year", cited_year, quote=quote, place=pointer("Bibtex"), field="Bibtex"))
+        builder.add_field_claim("year", cited_year, quote, "Bibtex")
 
 
 def add_documentation(builder: DocumentBuilder, summary: Mapping[str, Any]) -> None:
@@ -197,5 +192,5 @@ def add_documentation(builder: DocumentBuilder, summary: Mapping[str, Any]) -> N
     for name in PAPERS:
         for text in list_of_strings(summary.get(name)):
             if text.startswith("http"):
-                builder.add_claim(Claim("external_documentation_available", True, text, pointer(name), field=name))
+                builder.add_field_claim("external_documentation_available", True, text, name)
                 return

@@ -6,7 +6,9 @@ returned as sections for the extractor.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
 from touchstone.core.vocabulary import fold_tasks, known_domains
 from touchstone.metadata.access_restrictions import find_access_restriction
@@ -58,6 +60,66 @@ HELD_OUT_WORDS: Final = frozenset(
 TEMPORAL_TYPES: Final = ("timestamp", "date32", "date64", "time32", "time64")
 
 
+class Configuration(NamedTuple):
+    """A configuration of a dataset, such as one of its languages.
+
+    Attributes:
+        info: its members, such as `splits` and `features`.
+        location: where the card or its companion contains them.
+    """
+
+    info: Mapping[str, Any]
+    location: str
+
+
+@dataclass(frozen=True)
+class DatasetCard:
+    """A dataset card whose head has been parsed.
+
+    Attributes:
+        source: the card, with `dataset_infos.json` as a companion.
+        head: the fields of its YAML head, or an empty mapping if it has no readable head.
+    """
+
+    source: SourceDocument
+    head: Mapping[str, Any]
+
+    @cached_property
+    def configurations(self) -> dict[str, Configuration]:
+        """The configurations by their names."""
+        configurations: dict[str, Configuration] = {}
+
+        # The head contains a list of configurations, or a single one without a list.
+        infos_in_head = self.head.get("dataset_info")
+        if isinstance(infos_in_head, Mapping):
+            infos_in_head = [infos_in_head]
+        if isinstance(infos_in_head, list):
+            for index, info in enumerate(infos_in_head):
+                if isinstance(info, dict):
+                    name = str(info.get("config_name", "default"))
+                    configurations[name] = Configuration(info, pointer("dataset_info", index))
+            return configurations
+
+        companion, _rejected = self.source.readable_companion(INFOS_FILE)
+        if companion is not None:
+            for name, info in companion.members.items():
+                if isinstance(info, dict):
+                    configurations[name] = Configuration(info, INFOS_FILE + pointer(name))
+        return configurations
+
+    def info_values(self, name: str) -> list[Any]:
+        """Return the non-empty values of one member in all configurations."""
+        values = [configuration.info.get(name) for configuration in self.configurations.values()]
+        return [value for value in values if value]
+
+    def section_text(self, heading: str) -> str | None:
+        """Return the text under the first heading with this name, or None."""
+        for section in self.source.markdown.sections:
+            if section.path and section.path[-1].casefold() == heading.casefold():
+                return section.text
+        return None
+
+
 def detect(source: SourceDocument) -> bool:
     """Return whether a document is Markdown with the usual fields or title of a dataset card."""
     if not source.may_be_markdown:
@@ -82,44 +144,43 @@ def read(source: SourceDocument) -> Iterator[DatasetDocument]:
     if describes_loader(source):
         raise DocumentError("loader_name", name=source.folder)
 
-    head, builder = read_head(source)
-    add_names(builder, source, head)
-    add_licence_and_access(builder, source, head)
-    add_tasks(builder, head)
-    add_sizes(builder, source, head)
-    add_documentation(builder, source)
-    add_year(builder, source)
+    builder = DocumentBuilder(STANDARD, key=source.folder)
+    builder.sections.extend(source.markdown.sections)
+    builder.rejected.extend(source.markdown.rejected)
+    card = DatasetCard(source, read_head(builder, source.markdown.front_matter))
+
+    add_names(builder, card)
+    add_licence_and_access(builder, card)
+    add_tasks(builder, card.head)
+    add_sizes(builder, card)
+    add_documentation(builder, card)
+    add_year(builder, card)
 
     # An export repeats all other fields unchanged.
-    builder.keep_unmapped(head, REPRESENTED_FIELDS)
+    builder.keep_unmapped(card.head, REPRESENTED_FIELDS)
     builder.unmapped[BODY] = source.markdown.body
     yield builder.build()
 
 
-def read_head(source: SourceDocument) -> tuple[dict[str, Any], DocumentBuilder]:
-    """Return the fields of the YAML head, and a builder with the card's sections.
-
-    If the head cannot be parsed, it is rejected, but the prose below it is still used.
-    """
-    builder = DocumentBuilder(STANDARD, key=source.folder)
-    builder.sections.extend(source.markdown.sections)
-    builder.rejected.extend(source.markdown.rejected)
-    if source.markdown.front_matter is None:
-        return {}, builder
+def read_head(builder: DocumentBuilder, front_matter: str | None) -> dict[str, Any]:
+    """Return the fields of the YAML head. A head that cannot be parsed is rejected, and has no fields."""
+    if front_matter is None:
+        return {}
 
     try:
-        parsed = parse_yaml(source.markdown.front_matter)
+        parsed = parse_yaml(front_matter)
     except DocumentError as error:
         builder.reject("YAML head", error.code, **error.facts)
-        builder.unmapped[UNPARSED_HEAD] = source.markdown.front_matter
-        return {}, builder
+        builder.unmapped[UNPARSED_HEAD] = front_matter
+        return {}
 
     builder.rejected.extend(parsed.rejected)
-    return (parsed.data if isinstance(parsed.data, dict) else {}), builder
+    return parsed.data if isinstance(parsed.data, dict) else {}
 
 
-def add_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
+def add_names(builder: DocumentBuilder, card: DatasetCard) -> None:
     """Add name, key, description, languages and tags."""
+    source, head = card.source, card.head
     title = TITLE_PREFIX.sub("", source.markdown.title or "")
     # The template has the title "Dataset Card for [Dataset Name]". Some cards begin with another of its headings.
     is_template_title = title.startswith("[") or title in HOME_LINKS
@@ -132,10 +193,9 @@ def add_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[st
     if not builder.key:
         raise DocumentError("no_identifier")
 
-    builder.set_description(section_text(source, "Dataset Summary"))
+    builder.set_description(card.section_text("Dataset Summary"))
     if "description" not in builder.record:
-        descriptions = info_values(source, head, "description")
-        builder.set_description(next(iter(descriptions), None))
+        builder.set_description(next(iter(card.info_values("description")), None))
 
     builder.set_metadata("language", list_of_strings(head.get("language") or head.get("languages")))
     builder.set_metadata("tags", list_of_strings(head.get("tags")))
@@ -143,21 +203,13 @@ def add_names(builder: DocumentBuilder, source: SourceDocument, head: Mapping[st
         builder.set_metadata("url", f"https://huggingface.co/datasets/{source.folder}")
 
 
-def section_text(source: SourceDocument, heading: str) -> str | None:
-    """Return the text under the first heading with this name, or None."""
-    for section in source.markdown.sections:
-        if section.path and section.path[-1].casefold() == heading.casefold():
-            return section.text
-    return None
-
-
-def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
+def add_licence_and_access(builder: DocumentBuilder, card: DatasetCard) -> None:
     """Add the licence, and whether the data are public.
 
     Access conditions decide this, then an open licence, then a download address.
     """
-    licence_names = list_of_strings(head.get("license"))
-    details = licence_details(head)
+    licence_names = list_of_strings(card.head.get("license"))
+    details = licence_details(card.head)
     if details:
         # "other" only announces the details.
         builder.set_licence([*(name for name in licence_names if name != "other"), *details])
@@ -165,20 +217,20 @@ def add_licence_and_access(builder: DocumentBuilder, source: SourceDocument, hea
     else:
         named_licence = builder.set_licence(licence_names)
 
-    consent_claim = claim_about_consent(head)
+    consent_claim = claim_about_consent(card.head)
     if consent_claim is not None:
         builder.add_claim(consent_claim)
         return
 
-    restriction = find_access_restriction(source.text, builder.names)
+    restriction = find_access_restriction(card.source.text, builder.names)
     if restriction is not None:
         builder.add_claim(Claim("is_public", False, restriction, note="a condition for access is stated"))
-    elif MANUAL_DOWNLOAD.search(source.text):
+    elif MANUAL_DOWNLOAD.search(card.source.text):
         builder.reject("is_public", "access_unclear", reason="the files have to be downloaded by hand")
     elif named_licence is not None and named_licence.is_open:
         note = "an open licence, and no condition for access"
-        builder.add_claim(Claim("is_public", True, licence_names[0], place="/license", field="license", note=note))
-    elif address := download_address(source, head):
+        builder.add_field_claim("is_public", True, licence_names[0], "license", note=note)
+    elif address := download_address(card):
         note = "a public download address, and no condition for access"
         builder.add_claim(Claim("is_public", True, address, INFOS_FILE, field="download_checksums", note=note))
 
@@ -205,9 +257,9 @@ def claim_about_consent(head: Mapping[str, Any]) -> Claim | None:
     return None
 
 
-def download_address(source: SourceDocument, head: Mapping[str, Any]) -> str | None:
+def download_address(card: DatasetCard) -> str | None:
     """Return the first download address of the files, or None. The addresses are the keys of their checksums."""
-    for checksums in info_values(source, head, "download_checksums"):
+    for checksums in card.info_values("download_checksums"):
         if not isinstance(checksums, Mapping):
             continue
         for address in checksums:
@@ -226,53 +278,24 @@ def add_tasks(builder: DocumentBuilder, head: Mapping[str, Any]) -> None:
 # Sizes, splits and columns
 
 
-def read_infos(source: SourceDocument, head: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
-    """Return the information about each configuration and its location, keyed by the name of the configuration."""
-    infos: dict[str, tuple[dict[str, Any], str]] = {}
-
-    # The head contains a list of configurations, or a single one without a list.
-    infos_in_head = head.get("dataset_info")
-    if isinstance(infos_in_head, Mapping):
-        infos_in_head = [infos_in_head]
-    if isinstance(infos_in_head, list):
-        for index, info in enumerate(infos_in_head):
-            if isinstance(info, dict):
-                name = str(info.get("config_name", "default"))
-                infos[name] = (info, pointer("dataset_info", index))
-        return infos
-
-    companion, _rejected = source.readable_companion(INFOS_FILE)
-    if companion is not None:
-        for name, info in companion.members.items():
-            if isinstance(info, dict):
-                infos[name] = (info, INFOS_FILE + pointer(name))
-    return infos
-
-
-def info_values(source: SourceDocument, head: Mapping[str, Any], name: str) -> list[Any]:
-    """Return the non-empty values of one member in all configurations."""
-    infos = [info for info, _location in read_infos(source, head).values()]
-    return [info[name] for info in infos if info.get(name)]
-
-
-def add_sizes(builder: DocumentBuilder, source: SourceDocument, head: Mapping[str, Any]) -> None:
+def add_sizes(builder: DocumentBuilder, card: DatasetCard) -> None:
     """Add rows, splits and columns from the largest configuration.
 
     Configurations often contain one another, so their sum would count rows several times.
     """
-    companion, rejected = source.readable_companion(INFOS_FILE)
+    companion, rejected = card.source.readable_companion(INFOS_FILE)
     builder.rejected.extend(rejected)
     if companion is not None and companion.data is not None:
         builder.unmapped[INFOS] = companion.data
 
-    infos = read_infos(source, head)
-    if not infos:
+    configurations = card.configurations
+    if not configurations:
         return
 
-    row_counts = {name: sum(split_sizes(info).values()) for name, (info, _location) in infos.items()}
+    row_counts = {name: sum(split_sizes(info).values()) for name, (info, _location) in configurations.items()}
     largest_name = max(row_counts, key=row_counts.__getitem__)
-    info, location = infos[largest_name]
-    note = f"the largest of {len(infos)} configurations: {largest_name}" if len(infos) > 1 else ""
+    info, location = configurations[largest_name]
+    note = f"the largest of {len(configurations)} configurations: {largest_name}" if len(configurations) > 1 else ""
     sizes = split_sizes(info)
     unreadable_counts = [split.get("num_examples") for split in splits_of(info) if str(split.get("name")) not in sizes]
     if unreadable_counts:
@@ -401,15 +424,15 @@ def target_column(info: Mapping[str, Any]) -> str | None:
 # Documentation and year
 
 
-def add_documentation(builder: DocumentBuilder, source: SourceDocument) -> None:
+def add_documentation(builder: DocumentBuilder, card: DatasetCard) -> None:
     """Claim provided metadata from the description of the fields, and external documentation from a link."""
-    fields_text = section_text(source, "Data Fields")
+    fields_text = card.section_text("Data Fields")
     if fields_text and "metadata_provided_with_dataset" not in builder.record:
         quote = fields_text.strip().splitlines()[0].strip()
         note = "fields are described"
         builder.add_claim(Claim("metadata_provided_with_dataset", True, quote, "Data Fields", note=note))
 
-    description = section_text(source, "Dataset Description") or ""
+    description = card.section_text("Dataset Description") or ""
     for line in description.splitlines():
         label = plain_text(line).split(":")[0].strip()
         address = MARKDOWN_ADDRESS.search(line)
@@ -420,9 +443,9 @@ def add_documentation(builder: DocumentBuilder, source: SourceDocument) -> None:
             return
 
 
-def add_year(builder: DocumentBuilder, source: SourceDocument) -> None:
+def add_year(builder: DocumentBuilder, card: DatasetCard) -> None:
     """Add the year from the first citation in the card."""
-    year_and_quote = find_citation_year(section_text(source, "Citation Information") or "")
+    year_and_quote = find_citation_year(card.section_text("Citation Information") or "")
     if year_and_quote is not None:
         year, quote = year_and_quote
         builder.add_claim(Claim("year", year, quote, "Citation Information", note="the first citation"))

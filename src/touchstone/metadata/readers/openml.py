@@ -122,7 +122,7 @@ def read_description(source: SourceDocument) -> DatasetDocument:
         raise DocumentError("no_identifier")
 
     key = str(members["id"])
-    builder = DocumentBuilder(STANDARD, key=key, rejected=list(source.rejected))
+    builder = DocumentBuilder(STANDARD, key=key, location="/data_set_description", rejected=list(source.rejected))
     builder.set_name(members.get("name"), key)
     builder.set_description(members.get("description"))
     builder.add_prose(("data_set_description", "description"), members.get("description"))
@@ -142,7 +142,7 @@ def read_description(source: SourceDocument) -> DatasetDocument:
         add_features(builder, members, features)
     qualities = named_values(companion_list(source, "data_qualities", "quality"))
     add_qualities(builder, qualities, has_target=bool(members.get("default_target_attribute")))
-    builder.keep_unmapped(members, REPRESENTED_FIELDS, location="/data_set_description")
+    builder.keep_unmapped(members, REPRESENTED_FIELDS, location=builder.location)
     return builder.build()
 
 
@@ -168,12 +168,10 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
 
     restriction = find_access_restriction(str(members.get("description") or ""), builder.names)
     if restriction is not None:
-        location = "/data_set_description/description"
-        builder.add_claim(Claim("is_public", False, restriction, location))
+        builder.add_claim(Claim("is_public", False, restriction, f"{builder.location}/description"))
     elif members.get("visibility") in ("public", "private"):
         is_public = members["visibility"] == "public"
-        location = "/data_set_description/visibility"
-        builder.add_claim(Claim("is_public", is_public, members["visibility"], location, field="visibility"))
+        builder.add_field_claim("is_public", is_public, members["visibility"], "visibility")
 
 
 def add_dates_and_addresses(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
@@ -183,14 +181,12 @@ def add_dates_and_addresses(builder: DocumentBuilder, members: Mapping[str, Any]
     """
     date = members.get("collection_date")
     if isinstance(date, str) and (year := parse_year(date)) is not None:
-        location = "/data_set_description/collection_date"
-        builder.add_claim(Claim("year", year, date, location, field="collection_date"))
+        builder.add_field_claim("year", year, date, "collection_date")
 
     for name in ("paper_url", "original_data_url"):
         address = members.get(name)
         if isinstance(address, str) and address.startswith("http"):
-            location = f"/data_set_description/{name}"
-            builder.add_claim(Claim("external_documentation_available", True, address, location, field=name))
+            builder.add_field_claim("external_documentation_available", True, address, name)
             break
 
 

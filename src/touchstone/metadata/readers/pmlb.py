@@ -112,11 +112,10 @@ def add_features(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     if not features:
         return
 
-    place = pointer("features")
     first_name = str(features[0].get("name"))
-    note = "without the target"
-    builder.add_claim(Claim("features_number", len(features), first_name, place, field="features", note=note))
+    builder.add_field_claim("features_number", len(features), first_name, "features", note="without the target")
 
+    place = pointer("features")
     field = "features.description"
     for feature in features:
         description = feature.get("description")
@@ -150,8 +149,7 @@ def add_address(builder: DocumentBuilder, name: str, text: str) -> None:
     """Claim external documentation from a web address in a field, unless an earlier one has been found."""
     address = _ADDRESS.search(text)
     if address is not None and "external_documentation_available" not in builder.record:
-        quote = address.group(0)
-        builder.add_claim(Claim("external_documentation_available", True, quote, pointer(name), field=name))
+        builder.add_field_claim("external_documentation_available", True, address.group(0), name)
 
 
 def add_year(builder: DocumentBuilder, publication: str) -> None:
@@ -165,6 +163,4 @@ def add_year(builder: DocumentBuilder, publication: str) -> None:
         return
 
     quote = match["year"]
-    location = pointer("publication")
-    note = "year of the publication"
-    builder.add_claim(Claim("year", int(quote), quote, location, field="publication", note=note))
+    builder.add_field_claim("year", int(quote), quote, "publication", note="year of the publication")

@@ -65,17 +65,17 @@ def read_node(
     source: SourceDocument, resolver: NameResolver, node: Mapping[str, Any], location: str
 ) -> DatasetDocument:
     """Read the dataset of a JSON-LD node. `location` is the JSON pointer of the node."""
-    builder = start_document(source, resolver, node, STANDARD)
-    add_common_values(builder, resolver, node, location)
+    builder = start_document(source, resolver, node, location, STANDARD)
+    add_common_values(builder, resolver.members(node))
     builder.keep_unmapped(node, represented_names(resolver, node))
     builder.keep_context(context_of(source.data))
     return builder.build()
 
 
 def start_document(
-    source: SourceDocument, resolver: NameResolver, node: Mapping[str, Any], standard: str
+    source: SourceDocument, resolver: NameResolver, node: Mapping[str, Any], location: str, standard: str
 ) -> DocumentBuilder:
-    """Return a builder with the key of a dataset.
+    """Return a builder with the key of the dataset in a node. `location` is the JSON pointer of the node.
 
     Raises:
         DocumentError: the dataset has no identifier, or its name is a file loader such as `csv`.
@@ -92,7 +92,7 @@ def start_document(
     if key is None:
         raise DocumentError("no_identifier")
 
-    builder = DocumentBuilder(standard, key=key)
+    builder = DocumentBuilder(standard, key=key, location=location)
     builder.rejected.extend(source.rejected)
     builder.rejected.extend(resolver.rejected)
     return builder
@@ -110,9 +110,8 @@ def represented_names(
     return [name for name in names if isinstance(node.get(name), str) and resolver.normalize(name) == name]
 
 
-def add_common_values(builder: DocumentBuilder, resolver: NameResolver, node: Mapping[str, Any], location: str) -> None:
+def add_common_values(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     """Add the values that any description in the vocabulary of schema.org may contain."""
-    members = resolver.members(node)
     builder.set_name(text_of(members.get("name")), text_of(members.get("alternateName")), builder.key)
     builder.set_description(text_of(members.get("description")))
     builder.set_metadata("url", text_of(members.get("url")))
@@ -125,24 +124,24 @@ def add_common_values(builder: DocumentBuilder, resolver: NameResolver, node: Ma
     builder.set_terms("task", fold_tasks(texts_of(members.get("task"))))
 
     licence = builder.set_licence(licence_texts(members))
-    add_access(builder, members, licence, location)
-    add_year(builder, members, location)
-    add_documentation(builder, members, location)
-    add_accountability(builder, members, location)
+    add_access(builder, members, licence)
+    add_year(builder, members)
+    add_documentation(builder, members)
+    add_accountability(builder, members)
     for name in PROSE_FIELDS:
         builder.add_prose((name,), text_of(members.get(name)))
 
 
 def languages_of(value: Any) -> list[str]:
-    """Return the languages of a dataset, each as its code if it is an object that also has a name."""
-    languages = as_list(value)
-    return texts_of([_code_or_name(language) for language in languages])
+    """Return the languages of a dataset as their codes or, failing that, as their names.
 
-
-def _code_or_name(language: Any) -> Any:
-    """Return the code of a language that is an object, which schema.org calls its alternate name, if it has one."""
-    code = language.get("alternateName") if isinstance(language, Mapping) else None
-    return code or language
+    schema.org calls the code of a language its alternate name: `{"name": "French", "alternateName": "fr"}`.
+    """
+    languages = []
+    for language in as_list(value):
+        code = language.get("alternateName") if isinstance(language, Mapping) else None
+        languages.append(code or language)
+    return texts_of(languages)
 
 
 def keywords_of(value: Any) -> list[str]:
@@ -153,7 +152,7 @@ def keywords_of(value: Any) -> list[str]:
     return texts_of(value)
 
 
-def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None, location: str) -> None:
+def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None) -> None:
     """Claim whether the data are public.
 
     The first of these decides: a condition for access that a field or the description states, `isAccessibleForFree`
@@ -162,19 +161,19 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
     for name in ("conditionsOfAccess", "usageInfo", "description"):
         restriction = find_access_restriction(text_of(members.get(name)) or "", builder.names)
         if restriction is not None:
-            builder.add_claim(Claim("is_public", False, restriction, f"{location}/{name}", field=name))
+            builder.add_field_claim("is_public", False, restriction, name)
             return
 
     if members.get("isAccessibleForFree") is False:
-        name = "isAccessibleForFree"
-        builder.add_claim(Claim("is_public", False, "false", f"{location}/{name}", field=name))
+        builder.add_field_claim("is_public", False, "false", "isAccessibleForFree")
     elif licence is not None and licence.is_open:
         quote = licence_texts(members)[0]
         note = "an open licence, and no condition for access"
-        builder.add_claim(Claim("is_public", True, quote, f"{location}/license", field="license", note=note))
+        builder.add_field_claim("is_public", True, quote, "license", note=note)
     elif address := download_address(members):
+        place = f"{builder.location}/distribution"
         note = "a public download address, and no condition for access"
-        builder.add_claim(Claim("is_public", True, address, f"{location}/distribution", field="contentUrl", note=note))
+        builder.add_claim(Claim("is_public", True, address, place, field="contentUrl", note=note))
 
 
 def download_address(members: Mapping[str, Any]) -> str | None:
@@ -189,51 +188,47 @@ def download_address(members: Mapping[str, Any]) -> str | None:
 
 def licence_texts(members: Mapping[str, Any]) -> list[str]:
     """Return the name or the address of each licence, whichever identifies it."""
-    return texts_of([_name_or_address(licence) for licence in as_list(members.get("license"))])
+    texts = []
+    for licence in as_list(members.get("license")):
+        if isinstance(licence, Mapping) and "url" in licence:
+            texts.append(most_telling_name([text_of(licence.get("name")), text_of(licence["url"])]))
+        else:
+            texts.append(licence)
+    return texts_of(texts)
 
 
-def _name_or_address(licence: Any) -> Any:
-    """Return the name or the address of a licence that is an object with an address, and any other value unchanged."""
-    if not isinstance(licence, Mapping) or "url" not in licence:
-        return licence
-    return most_telling_name([text_of(licence.get("name")), text_of(licence["url"])])
-
-
-def add_year(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
+def add_year(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     """Add the year of publication or creation, or of a citation if both are unknown."""
     for name in ("datePublished", "dateCreated"):
         date = text_or_integer(members.get(name))
         if date is not None and (year := parse_year(date)) is not None:
-            builder.add_claim(Claim("year", year, date, f"{location}/{name}", field=name))
+            builder.add_field_claim("year", year, date, name)
             return
 
     for name in ("citeAs", "citation"):
         year_and_quote = find_citation_year(text_of(members.get(name)) or "")
         if year_and_quote is not None:
             year, quote = year_and_quote
-            builder.add_claim(Claim("year", year, quote, f"{location}/{name}", field=name, note="the first citation"))
+            builder.add_field_claim("year", year, quote, name, note="the first citation")
             return
 
 
-def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
+def add_documentation(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     """Claim external documentation from the first address of a page or paper."""
     for name in DOCUMENTATION_FIELDS:
         for text in list_of_strings(members.get(name)):
             address = _ADDRESS.search(text)
             if address is not None:
-                quote = address.group(0)
-                place = f"{location}/{name}"
-                builder.add_claim(Claim("external_documentation_available", True, quote, place, field=name))
+                builder.add_field_claim("external_documentation_available", True, address.group(0), name)
                 return
 
 
-def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any], location: str) -> None:
+def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     """Claim accountability from a named maintainer, publisher or contact. A creator is not enough."""
     for name in ("maintainer", "publisher", "contactPoint"):
         party = responsible_party(members.get(name))
         if party is not None:
-            note = f"a named {name}"
-            builder.add_claim(Claim("accountability_defined", True, party, f"{location}/{name}", field=name, note=note))
+            builder.add_field_claim("accountability_defined", True, party, name, note=f"a named {name}")
             return
 
 

@@ -126,29 +126,26 @@ def read_reply(source: SourceDocument, members: Mapping[str, Any]) -> DatasetDoc
 
 def add_reply_values(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
     """Add the year, missing values, temporal factors and documentation from an API reply."""
-
-    def add_claim(attribute: str, value: bool | int, quote: str, name: str) -> None:
-        """Add a claim with a quote from the member `name`."""
-        builder.add_claim(Claim(attribute, value, quote, pointer(name), field=name))
-
-    year = parse_number(members.get("year_of_dataset_creation"))
+    year_field = "year_of_dataset_creation"
+    year = parse_number(members.get(year_field))
     if isinstance(year, int):
-        add_claim("year", year, str(members["year_of_dataset_creation"]), "year_of_dataset_creation")
+        builder.add_field_claim("year", year, str(members[year_field]), year_field)
 
     answer = members.get("has_missing_values")
     if answer in ("yes", "no", True, False):
         has_missing_values = answer in ("yes", True)
-        add_claim("has_missing_values", has_missing_values, str(answer).lower(), "has_missing_values")
+        builder.add_field_claim("has_missing_values", has_missing_values, str(answer).lower(), "has_missing_values")
 
     for text in list_of_strings(members.get("characteristics")):
         if vocabulary_key(text) in TEMPORAL:
-            add_claim("has_temporal_factors", True, text, "characteristics")
+            builder.add_field_claim("has_temporal_factors", True, text, "characteristics")
             break
 
     variables = members.get("variables")
     if isinstance(variables, list) and variables and isinstance(variables[0], Mapping):
-        add_claim("metadata_provided_with_dataset", True, str(variables[0].get("name")), "variables")
+        first_name = str(variables[0].get("name"))
+        builder.add_field_claim("metadata_provided_with_dataset", True, first_name, "variables")
 
     address = members.get("repository_url")
     if isinstance(address, str) and address.startswith("http"):
-        add_claim("external_documentation_available", True, address, "repository_url")
+        builder.add_field_claim("external_documentation_available", True, address, "repository_url")
