@@ -160,13 +160,8 @@ class _JsonLimits:
         self.rejected.append(RejectedPart("", "number_not_finite", {"number": constant}))
 
     def convert_integer(self, digits: str) -> int | str:
-        """Convert an integer, but leave one of more than 64 bits as a string, so that an export has all its digits."""
-        check_digits(digits)
-        number = int(digits)
-        if number.bit_length() < INTEGER_BITS:
-            return number
-        self.rejected.append(RejectedPart("", "number_too_large", {"number": digits[:40]}))
-        return digits
+        """Convert an integer (see `_convert_integer`)."""
+        return _convert_integer(digits, self.rejected)
 
     def convert_float(self, digits: str) -> float | None:
         """Convert a number with a fraction or an exponent, or return None if it overflows."""
@@ -175,6 +170,16 @@ class _JsonLimits:
             return number
         self.rejected.append(RejectedPart("", "number_not_finite", {"number": digits[:40]}))
         return None
+
+
+def _convert_integer(digits: str, rejected: list[RejectedPart]) -> int | str:
+    """Convert an integer, but reject one of more than 64 bits and return its digits, so that an export has them all."""
+    check_digits(digits)
+    number = int(digits)
+    if number.bit_length() < INTEGER_BITS:
+        return number
+    rejected.append(RejectedPart("", "number_too_large", {"number": digits[:40]}))
+    return digits
 
 
 def check_members(count: int) -> None:
@@ -294,13 +299,8 @@ class _PlainLoader(yaml.SafeLoader):
         return None
 
     def construct_short_integer(self, node: yaml.ScalarNode) -> int | str:
-        """Convert an integer, but leave one of more than 64 bits as a string."""
-        check_digits(node.value)
-        number = int(node.value)
-        if number.bit_length() < INTEGER_BITS:
-            return number
-        self.rejected.append(RejectedPart("", "number_too_large", {"number": node.value[:40]}))
-        return str(node.value)
+        """Convert an integer (see `_convert_integer`)."""
+        return _convert_integer(str(node.value), self.rejected)
 
 
 def _add_core_schema(loader: type[_PlainLoader]) -> None:

@@ -92,14 +92,12 @@ def read_passages(source: str) -> list[Passage]:
     for kind, first_line, end_line in _blocks(visible_text):
         start = offset_of_line(first_line)
         end = offset_of_line(end_line)
-        if kind is not PassageKind.ABSTRACT:
-            spans = _spans_between_tags(visible_text, start, end)
-            passages.extend(_plain_passage(kind, visible_text, *span) for span in spans)
-            continue
-
-        abstract_span = _abstract_span(visible_text, start, end)
-        if abstract_span is not None:
-            passages.append(_plain_passage(kind, visible_text, *abstract_span))
+        if kind is PassageKind.ABSTRACT:
+            abstract_span = _abstract_span(visible_text, start, end)
+            spans = [] if abstract_span is None else [abstract_span]
+        else:
+            spans = list(_spans_between_tags(visible_text, start, end))
+        passages.extend(_plain_passage(kind, visible_text, *span) for span in spans)
 
     return [passage for passage in passages if passage.text]
 
