@@ -90,14 +90,30 @@ class RankingCsv:
 
     def lines(self, datasets: Iterable[ScoredDataset]) -> str:
         """Return the lines of datasets."""
-        return _to_csv(
-            [
-                *_csv_fields(dataset, self._criterion_names),
-                *self._need,
-                *((dataset.gates or {})[name] for name in self._gate_names),
-            ]
-            for dataset in datasets
-        )
+        return _to_csv(self._fields(dataset) for dataset in datasets)
+
+    def _fields(self, dataset: ScoredDataset) -> list[Any]:
+        """Return the fields of a dataset in the order of the header."""
+        unknown_names = dataset.unknown or ()
+        criterion_scores = dataset.criterion_scores or {}
+        values = {name: score for name, score in criterion_scores.items() if name not in unknown_names}
+        points = dataset.points or {}
+        best_case = dataset.best_case
+        gate_outcomes = dataset.gates or {}
+
+        return [
+            dataset.rank,
+            dataset.place,
+            dataset.id,
+            dataset.dataset_id,
+            escape_formulas(dataset.dataset_name),
+            dataset.score,
+            best_case.score if best_case is not None else "",
+            *(values.get(name, "") for name in self._criterion_names),
+            *(points.get(name, "") for name in self._criterion_names),
+            *self._need,
+            *(gate_outcomes[name] for name in self._gate_names),
+        ]
 
 
 async def _open_csv(ctx: PageContext, state: RankState) -> AsyncIterator[bytes]:
@@ -127,27 +143,6 @@ def _to_csv(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     csv.writer(text).writerows(rows)
     return text.getvalue()
-
-
-def _csv_fields(dataset: ScoredDataset, criterion_names: Sequence[str]) -> list[Any]:
-    """Return the CSV fields of a dataset itself, with its values and points; unknown values are empty."""
-    unknown_names = dataset.unknown or ()
-    criterion_scores = dataset.criterion_scores or {}
-    values = {name: score for name, score in criterion_scores.items() if name not in unknown_names}
-    points = dataset.points or {}
-    best_case = dataset.best_case
-
-    return [
-        dataset.rank,
-        dataset.place,
-        dataset.id,
-        dataset.dataset_id,
-        escape_formulas(dataset.dataset_name),
-        dataset.score,
-        best_case.score if best_case is not None else "",
-        *(values.get(name, "") for name in criterion_names),
-        *(points.get(name, "") for name in criterion_names),
-    ]
 
 
 ROUTES: Final = (Route("/app/ranking.{file_type:str}", page_endpoint(export_ranking)),)

@@ -68,32 +68,39 @@ def build_chart_table(name: str, specification: JsonObject, localizer: Localizer
 
 
 def _main_series(specification: JsonObject) -> tuple[Sequence[JsonObject], JsonObject]:
-    """Return the data of a chart, and how its fields are drawn.
+    """Return the records that a chart shows, and the encoding that assigns their fields to channels such as `x`.
 
-    Layers draw the same data in several ways, or further data below the main ones, such as a diagonal.
+    All layers of a chart show the same records, or each layer has its own. In the second case, the records of the last
+    layer are the main ones, and others, such as a diagonal, lie below them.
     """
     layers: Sequence[JsonObject] = specification.get("layer") or ()
-    if "data" in specification:
-        encodings = [layer.get("encoding") or {} for layer in reversed(layers)]
-        encodings.append(specification.get("encoding") or {})
-        encoding = {channel: drawn for part in encodings for channel, drawn in part.items() if "field" in drawn}
-        return specification["data"].get("values") or (), encoding
+    if "data" not in specification:
+        main_layer = layers[-1] if layers else {}
+        return (main_layer.get("data") or {}).get("values") or (), main_layer.get("encoding") or {}
 
-    main_layer = layers[-1] if layers else {}
-    return (main_layer.get("data") or {}).get("values") or (), main_layer.get("encoding") or {}
+    encoding: dict[str, JsonObject] = {}
+    for chart_or_layer in (specification, *layers):
+        for channel, definition in (chart_or_layer.get("encoding") or {}).items():
+            # A channel may also have a constant value instead of a field.
+            if "field" in definition:
+                encoding.setdefault(channel, definition)
+    return specification["data"].get("values") or (), encoding
 
 
 def _columns(encoding: JsonObject, localizer: Localizer) -> list[_Column]:
     """Return the columns of the table: first those with names of classes or curves, then those with numbers."""
     columns: list[_Column] = []
     for channel in _CHANNELS:
-        drawn = encoding.get(channel) or {}
-        if "field" in drawn:
-            is_number = drawn.get("type") != "nominal"
-            title = (drawn.get("axis") or {}).get("title") or drawn.get("title")
-            if channel == "text" and not title:
-                title = localizer.text("chart_rows")
-            columns.append(_Column(drawn["field"], title or "", is_number))
+        definition = encoding.get(channel) or {}
+        if "field" not in definition:
+            continue
+
+        title = (definition.get("axis") or {}).get("title") or definition.get("title")
+        if channel == "text" and not title:
+            # A confusion matrix shows numbers of rows in its cells, without a title.
+            title = localizer.text("chart_rows")
+        is_number = definition.get("type") != "nominal"
+        columns.append(_Column(definition["field"], title or "", is_number))
     return sorted(columns, key=lambda column: column.is_number)
 
 
