@@ -242,7 +242,7 @@ def _infer_marks(texts: Sequence[str], delimiter: str) -> NumberNotation:
 
     - Spaces and apostrophes can only be thousands separators.
     - Commas are thousands separators if all of them separate groups of digits. In a file with semicolons, where decimal
-      commas are more common, a number must also have several commas or a dot after them, or else every number a comma.
+      commas are more common, a number must also have several commas or a dot, or else all numbers must have a comma.
     - Otherwise, commas are decimal separators.
     """
     texts_with_comma = [text for text in texts if "," in text]

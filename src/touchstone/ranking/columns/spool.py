@@ -109,10 +109,7 @@ class TextSpool:
         self._is_known = SpooledColumn(np.bool_, folder)
 
     def append(self, texts: pa.Array) -> None:
-        """Append the texts of an Arrow array of the type `large_string`.
-
-        Null means unknown.
-        """
+        """Append the texts of an Arrow array of the type `large_string`, in which null means unknown."""
         self._is_known.append(texts.is_valid().to_numpy(zero_copy_only=False))
         self._texts.append(texts.fill_null(""))
 
@@ -123,7 +120,7 @@ class TextSpool:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedTexts:
-    """The texts of all records, if many of them are equal.
+    """The texts of all records, in which equal texts of one batch of records are stored only once.
 
     Attributes:
         texts: the distinct texts of each batch of records, batch by batch.
@@ -143,19 +140,13 @@ class RepeatedTextSpool:
         self._text_count = 0
 
     def append(self, texts: pa.Array) -> None:
-        """Append the texts of an Arrow array of the type `large_string`.
-
-        Null means unknown.
-        """
+        """Append the texts of an Arrow array of the type `large_string`, in which null means unknown."""
         encoded_texts = texts.dictionary_encode()
         indices = encoded_texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         self.append_codes(indices + 1, encoded_texts.dictionary)
 
     def append_codes(self, codes: NDArray[np.int32], distinct_texts: pa.Array) -> None:
-        """Append texts, given as one-based indices of distinct texts.
-
-        0 means unknown.
-        """
+        """Append the text of each record, given its one-based index among distinct texts, or 0 if it is unknown."""
         self._codes.append(np.where(codes == 0, 0, codes + self._text_count))
         self._texts.append(distinct_texts)
         self._text_count += len(distinct_texts)
@@ -174,10 +165,7 @@ class FoldedTextSpool:
         self._size = 0
 
     def append(self, texts: pa.Array) -> None:
-        """Append the folded forms of the texts of an Arrow array of the type `large_string`.
-
-        Null counts as an empty text.
-        """
+        """Append the folded forms of the texts of an Arrow array of the type `large_string`. Null counts as empty."""
         texts = texts.fill_null("")
         folded_texts = pc.ascii_lower(texts)
 

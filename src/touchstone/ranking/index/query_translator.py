@@ -134,6 +134,7 @@ class QueryTranslator:
         max_candidates = min(self._max_matches(clauses, ()), int(alive_counts.sum(dtype=np.int64)))
         scans_names = finds_all and max_candidates > self._columns.size // _SCAN_NAMES_FROM_SHARE
         name_substring = self._substring_for_kernels(query, plans, scans_names=scans_names)
+        # A substring of names that is left to the kernels needs no scan.
         scanned_planes = [
             self.scanner.scan(predicate)
             for predicate, plan in zip(query, plans, strict=True)
