@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 from rich.table import Table
@@ -29,16 +29,31 @@ ARTIFACT_COLUMNS: Final = (
     Column[Artifact]("Bytes", lambda artifact: artifact.bytes, is_number=True),
     Column[Artifact]("Type", lambda artifact: artifact.media_type),
 )
-# The name of a metric, its estimate for the model, and its estimate for the baseline.
+
+
+class MetricRow(NamedTuple):
+    """The estimates of a metric for a trained model and for the baseline, as text."""
+
+    metric: str
+    model: str
+    baseline: str
+
+
+class Attribution(NamedTuple):
+    """The contribution of a column of the dataset to a prediction."""
+
+    column: str
+    points: float
+
+
 METRIC_COLUMNS: Final = (
-    Column[tuple[str, str, str]]("Metric", lambda row: row[0]),
-    Column[tuple[str, str, str]]("Model", lambda row: row[1], is_number=True),
-    Column[tuple[str, str, str]]("Baseline", lambda row: row[2], is_number=True),
+    Column[MetricRow]("Metric", lambda row: row.metric),
+    Column[MetricRow]("Model", lambda row: row.model, is_number=True),
+    Column[MetricRow]("Baseline", lambda row: row.baseline, is_number=True),
 )
-# The name of a column of the dataset, and its attribution.
 ATTRIBUTION_COLUMNS: Final = (
-    Column[tuple[str, float]]("Column", lambda row: row[0]),
-    Column[tuple[str, float]]("Attribution", lambda row: f"{row[1]:+.4f}", is_number=True),
+    Column[Attribution]("Column", lambda attribution: attribution.column),
+    Column[Attribution]("Attribution", lambda attribution: f"{attribution.points:+.4f}", is_number=True),
 )
 WaitOption = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the result, or only start.")]
 KindArgument = Annotated[Kind, typer.Argument(help="train or explain.")]
@@ -188,8 +203,8 @@ def _warning_line(warning: Mapping[str, Any]) -> str:
     return f"Warning: {english_text(text)}"
 
 
-def _metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return the name of each metric with its estimates for the trained model and for the baseline.
+def _metric_rows(metrics: Mapping[str, Any]) -> list[MetricRow]:
+    """Return a row for each metric with its estimates for the trained model and for the baseline.
 
     A cross-validated model has estimates in `folds`, which are means over the folds. Any other model has estimates in
     `holdout`, from rows that were not used for the training.
@@ -200,14 +215,15 @@ def _metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     rows = []
     for metric, estimate in model_estimates.items():
         baseline_estimate = baseline_estimates.get(metric)
-        rows.append((metric, _format_estimate(estimate), _format_estimate(baseline_estimate)))
+        rows.append(MetricRow(metric, _format_estimate(estimate), _format_estimate(baseline_estimate)))
     return rows
 
 
 def _attribution_table(explanation: Mapping[str, Any]) -> Table:
     """Return a table of the contributions of the columns to a prediction, the strongest first."""
-    attributions = explanation.get("attributions") or {}
-    strongest_first = sorted(attributions.items(), key=lambda item: abs(item[1]), reverse=True)
+    points_by_column = explanation.get("attributions") or {}
+    attributions = [Attribution(column, points) for column, points in points_by_column.items()]
+    strongest_first = sorted(attributions, key=lambda attribution: abs(attribution.points), reverse=True)
 
     row_number = format_value(explanation.get("row"))
     prediction = format_value(explanation.get("prediction"))

@@ -110,15 +110,15 @@ def _find_candidate(column: SourceColumn, counts: Mapping[str, Any]) -> MixedCol
     if has_plus or fitting is not PLAIN_TEXT:
         return None
 
-    readable = [
-        (interpretation, count)
+    count_by_interpretation = {
+        interpretation: count
         for interpretation, count in zip(column.interpretations, readable_counts, strict=True)
         if count > 0 and interpretation.type is not ColumnType.BOOLEAN
-    ]
-    if not readable:
+    }
+    if not count_by_interpretation:
         return None
 
-    numeric = [(interpretation, count) for interpretation, count in readable if interpretation.is_numeric]
-    best_as_numbers = [max(numeric, key=lambda pair: pair[1])[0]] if numeric else []
-    dates = [interpretation for interpretation, _count in readable if not interpretation.is_numeric]
+    numeric = [interpretation for interpretation in count_by_interpretation if interpretation.is_numeric]
+    best_as_numbers = [max(numeric, key=count_by_interpretation.__getitem__)] if numeric else []
+    dates = [interpretation for interpretation in count_by_interpretation if not interpretation.is_numeric]
     return MixedColumn(column, [*best_as_numbers, *dates], counts["distinct_count"] > _MAX_COUNTED_VALUES)

@@ -1,7 +1,7 @@
 """Queries on the table `datasets`: inserting, updating, deleting, reading and counting dataset records."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -298,13 +298,20 @@ async def count_datasets(connection: Reader) -> int:
     return int(await connection.scalar(sa.select(sa.func.count()).select_from(datasets)))
 
 
-async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int, tuple[str, dict[str, Any] | None]]:
-    """Return the names and the `metadata` of records, keyed by id, regardless of who may see them."""
-    records: dict[int, tuple[str, dict[str, Any] | None]] = {}
+class NameAndMetadata(NamedTuple):
+    """The name and the metadata of a record."""
+
+    dataset_name: str
+    metadata: dict[str, Any] | None
+
+
+async def names_and_metadata(connection: Reader, ids: Sequence[int]) -> dict[int, NameAndMetadata]:
+    """Return the names and the metadata of records, keyed by id, regardless of who may see them."""
+    records: dict[int, NameAndMetadata] = {}
     for batch in _batches(ids):
         columns = (datasets.c.id, datasets.c.dataset_name, datasets.c.metadata)
         rows = await connection.all(sa.select(*columns).where(datasets.c.id.in_(batch)))
-        records |= {row["id"]: (row["dataset_name"], row["metadata"]) for row in rows}
+        records |= {row["id"]: NameAndMetadata(row["dataset_name"], row["metadata"]) for row in rows}
 
     return records
 

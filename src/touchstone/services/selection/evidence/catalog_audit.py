@@ -127,12 +127,11 @@ async def audit_catalog(connection: StreamingReader, documents: Path | None) -> 
     async for claims in store.stream_active_claims(connection, CLAIMS_PER_CHUNK):
         dataset_ids = sorted({claim.dataset_id for claim in claims})
         records = await dataset_store.names_and_metadata(connection, dataset_ids)
-        imported_texts = {dataset_id: texts_of_imports(metadata) for dataset_id, (_, metadata) in records.items()}
+        imported_texts = {dataset_id: texts_of_imports(record.metadata) for dataset_id, record in records.items()}
         for claim in claims:
-            if not claim.is_effective(now):
-                continue
-            dataset_name, _ = records[claim.dataset_id]
-            check_claim(audit, claim, dataset_name, library, imported_texts[claim.dataset_id])
+            if claim.is_effective(now):
+                dataset_name = records[claim.dataset_id].dataset_name
+                check_claim(audit, claim, dataset_name, library, imported_texts[claim.dataset_id])
 
     return audit
 
