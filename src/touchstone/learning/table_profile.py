@@ -129,13 +129,14 @@ def _summarize_dates(cells: "pd.Series[Any]") -> Json:
 
 
 def _summarize_strings(cells: "pd.Series[Any]") -> Json:
-    """Return the most frequent values of a column of strings. Ties are in alphabetical order."""
-    rows_per_value = cells.value_counts().drop(MISSING, errors="ignore")
-    alphabetical = sorted(rows_per_value.items(), key=lambda entry: str(entry[0]))
-    most_frequent_first = sorted(alphabetical, key=lambda entry: entry[1], reverse=True)
-
-    top_values = most_frequent_first[:TOP_VALUES]
+    """Return the most frequent values of a column of strings."""
+    top_values = sort_by_frequency(cells.value_counts().drop(MISSING, errors="ignore"))[:TOP_VALUES]
     return {"top": [{"value": str(value)[:MAX_VALUE_LENGTH], "rows": int(rows)} for value, rows in top_values]}
+
+
+def sort_by_frequency(rows_per_value: "pd.Series[int]") -> list[tuple[Any, int]]:
+    """Return values with their numbers of rows, the most frequent first. Ties are in alphabetical order."""
+    return sorted(rows_per_value.items(), key=lambda value_and_rows: (-value_and_rows[1], str(value_and_rows[0])))
 
 
 def _empty_summary(cells: "pd.Series[Any]") -> Json:

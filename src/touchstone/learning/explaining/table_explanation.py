@@ -21,7 +21,7 @@ from touchstone.learning.explaining.associations import (
     strongest_pairs,
 )
 from touchstone.learning.request_definitions import ExplanationRequest
-from touchstone.learning.table_profile import histogram, profile_table
+from touchstone.learning.table_profile import histogram, profile_table, sort_by_frequency
 from touchstone.learning.table_reader import Table
 from touchstone.learning.target import Floats
 from touchstone.learning.task_interface import Json
@@ -127,12 +127,8 @@ def count_values(table: Table, name: str) -> list[tuple[str, int]]:
     if column.kind is ColumnKind.NUMBER and column.distinct > MAX_COUNTED_NUMBERS:
         return _count_by_range(cells.to_numpy(dtype=np.float64))
 
-    # Sorting is stable, so equally frequent values stay in alphabetical order.
-    alphabetical = sorted(cells.value_counts().items(), key=lambda entry: str(entry[0]))
-    most_frequent_first = sorted(alphabetical, key=lambda entry: entry[1], reverse=True)
-
     counts = []
-    for value, rows in most_frequent_first[:BALANCE_VALUES]:
+    for value, rows in sort_by_frequency(cells.value_counts())[:BALANCE_VALUES]:
         label = f"{value:g}" if isinstance(value, float) else str(value)
         counts.append((label, int(rows)))
     return counts
