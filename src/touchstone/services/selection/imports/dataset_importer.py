@@ -225,14 +225,14 @@ class DocumentImporter:
         document = dataset.dataset
         current = await store.dataset_from_source(writer.transaction, digests)
         draft = current or _new_draft(self._owner, digests[0], document, now)
-        entries = read_entries(draft.metadata)
-        earlier = earlier_version(entries, entry)
+        old_entries = read_entries(draft.metadata)
 
         record_claims = await claim_store.read_claims(writer.transaction, current.id) if current else []
-        edited = edited_attributes(current, record_claims, entries) if current else ()
-        changes = change_claims(record_claims, earlier, self._draft_claims(dataset, entry), edited, now)
+        edited = edited_attributes(current, record_claims, old_entries) if current else ()
+        previous_version = earlier_version(old_entries, entry)
+        changes = change_claims(record_claims, previous_version, self._draft_claims(dataset, entry), edited, now)
         draft = without_dropped_declarations(draft, changes)
-        draft = _with_stated_values(draft, entries, with_version(entries, entry))
+        draft = _with_stated_values(draft, old_entries, with_version(old_entries, entry))
 
         # A measurement is only valid for the data file and the target column that were measured.
         if current is not None and _is_measurement_outdated(current, draft):
@@ -244,13 +244,13 @@ class DocumentImporter:
             await claim_store.update_claim(writer.transaction, claim)
         changes, skipped = await self._without_excess_proposals(writer, changes)
 
-        entry = replace(
+        entry_with_claims = replace(
             entry,
             claims=tuple(claim.id for claim in changes.of_document),
             remembered_claims=tuple(claim.id for claim in changes.remembered),
             is_complete=not skipped,
         )
-        draft = _with_entries(draft, with_version(entries, entry), document.earlier)
+        draft = _with_entries(draft, with_version(old_entries, entry_with_claims), document.earlier)
         draft = replace(draft, visibility=self._order.visibility or draft.visibility, updated_at=now)
         record = await _store(writer, with_resolved_attributes(draft, changes.all, now), changes)
         if current is None or record.content_bytes > current.content_bytes:
