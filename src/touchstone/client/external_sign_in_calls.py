@@ -15,7 +15,7 @@ STATE_COOKIE: Final = "touchstone_oidc"
 
 
 @dataclass(frozen=True, slots=True)
-class BegunSignIn:
+class PendingSignIn:
     """A sign-in that continues at an identity provider.
 
     Attributes:
@@ -40,21 +40,21 @@ class LinkRequest:
     link: str
 
 
-def begin(provider: str, next_page: str) -> Call[BegunSignIn]:
+def begin(provider: str, next_page: str) -> Call[PendingSignIn]:
     """Begin to sign in with an identity provider, in order to continue with a page afterwards."""
     path = build_path("auth", "oidc", provider, "login")
     return Call(
         "GET",
         path,
-        _read_begun_sign_in,
+        _read_pending_sign_in,
         query={"next": next_page},
         public=True,
         other_statuses=frozenset({httpx2.codes.SEE_OTHER}),
     )
 
 
-def _read_begun_sign_in(response: httpx2.Response) -> BegunSignIn:
-    return BegunSignIn(url=response.headers["location"], state=response.cookies[STATE_COOKIE])
+def _read_pending_sign_in(response: httpx2.Response) -> PendingSignIn:
+    return PendingSignIn(url=response.headers["location"], state=response.cookies[STATE_COOKIE])
 
 
 def complete(

@@ -22,7 +22,7 @@ from touchstone.metadata.extraction.sentences import MAX_QUOTE_LENGTH
 from touchstone.metadata.readers.source_document import SourceDocument
 from touchstone.metadata.readers.standards import Reading, read_document
 from touchstone.metadata.reading_protocol import (
-    CompanionRead,
+    ReadCompanion,
     ReadDataset,
     ReadingEnd,
     ReadingLine,
@@ -87,7 +87,7 @@ def read_all(documents: Sequence[UploadedDocument], standard_key: str | None) ->
     # A companion is rejected only if its folder contains no dataset.
     for index, reading in companions:
         if sources[index].path.parent in folders_with_datasets:
-            yield CompanionRead(file=index)
+            yield ReadCompanion(file=index)
         else:
             yield from lines_about_file(index, reading)
 

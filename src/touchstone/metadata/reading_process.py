@@ -13,8 +13,8 @@ import msgspec
 
 from touchstone.core.confined_process import ProcessLimits, exceeded_time_limit, kill_if_running, start_confined_module
 from touchstone.metadata.reading_protocol import (
-    CompanionRead,
     FileEntry,
+    ReadCompanion,
     ReadDataset,
     ReadingEnd,
     ReadingLine,
@@ -102,7 +102,7 @@ class ReadingReply:
             if isinstance(line, ReadingEnd):
                 return
             answered_files.add(line.file)
-            if not isinstance(line, CompanionRead):
+            if not isinstance(line, ReadCompanion):
                 yield line
 
         for file in range(self._file_count):

@@ -62,7 +62,7 @@ class RejectedDataset(msgspec.Struct, frozen=True, kw_only=True, tag="rejected")
     facts: Mapping[str, Any]
 
 
-class CompanionRead(msgspec.Struct, frozen=True, kw_only=True, tag="companion"):
+class ReadCompanion(msgspec.Struct, frozen=True, kw_only=True, tag="companion"):
     """A file that was read as a companion of the main document of a dataset."""
 
     file: int
@@ -72,4 +72,4 @@ class ReadingEnd(msgspec.Struct, frozen=True, kw_only=True, tag="end"):
     """The end of the reply: every file has been read."""
 
 
-ReadingLine: TypeAlias = ReadDataset | RejectedDataset | CompanionRead | ReadingEnd
+ReadingLine: TypeAlias = ReadDataset | RejectedDataset | ReadCompanion | ReadingEnd

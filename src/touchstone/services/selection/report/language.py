@@ -46,7 +46,7 @@ _FRENCH_SPACE: Final = re.compile(r"(?<=«) | (?=[»:;?!%])")
 _CRITERIA_BY_NAME: Final = {criterion.name: criterion for criterion in CRITERIA}
 
 
-class Placed(Protocol):
+class HasPlace(Protocol):
     """An object with a place in a ranking, which objects of the same score share."""
 
     @property
@@ -252,7 +252,7 @@ class ReportLanguage:
         """Return the name of a dataset, or its number if its name is unknown."""
         return dataset.name or self.text("dataset_number", id=str(dataset.id))
 
-    def rank(self, item: Placed) -> str:
+    def rank(self, item: HasPlace) -> str:
         """Format the place of a dataset, with an equals sign if others share it."""
         return self.place(item.place, item.tied_with)
 
