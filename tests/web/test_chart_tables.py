@@ -33,15 +33,15 @@ CONFUSION: dict[str, Any] = {
 def test_the_main_series_of_a_chart_in_the_language_of_the_reader() -> None:
     table = build_chart_table("dependence_1", MEANS, Localizer("fr"))
     assert table is not None
-    assert table.titles == ("status", "Moyenne")
+    assert [column.title for column in table.columns] == ["status", "Moyenne"]
     assert table.rows == (("a", "0,25"), ("b", "1\u202f234,5"))
-    assert table.are_numbers == (False, True)
+    assert [column.is_number for column in table.columns] == [False, True]
 
 
 def test_several_layers_of_the_same_data_are_one_table() -> None:
     table = build_chart_table("confusion", CONFUSION, Localizer("en"))
     assert table is not None
-    assert table.titles == ("Predicted class", "True class", "Share", "Rows")
+    assert [column.title for column in table.columns] == ["Predicted class", "True class", "Share", "Rows"]
     assert table.rows == (("2", "1", "0.75", "104"),)
 
 

@@ -20,27 +20,31 @@ _CHANNELS: Final = ("color", "x", "y", "text")
 
 
 @dataclass(frozen=True, slots=True)
-class ChartTable:
-    """The values of a chart.
+class ChartColumn:
+    """A column of the table of a chart.
 
     Attributes:
-        titles: the titles of the columns; empty for a column that the chart does not name.
-        rows: the formatted values of each row.
-        are_numbers: whether each column contains numbers.
+        field: the name of the field in the data of the chart.
+        title: the title of the column; empty if the chart does not name it.
+        is_number: whether the column contains numbers.
     """
-
-    titles: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    are_numbers: tuple[bool, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A field of the data that a chart draws."""
 
     field: str
     title: str
     is_number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChartTable:
+    """The values of a chart.
+
+    Attributes:
+        columns: the columns.
+        rows: the formatted values of each row, one for each column.
+    """
+
+    columns: tuple[ChartColumn, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 def build_chart_table(name: str, specification: JsonObject, localizer: Localizer) -> ChartTable | None:
@@ -60,11 +64,7 @@ def build_chart_table(name: str, specification: JsonObject, localizer: Localizer
         return None
 
     rows = tuple(tuple(_format(record.get(column.field), localizer) for column in columns) for record in records)
-    return ChartTable(
-        titles=tuple(column.title for column in columns),
-        rows=rows,
-        are_numbers=tuple(column.is_number for column in columns),
-    )
+    return ChartTable(tuple(columns), rows)
 
 
 def _main_series(specification: JsonObject) -> tuple[Sequence[JsonObject], JsonObject]:
@@ -87,9 +87,9 @@ def _main_series(specification: JsonObject) -> tuple[Sequence[JsonObject], JsonO
     return specification["data"].get("values") or (), encoding
 
 
-def _columns(encoding: JsonObject, localizer: Localizer) -> list[_Column]:
+def _columns(encoding: JsonObject, localizer: Localizer) -> list[ChartColumn]:
     """Return the columns of the table: first those with names of classes or curves, then those with numbers."""
-    columns: list[_Column] = []
+    columns: list[ChartColumn] = []
     for channel in _CHANNELS:
         definition = encoding.get(channel) or {}
         if "field" not in definition:
@@ -100,7 +100,7 @@ def _columns(encoding: JsonObject, localizer: Localizer) -> list[_Column]:
             # A confusion matrix shows numbers of rows in its cells, without a title.
             title = localizer.text("chart_rows")
         is_number = definition.get("type") != "nominal"
-        columns.append(_Column(definition["field"], title or "", is_number))
+        columns.append(ChartColumn(definition["field"], title or "", is_number))
     return sorted(columns, key=lambda column: column.is_number)
 
 
