@@ -15,6 +15,7 @@ from touchstone.learning.request_definitions import (
     SensitiveColumns,
     TrainingOptions,
     TrainingRequest,
+    require_distinct,
 )
 
 MIN_DATASETS: Final = 2
@@ -92,7 +93,9 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
                 raise LearningError("comparison_subject_missing", field="dataset_ids")
             return
 
-        _require_distinct_datasets(self.dataset_ids)
+        if len(self.dataset_ids) < MIN_DATASETS:
+            raise LearningError("too_few_datasets", field="dataset_ids", minimum=MIN_DATASETS)
+        require_distinct(self.dataset_ids, field="dataset_ids")
         if self.limit is not None:
             raise LearningError("option_without_effect", field="limit", option="limit", subject="dataset_ids")
 
@@ -124,20 +127,20 @@ class TrainingComparisonRequest(TrainingOptions, frozen=True, kw_only=True, forb
         Raises:
             LearningError: a target or an option has no effect.
         """
-        known = [str(dataset_keys[0]) for dataset_keys in datasets]
+        quoted_keys = [str(dataset_keys[0]) for dataset_keys in datasets]
         position_by_key = {
             str(key).lower(): position for position, dataset_keys in enumerate(datasets) for key in dataset_keys
         }
         targets = self.target if isinstance(self.target, dict) else {}
         for field, values in (("target", targets), ("by_dataset", self.by_dataset or {})):
-            seen: set[int] = set()
+            earlier_positions: set[int] = set()
             for key in values:
                 position = position_by_key.get(key.lower())
                 if position is None:
-                    raise LearningError("target_without_dataset", field=f"{field}.{key}", name=key, known=known)
-                if position in seen:
+                    raise LearningError("target_without_dataset", field=f"{field}.{key}", name=key, known=quoted_keys)
+                if position in earlier_positions:
                     raise LearningError("duplicate_value", field=f"{field}.{key}", name=key)
-                seen.add(position)
+                earlier_positions.add(position)
 
     def locate(self, field: str, dataset_keys: Sequence[DatasetKey]) -> str:
         """Return the path in this request of a field of the training on a dataset.
@@ -215,15 +218,3 @@ def _find_key(values: Mapping[str, Any], dataset_keys: Sequence[DatasetKey]) -> 
     """
     lowercase_keys = {str(key).lower() for key in dataset_keys}
     return next((key for key in values if key.lower() in lowercase_keys), None)
-
-
-def _require_distinct_datasets(dataset_ids: Sequence[DatasetKey]) -> None:
-    """Raise `LearningError` if there are too few datasets to compare, or one of them is named twice."""
-    if len(dataset_ids) < MIN_DATASETS:
-        raise LearningError("too_few_datasets", field="dataset_ids", minimum=MIN_DATASETS)
-
-    seen: set[DatasetKey] = set()
-    for position, dataset_id in enumerate(dataset_ids):
-        if dataset_id in seen:
-            raise LearningError("duplicate_value", field=f"dataset_ids.{position}", name=str(dataset_id))
-        seen.add(dataset_id)

@@ -75,8 +75,8 @@ class Features(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Reject a column that is named twice or is both included and excluded."""
-        _require_distinct(self.include, field="features.include")
-        _require_distinct(self.exclude, field="features.exclude")
+        require_distinct(self.include, field="features.include")
+        require_distinct(self.exclude, field="features.exclude")
 
         for name in self.include:
             if name in self.exclude:
@@ -170,8 +170,8 @@ class TrainingOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             LearningError: a name is unknown or repeated, the package of an algorithm is not installed, the metric
                 does not fit the task, or an option has no effect.
         """
-        _require_distinct(self.algorithms, field="algorithms")
-        _require_distinct(self.sensitive_features, field="sensitive_features")
+        require_distinct(self.algorithms, field="algorithms")
+        require_distinct(self.sensitive_features, field="sensitive_features")
 
         for position, name in enumerate(self.algorithms):
             field_path = f"algorithms.{position}"
@@ -286,8 +286,8 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
                 or another option does not fit the request.
         """
         _require_known(self.method, METHOD_BY_NAME, error_code="unknown_method", field="method")
-        _require_distinct(self.sensitive_features, field="sensitive_features")
-        _require_distinct(self.immutable, field="immutable")
+        require_distinct(self.sensitive_features, field="sensitive_features")
+        require_distinct(self.immutable, field="immutable")
         _require_one_subject(self)
 
         method = METHOD_BY_NAME[self.method]
@@ -444,13 +444,13 @@ def _require_installed(algorithm: Algorithm, *, field: str) -> None:
         raise LearningError("algorithm_not_installed", field=field, name=algorithm.name, extra=algorithm.extra)
 
 
-def _require_distinct(names: Sequence[str], *, field: str) -> None:
-    """Raise `LearningError` for the first name that is repeated."""
-    seen: set[str] = set()
-    for position, name in enumerate(names):
-        if name in seen:
-            raise LearningError("duplicate_value", field=f"{field}.{position}", name=name)
-        seen.add(name)
+def require_distinct(values: Sequence[int | str], *, field: str) -> None:
+    """Raise `LearningError` for the first value that is repeated."""
+    earlier_values: set[int | str] = set()
+    for position, value in enumerate(values):
+        if value in earlier_values:
+            raise LearningError("duplicate_value", field=f"{field}.{position}", name=str(value))
+        earlier_values.add(value)
 
 
 def _require_separate_target(request: TrainingRequest) -> None:
