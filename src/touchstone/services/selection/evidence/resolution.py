@@ -95,17 +95,17 @@ def find_deciding_statement(attribute: str, statements: Sequence[Statement], ass
     The assurance is the weakest level of evidence that counts. For example, mere declarations do not count at
     `documented`. The result gets the strongest level of all counted statements with the same value.
     """
-    counted = [statement for statement in statements if statement.level.counts_at(assurance)]
-    if not counted:
+    counted_statements = [statement for statement in statements if statement.level.counts_at(assurance)]
+    if not counted_statements:
         return None
 
-    candidates: Sequence[Statement] = counted
+    candidates: Sequence[Statement] = counted_statements
     if assurance is Assurance.DECLARED:
-        candidates = _prefer_creator(attribute, counted)
-    deciding = _strongest_statement(attribute, candidates)
+        candidates = _prefer_creator(attribute, counted_statements)
+    strongest = _strongest_statement(attribute, candidates)
 
-    supporting_levels = [statement.level for statement in counted if statement.value == deciding.value]
-    return deciding._replace(level=max(supporting_levels, key=lambda level: level.strength))
+    supporting_levels = [statement.level for statement in counted_statements if statement.value == strongest.value]
+    return strongest._replace(level=max(supporting_levels, key=lambda level: level.strength))
 
 
 def _to_statement(claim: ClaimRecord, owner: UUID | None) -> Statement:
