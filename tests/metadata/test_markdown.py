@@ -33,6 +33,13 @@ def test_placeholders_are_rejected(text: str) -> None:
     assert states_nothing(text)
 
 
+@pytest.mark.parametrize("code", ["unac", "unal", "unap", "unas", "unav", "unkn", "none", "null", "tba", "etal"])
+def test_the_codes_of_datacite_for_unknown_values_are_placeholders(code: str) -> None:
+    for text in (f"(:{code})", f":{code}", f"(:{code.upper()})", f" :{code.capitalize()}. "):
+        assert is_placeholder(text)
+    assert not is_placeholder(f"Rivers (:{code})")
+
+
 def test_a_placeholder_beside_an_answer_leaves_the_answer() -> None:
     assert not is_placeholder("Collected in 2020. [More Information Needed]")
 

@@ -17,6 +17,10 @@ _EMPTY_ANSWERS: Final = (
     r"no information(?: (?:available|provided))?",
     r"(?:see|same as|as) above",
 )
+# DataCite's codes for a value that is unavailable, not assigned, not applicable or unknown, or for names too many to
+# list: "(:unav)" or ":unkn". Some of them are words without their colon. Others, such as "(:tba)", contain an empty
+# answer.
+_DATACITE_CODE: Final = r":(?:un(?:ac|al|ap|as|av|kn)|etal)\b"
 # Requests for an answer. Without brackets, these words can be answers themselves.
 _BRACKETED_REQUESTS: Final = (
     r"optional",
@@ -32,7 +36,9 @@ _VARIABLE: Final = r"\{\{[^{}]{0,200}\}\}"
 BRACKETED_PLACEHOLDER: Final = re.compile(
     rf"\[\s?(?:{'|'.join(_EMPTY_ANSWERS + _BRACKETED_REQUESTS)})\s?\]|{_VARIABLE}", re.IGNORECASE
 )
-_PLACEHOLDER: Final = re.compile(rf"{BRACKETED_PLACEHOLDER.pattern}|\b(?:{'|'.join(_EMPTY_ANSWERS)})\b", re.IGNORECASE)
+_PLACEHOLDER: Final = re.compile(
+    rf"{BRACKETED_PLACEHOLDER.pattern}|{_DATACITE_CODE}|\b(?:{'|'.join(_EMPTY_ANSWERS)})\b", re.IGNORECASE
+)
 _NO_WORDS: Final = re.compile(r"[\W_]*")
 
 MAX_PLACEHOLDER_LENGTH: Final = 1000  # longer texts always state something, unless they are blank
