@@ -328,6 +328,11 @@ class TestSchemaOrg:
         document = read_dataset({**SCHEMA_ORG, "inLanguage": [language, "en"]})
         assert document.record["metadata"]["language"] == ["fr", "en"]
 
+    @pytest.mark.parametrize("publisher", ["Zenodo", "Dryad", "Mendeley Data", "Harvard Dataverse", "OSF"])
+    def test_a_site_that_hosts_the_data_of_others_does_not_answer_for_them(self, publisher: str) -> None:
+        document = read_dataset({**SCHEMA_ORG, "publisher": {"@type": "Organization", "name": publisher}})
+        assert "accountability_defined" not in document.record
+
     def test_semicolons_may_separate_keywords(self) -> None:
         document = read_dataset({**SCHEMA_ORG, "keywords": "weather; rain;"})
         assert document.record["metadata"]["tags"] == ["weather", "rain"]

@@ -37,8 +37,9 @@ DOCUMENTATION_FIELDS: Final = ("url", "sameAs", "citeAs", "citation", "documenta
 # Hosting sites and placeholders, which are not responsible for a dataset.
 NOT_RESPONSIBLE: Final = frozenset(
     {"hugging face", "huggingface", "kaggle", "openml", "zenodo", "figshare", "github",
-     "uci machine learning repository", "tensorflow", "papers with code", "anonymous", "unknown", "community",
-     "the community"}
+     "uci machine learning repository", "tensorflow", "papers with code", "dryad", "dryad digital repository",
+     "mendeley", "mendeley data", "harvard dataverse", "open science framework", "osf", "science data bank",
+     "ieee dataport", "anonymous", "unknown", "community", "the community"}
 )  # fmt: skip
 # Matches "https://example.org/" but not "https://example.org/roads".
 _HOME_PAGE: Final = re.compile(r"https?://[^/?#]*/?")
