@@ -256,6 +256,53 @@ DATA_PACKAGE: dict[str, Any] = {
         }
     ],
 }
+# As a repository exports it. The member names and types are those of version 4.6 of DataCite's schema.
+DATACITE: dict[str, Any] = {
+    "schemaVersion": "http://datacite.org/schema/kernel-4",
+    "doi": "10.1234/Rivers.7",
+    "identifiers": [
+        {"identifier": "10.1234/Rivers.7", "identifierType": "DOI"},
+        {"identifier": "oai:rivers.example:7", "identifierType": "oai"},
+    ],
+    "creators": [{"name": "Lovelace, Ada", "nameType": "Personal", "affiliation": [{"name": "River Institute"}]}],
+    "titles": [
+        {"title": "Wasserstände", "lang": "de"},
+        {"title": "Water levels of small rivers", "titleType": "TranslatedTitle", "lang": "en"},
+        {"title": "Second edition", "titleType": "Subtitle", "lang": "en"},
+    ],
+    "publisher": {"name": "River Institute", "publisherIdentifier": "https://ror.org/00example"},
+    "publicationYear": "2021",
+    "types": {"resourceType": "Time series", "resourceTypeGeneral": "Dataset"},
+    "subjects": [{"subject": "environment"}, {"subject": "FOS: Mathematics", "subjectScheme": "FOS"}],
+    "contributors": [
+        {"name": "Babbage, Charles", "contributorType": "DataCollector"},
+        {"name": "Gauge desk", "nameType": "Organizational", "contributorType": "DataManager"},
+    ],
+    "dates": [{"date": "2019-01-01/2020-12-31", "dateType": "Collected"}],
+    "language": "en",
+    "version": "2.1",
+    "sizes": ["14 MB"],
+    "formats": ["text/csv"],
+    "rightsList": [
+        {
+            "rights": "Creative Commons Attribution 4.0 International",
+            "rightsUri": "https://creativecommons.org/licenses/by/4.0/legalcode",
+            "rightsIdentifier": "cc-by-4.0",
+            "rightsIdentifierScheme": "SPDX",
+        }
+    ],
+    "descriptions": [
+        {"description": "Hourly water levels at twelve gauges.", "descriptionType": "Abstract", "lang": "en"},
+        {"description": "Gauges were read by hand and checked twice.", "descriptionType": "Methods"},
+        {"description": "(:unav)", "descriptionType": "TechnicalInfo"},
+    ],
+    "relatedIdentifiers": [
+        {"relatedIdentifier": "10.1234/paper", "relatedIdentifierType": "DOI", "relationType": "IsSupplementTo"},
+        {"relatedIdentifier": "https://rivers.example/", "relatedIdentifierType": "URL", "relationType": "IsPartOf"},
+    ],
+    "geoLocations": [{"geoLocationPlace": "Saône"}],
+    "fundingReferences": [{"funderName": "Example Fund", "awardNumber": "12"}],
+}
 TFDS_TAGS = "content.language.en # English\nml.task.text-summarizationcontent.data-type.text\n"
 
 
@@ -278,6 +325,7 @@ def sources() -> dict[str, SourceDocument]:
         "dcat": SourceDocument(as_bytes(DCAT_US), "data.json"),
         "data_package": SourceDocument(as_bytes(DATA_PACKAGE), "signs/datapackage.json"),
         "schema_org": SourceDocument(as_bytes(SCHEMA_ORG), "rain.jsonld"),
+        "datacite": SourceDocument(as_bytes(DATACITE), "rivers.json"),
         "openml": SourceDocument(
             as_bytes(OPENML), "api-v1-jd-9.json", {"api-v1-jdf-9.json": as_bytes(OPENML_FEATURES)}
         ),

@@ -12,7 +12,18 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 
-from tests.metadata.examples import CARD, CROISSANT, DATASHEET, DCAT_US, INFOS, PMLB, as_bytes, read_dataset, sources
+from tests.metadata.examples import (
+    CARD,
+    CROISSANT,
+    DATACITE,
+    DATASHEET,
+    DCAT_US,
+    INFOS,
+    PMLB,
+    as_bytes,
+    read_dataset,
+    sources,
+)
 from tests.selection.claims import calling_as
 from tests.selection.conftest import ADA, BOB, client_of, create_record
 from touchstone.core.identity import Caller
@@ -375,6 +386,40 @@ async def test_a_dry_run_changes_nothing(ada: httpx2.AsyncClient) -> None:
     assert (await ada.get(f"/datasets/{record['id']}")).json() == record
 
 
+async def test_a_dry_run_names_the_standard(ada: httpx2.AsyncClient) -> None:
+    """Before anything is imported, the report says which standard was detected and what identifies the dataset."""
+    result = await import_document(ada, as_bytes(DATACITE), "rivers.json", dry_run=True)
+    assert (result["status"], result["standard"], result["key"]) == ("created", "datacite", "10.1234/rivers.7")
+    assert result["dataset"]["name"] == "Water levels of small rivers"
+    assert {claim["attribute"] for claim in result["evidence"]} == {
+        "is_public",
+        "year",
+        "accountability_defined",
+        "external_documentation_available",
+    }
+
+
+async def test_the_export_of_a_repository_and_the_answer_of_datacite_update_one_record(ada: httpx2.AsyncClient) -> None:
+    """Both identify the dataset by its DOI, which they write differently."""
+    export = (await import_document(ada, as_bytes(DATACITE), "rivers.json"))["dataset"]
+    attributes = {**DATACITE, "doi": "https://doi.org/10.1234/RIVERS.7", "identifiers": [], "publicationYear": 2022}
+    answer = {"data": {"id": "10.1234/rivers.7", "type": "dois", "attributes": attributes}}
+
+    result = await import_document(ada, as_bytes(answer), "dois.json")
+
+    assert (result["status"], result["dataset"]["id"], result["dataset"]["year"]) == ("updated", export["id"], 2022)
+    assert (await import_document(ada, as_bytes(answer), "dois.json"))["status"] == "unchanged"
+
+
+async def test_many_subjects_and_descriptions_can_be_imported(ada: httpx2.AsyncClient) -> None:
+    """No list of a document makes its record too large."""
+    subjects = [{"subject": f"subject of some length {number}"} for number in range(5000)]
+    descriptions = [{"description": f"Text {number}.", "descriptionType": "Other"} for number in range(500)]
+    document = {**DATACITE, "subjects": subjects, "descriptions": descriptions}
+    result = await import_document(ada, as_bytes(document), "rivers.json")
+    assert (result["status"], len(result["dataset"]["metadata"]["tags"])) == ("created", 200)
+
+
 async def test_files_of_a_form_complete_each_other(ada: httpx2.AsyncClient) -> None:
     """A companion is read with its document, and two documents about the same dataset become one record."""
     [card_result] = await import_form(
@@ -460,6 +505,7 @@ async def test_every_standard_can_be_imported_twice(ada: httpx2.AsyncClient, key
         ("name: Pr\u00e9nom".encode("latin-1"), "a.yaml", "wrong_encoding"),
         (b"a\0b", "a.json", "binary_content"),
         (b'{"$schema": "x", "properties": {}}', "a.json", "schema_document"),
+        (as_bytes({**DATACITE, "types": {"resourceTypeGeneral": "Software"}}), "a.json", "not_a_dataset"),
     ],
 )
 async def test_hostile_documents_are_rejected_with_a_reason(

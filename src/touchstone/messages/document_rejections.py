@@ -91,6 +91,10 @@ DOCUMENT_REJECTIONS: Final[Mapping[str, Text]] = {
         "{count} more {count:dataset or document was|datasets or documents were} rejected and "
         "{count:is|are} not in this list",
     ),
+    "not_a_dataset": (
+        "une ressource d’un autre type, comme un logiciel ou un article, et non un jeu de données",
+        "a resource of another type, such as software or an article, and not a dataset",
+    ),
     "not_written_in_time": (
         "le temps d’une requête est écoulé : envoyez de nouveau le document, la suite sera importée",
         "the time of one request is over: send the document again, and the rest will be imported",

@@ -286,10 +286,10 @@ EVIDENCE_PAGES: Final[Mapping[str, Text]] = {
     ),
     "import_title": ("Importer une documentation", "Import documentation"),
     "import_lead": (
-        "Une fiche Hugging Face, Croissant, DCAT, Data Package, une fiche OpenML ou un autre standard : les valeurs "
+        "Une fiche Hugging Face, Croissant, DCAT, DataCite, Data Package, OpenML ou un autre standard : les valeurs "
         "viennent avec leurs citations.",
-        "A Hugging Face card, Croissant, DCAT, a Data Package, OpenML or another standard: values come with their "
-        "quotes.",
+        "A Hugging Face card, Croissant, DCAT, DataCite, a Data Package, OpenML or another standard: values come with "
+        "their quotes.",
     ),
     "import_files": ("Documents", "Documents"),
     "import_files_hint": (

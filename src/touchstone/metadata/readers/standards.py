@@ -15,6 +15,7 @@ from touchstone.metadata.readers import (
     ckan,
     croissant,
     data_package,
+    datacite,
     datasheet,
     dcat,
     dpi,
@@ -65,6 +66,7 @@ STANDARDS: Final[tuple[Standard, ...]] = (
     _standard(dcat, "DCAT-AP and DCAT-US"),
     _standard(data_package, "Data Package", data_package.README),
     _standard(schema_org, "schema.org"),
+    _standard(datacite, "DataCite"),
     _standard(openml, "OpenML"),
     _standard(uci, "UCI repository"),
     _standard(pmlb, "Penn Machine Learning Benchmarks"),
@@ -162,7 +164,8 @@ def describe_other_document(source: SourceDocument) -> str:
     has_definitions = "properties" in source.members or "definitions" in source.members
     if "$schema" in source.members and has_definitions:
         return "schema_document"
-    if set(source.members) == {"error"}:
+    # The services of OpenML and DataCite answer with one of these members if a request fails.
+    if set(source.members) in ({"error"}, {"errors"}):
         return "error_reply"
     if is_companion(source):
         return "companion_document"
