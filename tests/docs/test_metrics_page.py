@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import mean_absolute_error, median_absolute_error, r2_score, root_mean_squared_error
 
 from tests.learning.small_tables import messy_table, train
 from tools.make_reference import FOLDER
+from touchstone.learning.evaluation import Predictions, compute_metric
 from touchstone.learning.request_choices import METRICS
 from touchstone.learning.task_interface import Json, Outcome
 
@@ -25,6 +27,8 @@ REQUESTS: dict[str, Json] = {
     "folds of two classes": {"target": "outcome", **FOLDS},
     "folds of three classes": {"target": "colour", **FOLDS},
     "weights": {"target": "colour", "sample_weight": "weight", **HOLDOUT},
+    "numbers as classes": {"target": "level", "task": "classification", **HOLDOUT},
+    "two numbers as classes": {"target": "share", "task": "classification", **HOLDOUT},
 }
 
 
@@ -52,7 +56,8 @@ def test_the_page_defines_every_metric() -> None:
 @pytest.mark.parametrize("body", REQUESTS.values(), ids=REQUESTS.keys())
 def test_the_program_computes_the_reported_metrics(body: Json, tmp_path: Path) -> None:
     """All metrics of a classification follow from its predictions alone, and these follow from their probabilities."""
-    frame = messy_table(300).assign(weight=np.arange(300) % 4)
+    numbers = np.arange(300)
+    frame = messy_table(300).assign(weight=numbers % 4, level=numbers % 3 + 0.5, share=numbers % 5 // 3 / 4)
     outcome = train(frame, folder=tmp_path, **body)
     metrics, decision = outcome.result["metrics"], outcome.result["decision"]
     predictions = predictions_of(outcome)
@@ -77,3 +82,43 @@ def test_the_program_computes_the_reported_metrics(body: Json, tmp_path: Path) -
     else:
         codes = (probabilities * (decision["class_weights"] or 1)).argmax(axis=1)
     assert classes[codes].tolist() == predictions["prediction"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("class_count", "codes"), [(2, [0, 0, 0]), (2, [1, 1, 1]), (3, [2, 2, 2]), (3, [0, 2, 2])], ids=str
+)
+@pytest.mark.parametrize("weights", [None, [1.0, 0.0, 2.0]], ids=["equal weights", "a weight of 0"])
+@pytest.mark.filterwarnings("error")
+def test_the_program_computes_the_metrics_of_test_rows_without_some_classes(
+    class_count: int, codes: list[int], weights: list[float] | None
+) -> None:
+    """What is undefined for the product is undefined for the program, too, and nothing else is."""
+    classes = np.array(["a", "b", "c"][:class_count])
+    probabilities = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.0, 0.4, 0.6]])[:, :class_count]
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    truth, predicted = np.array(codes), np.array([0, 1, 1])
+    row_weights = None if weights is None else np.array(weights)
+    predictions = Predictions(truth, predicted, class_count, probabilities, row_weights)
+
+    rows = pd.DataFrame({"truth": classes[truth], "prediction": classes[predicted]})
+    rows = rows.assign(**{f"probability_{name}": probabilities[:, code] for code, name in enumerate(classes)})
+    if weights is not None:
+        rows = rows.assign(weight=weights)
+    computed = documented_function()(rows, "b")
+
+    assert computed == pytest.approx({name: compute_metric(name, predictions) for name in computed}, nan_ok=True)
+
+
+def test_the_metrics_of_a_regression_have_their_usual_definitions(tmp_path: Path) -> None:
+    outcome = train(messy_table(300), "amount", tmp_path, **HOLDOUT)
+    rows = predictions_of(outcome)
+    reported = {name: summary["value"] for name, summary in outcome.result["metrics"]["holdout"].items()}
+    functions = {
+        "r2": r2_score,
+        "rmse": root_mean_squared_error,
+        "mae": mean_absolute_error,
+        "median_ae": median_absolute_error,
+    }
+    assert reported == pytest.approx(
+        {name: function(rows["truth"], rows["prediction"]) for name, function in functions.items()}
+    )
