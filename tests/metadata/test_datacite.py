@@ -339,10 +339,11 @@ class TestAccountability:
         contributors = [
             {"name": "Somebody", "contributorType": "Researcher"},
             {"name": ":unkn", "contributorType": contributor_type},
+            {"name": "https://rivers.example/staff/7", "contributorType": contributor_type},
             {"name": "Noether, Emmy", "contributorType": contributor_type},
         ]
         claim = claim_on(self.read_parties(contributors), "accountability_defined")
-        assert (claim.quote, claim.place) == ("Noether, Emmy", "/contributors/2")
+        assert (claim.quote, claim.place) == ("Noether, Emmy", "/contributors/3")
 
     @pytest.mark.parametrize("contributor_type", ["DataCollector", "RightsHolder", "Sponsor", "Other", None, 3, []])
     def test_other_contributors_and_creators_do_not_count(self, contributor_type: Any) -> None:
@@ -379,6 +380,7 @@ class TestDocumentation:
             {**PAPER, "relationType": "Cites"},
             {**PAPER, "relatedIdentifier": "978-3-905673-82-1"},
             {**PAPER, "relatedIdentifier": "https://doi.org/10.1234/rivers.7"},
+            {**PAPER, "relatedIdentifier": "https://rivers.example/levels"},
             {**PAPER, "relatedIdentifier": None},
             {**PAPER, "relatedIdentifier": "(:unav)"},
             {**PAPER, "relationType": []},
@@ -386,7 +388,7 @@ class TestDocumentation:
         ],
     )
     def test_other_relations_and_the_dataset_itself_do_not_count(self, relation: Any) -> None:
-        document = read_dataset({**DATACITE, "relatedIdentifiers": [relation]})
+        document = read_dataset({**DATACITE, "url": "https://rivers.example/levels", "relatedIdentifiers": [relation]})
         assert "external_documentation_available" not in document.record
 
 

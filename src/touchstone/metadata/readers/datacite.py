@@ -289,7 +289,7 @@ def add_licence_and_access(builder: DocumentBuilder, resource: Resource) -> None
     """
     licences: list[tuple[str, str]] = []
     levels: list[Claim] = []
-    for entry, place in resource.entries("rightsList"):
+    for entry, place in resource.entries(RIGHTS):
         texts = meaningful_texts(entry.get(name) for name in ("rights", "rightsIdentifier", "rightsUri"))
         stated_levels = [text for text in texts if is_open_level(text) is not None]
         if stated_levels:
@@ -358,21 +358,27 @@ def add_accountability(builder: DocumentBuilder, resource: Resource) -> None:
     contributors = resource.entries("contributors")
     for contributor_type in ACCOUNTABLE_TYPES:
         for contributor, place in contributors:
-            party = responsible_party(contributor)
+            party = named_party(contributor)
             if contributor.get("contributorType") == contributor_type and party is not None:
                 note = f"a contributor of the type {contributor_type}"
                 claim = Claim("accountability_defined", True, party, place, field="contributors", note=note)
                 builder.add_claim(claim)
                 return
 
-    publisher = responsible_party(resource.members.get("publisher"))
-    # An address does not name anyone.
-    if publisher is not None and not _WEB_ADDRESS.match(publisher):
+    publisher = named_party(resource.members.get("publisher"))
+    if publisher is not None:
         builder.add_field_claim("accountability_defined", True, publisher, "publisher", note="a named publisher")
+
+
+def named_party(value: Any) -> str | None:
+    """Return the name of a person or organization, or None if it has none. A web address does not name anyone."""
+    party = responsible_party(value)
+    return None if party is None or _WEB_ADDRESS.match(party) else party
 
 
 def add_documentation(builder: DocumentBuilder, resource: Resource) -> None:
     """Claim external documentation from the DOI or address of a document about the dataset."""
+    own_identifiers = (builder.key, resource.members.get("url"))
     relations = resource.entries("relatedIdentifiers")
     for relation_type in DOCUMENTING_RELATIONS:
         for relation, place in relations:
@@ -380,8 +386,9 @@ def add_documentation(builder: DocumentBuilder, resource: Resource) -> None:
             if relation.get("relationType") != relation_type or not isinstance(identifier, str):
                 continue
             doi = normalized_doi(identifier)
+            can_be_found = doi is not None or _WEB_ADDRESS.fullmatch(identifier) is not None
             # Some documents refer to themselves.
-            if doi != builder.key and (doi is not None or _WEB_ADDRESS.fullmatch(identifier)):
+            if can_be_found and (doi or identifier) not in own_identifiers:
                 attribute = "external_documentation_available"
                 claim = Claim(attribute, True, identifier, place, field="relatedIdentifiers", note=relation_type)
                 builder.add_claim(claim)
