@@ -101,3 +101,28 @@ async def test_a_task_that_waits_too_long_is_refused() -> None:
         with pytest.raises(Overloaded):
             await slots.acquire(BOB)
     (await slots.acquire(BOB)).release()
+
+
+async def test_a_task_that_is_cancelled_as_it_gets_a_slot_returns_it() -> None:
+    """The slot has been assigned, but the task has not continued yet."""
+    slots = FairSlots(1)
+    slot = await slots.acquire(ADA)
+    waiting_task = asyncio.create_task(slots.acquire(BOB))
+    await asyncio.sleep(0)
+
+    slot.release()
+    waiting_task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting_task
+
+    async with asyncio.timeout(5):
+        (await slots.acquire(ADA)).release()
+
+
+async def test_a_task_that_fails_returns_its_slot() -> None:
+    slots = FairSlots(1)
+    with pytest.raises(ZeroDivisionError):
+        async with slots.occupy(ADA):
+            raise ZeroDivisionError
+    async with asyncio.timeout(5), slots.occupy(ADA):
+        pass

@@ -53,8 +53,10 @@ class ParquetBody:
 
     async def close(self) -> None:
         """Stop reading the file, and release the slot."""
-        self._slot.release()
-        await self._rows.close()
+        try:
+            await self._rows.close()
+        finally:
+            self._slot.release()
 
 
 class ParquetBodies:
