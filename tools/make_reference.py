@@ -220,7 +220,7 @@ def gates_page() -> str:
         "```\n\n"
         "With `?gate=pass`, the ranking leaves out every dataset that does not pass all gates, and `rank`, `place`, "
         "`tied_with` and the total count only those that do. The default is `?gate=all`.\n\n"
-        "If a gate requires that an attribute is true, its value is the lowest level of evidence that counts. This "
+        "The value of a gate for an attribute that must be true is the lowest level of evidence that counts. This "
         "level does not depend on the [assurance](assurance.md) of the request. Gates for numbers use the values at "
         "the assurance of the request. Words, such as the licence, are the same at every assurance.\n\n"
         + format_table(("Name", "Other names", "Value", "Requirement"), gates)
@@ -368,7 +368,7 @@ def jobs_page() -> str:
         "explanations](explanations.md).\n",
         _fields_table(ExplanationRequest, EXPLAINING, EXPLAIN_PATHS),
         format_table(("Algorithm", "Label", "Needs the extra"), algorithms),
-        "[Metrics](metrics.md) defines these, and shows how to compute them.\n",
+        "The page on [metrics](metrics.md) defines these metrics, and shows how to compute them.\n",
         format_table(("Metric", "Label", "Task"), metrics),
         format_table(("Method", "Label", "Scope", "Needs"), methods),
         "A training stores its model in ONNX, too, or `onnx.reason` in its result says why not.\n",
