@@ -1,17 +1,20 @@
 """Bulk imports of Parquet files: the same records and refusals as of JSON Lines, and one error for other files."""
 
+import asyncio
 import io
 import json
 import math
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
-from tests.selection.conftest import FOUR, client_of, create_record
+from tests.selection.conftest import ADA, BOB, FOUR, client_of, create_record
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
 from touchstone.services.selection.app import Selection
@@ -183,3 +186,63 @@ async def test_the_limit_on_uploads_holds(settings: Settings, database: Database
             assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
     assert list(settings.uploads_dir.iterdir()) == []
     await selection.close()
+
+
+class SlowReaders:
+    """Users who import a file each, and do not read the response until a test says so."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+        self._may_read: dict[str, asyncio.Event] = {}
+        self.tasks: list[asyncio.Task[httpx2.Response]] = []
+        self.with_response: list[str] = []
+
+    async def begin(self, name: str, user: UUID) -> None:
+        """Begin an import, and give it time to get a place or to wait for one."""
+        self._may_read[name] = asyncio.Event()
+        self.tasks.append(asyncio.create_task(self._import(name, user)))
+        await asyncio.sleep(0.2)
+
+    def read(self, name: str) -> None:
+        """Read the response of an import, which then ends."""
+        self._may_read[name].set()
+
+    async def wait_for_responses(self, count: int) -> None:
+        """Wait until as many imports have begun to respond."""
+        async with asyncio.timeout(20):
+            while len(self.with_response) < count:
+                await asyncio.sleep(0.01)
+
+    async def _import(self, name: str, user: UUID) -> httpx2.Response:
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            async def send_slowly(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    self.with_response.append(name)
+                await self._may_read[name].wait()
+                await send(message)
+
+            await self._selection.app(scope, receive, send_slowly)
+
+        headers = {**PARQUET, "X-User-ID": str(user)}
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://selection.test") as client:
+            return await client.post("/datasets/bulk", content=as_parquet([FOUR]), headers=headers)
+
+
+async def test_the_next_file_to_be_read_is_that_of_another_user(selection: Selection) -> None:
+    """A user with several files delays mainly their own."""
+    readers = SlowReaders(selection)
+    await readers.begin("first of Ada", ADA)
+    await readers.begin("second of Ada", ADA)
+    await readers.wait_for_responses(2)
+    await readers.begin("third of Ada", ADA)
+    await readers.begin("first of Bob", BOB)
+
+    readers.read("first of Ada")
+    await readers.wait_for_responses(3)
+    assert readers.with_response == ["first of Ada", "second of Ada", "first of Bob"]
+
+    for name in ("second of Ada", "first of Bob", "third of Ada"):
+        readers.read(name)
+    responses = await asyncio.gather(*readers.tasks)
+    assert [response.status_code for response in responses] == [200] * 4
