@@ -1,6 +1,7 @@
 """Charts are valid, agree with the data, and are drawn without a browser or the network."""
 
 import json
+import re
 import string
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,32 @@ def test_the_confusion_chart_counts_rows() -> None:
         ("yes", "yes", 1),
     ]
     assert cells[1]["share"] == pytest.approx(1 / 3)
+
+
+def test_the_confusion_chart_of_many_classes_is_legible() -> None:
+    """With forty classes, counts and labels are small enough for their cells, and zeros are only shown by the shade."""
+    truth = np.repeat(np.arange(40), 50)
+    predicted = np.where(np.arange(len(truth)) % 50 < 43, truth, (truth + 7) % 40)
+    spec = confusion_chart(Predictions(truth, predicted, 40), [f"class {code}" for code in range(40)])["spec"]["en"]
+
+    texts = re.findall(r"<text[^>]*>[^<]*</text>", render_svg(spec))
+    counts = [text for text in texts if re.search(r">\d+</text>", text)]
+    assert sum(">0<" in text and 'opacity="0"' not in text for text in counts) == 0
+    assert sum(">43<" in text for text in counts) == 40
+    assert all('font-size="9px"' in text for text in counts)
+    assert sum("rotate(-90)" in text and ">class" in text for text in texts) == 40
+
+
+def test_the_confusion_chart_of_few_classes_shows_every_count() -> None:
+    """With two classes, zeros are visible, and the labels stand side by side."""
+    truth = np.array([0, 0, 0, 1])
+    spec = confusion_chart(Predictions(truth, truth, 2), ["no", "yes"])["spec"]["en"]
+
+    picture = render_svg(spec)
+    counts = re.findall(r"<text[^>]*>\d</text>", picture)
+    assert len(counts) == 4
+    assert all('font-size="11px"' in count and 'opacity="0"' not in count for count in counts)
+    assert "rotate(-40)" not in picture
 
 
 def test_a_perfect_ranking_has_the_corner_in_its_roc() -> None:

@@ -28,6 +28,9 @@ SQUARE_SIDE: Final = 300
 MAX_MATRIX_SIDE: Final = 480
 CELL_SIDE: Final = 42
 CHARACTER_WIDTH: Final = 7  # an upper bound of the mean width of the characters in a label, in pixels
+FONT_SIZE: Final = 11
+MIN_SLANTED_SIDE: Final = 20  # Labels below narrower cells overlap unless they are vertical.
+MIN_SIDE_WITH_ZEROS: Final = 20  # In narrower cells, zeros would hide the other numbers.
 
 _SHADE_SCALE: Final = {"domain": [0, 1], "range": SHADES}
 _PERCENT_AXIS: Final = {"format": "%", "tickCount": 5}
@@ -66,17 +69,20 @@ def _confusion_spec(cells: Sequence[Json], class_labels: Sequence[str], labels: 
     return {
         "data": {"values": cells},
         "encoding": {
-            "x": nominal("predicted", labels["predicted_class"], axis=_slanted_labels_if_narrow(class_labels)),
-            "y": nominal("true", labels["true_class"]),
+            "x": nominal("predicted", labels["predicted_class"], axis=_turned_labels_if_narrow(class_labels)),
+            "y": nominal("true", labels["true_class"], axis={"labelFontSize": _label_size("height", class_labels)}),
         },
-        "layer": _confusion_layers(labels),
+        "layer": _confusion_layers(len(class_labels), labels),
         "width": side,
         "height": side,
     }
 
 
-def _confusion_layers(labels: ChartLabels) -> list[Json]:
-    """Return the layers of a confusion matrix: shaded cells, and row counts in a legible colour."""
+def _confusion_layers(class_count: int, labels: ChartLabels) -> list[Json]:
+    """Return the layers of a confusion matrix: shaded cells, and row counts in a legible colour.
+
+    The counts become smaller if their cells are narrow.
+    """
     shade = {
         "field": "share",
         "type": "quantitative",
@@ -86,22 +92,33 @@ def _confusion_layers(labels: ChartLabels) -> list[Json]:
     }
     ink = {"condition": {"test": f"datum.share > {DARK_FROM}", "value": "white"}, "value": "black"}
     text = {"field": "rows", "format": ",d"}
+
+    # A digit is about two thirds as wide as its font size.
+    side = f"width / {class_count}"
+    font_size = {"expr": f"min({FONT_SIZE}, 1.5 * {side} / max(2, length(format(datum.rows, ',d'))))"}
+    opacity = {"expr": f"datum.rows > 0 || {side} >= {MIN_SIDE_WITH_ZEROS} ? 1 : 0"}
     return [
         {"mark": "rect", "encoding": {"color": shade}},
-        {"mark": {"type": "text"}, "encoding": {"text": text, "color": ink}},
+        {"mark": {"type": "text", "fontSize": font_size, "opacity": opacity}, "encoding": {"text": text, "color": ink}},
     ]
 
 
-def _slanted_labels_if_narrow(axis_labels: Sequence[str]) -> Json:
-    """Return axis properties that slant the labels if they do not fit side by side."""
-    longest = max(map(len, axis_labels))
-    fits = f"width / {len(axis_labels)} > {CHARACTER_WIDTH * longest + 8}"
+def _turned_labels_if_narrow(axis_labels: Sequence[str]) -> Json:
+    """Return axis properties that slant the labels if they do not fit side by side, or else make them vertical."""
+    side = f"width / {len(axis_labels)}"
+    fits = f"{side} > {CHARACTER_WIDTH * max(map(len, axis_labels)) + 8}"
     return {
-        "labelAngle": {"expr": f"{fits} ? 0 : -40"},
+        "labelAngle": {"expr": f"{fits} ? 0 : {side} >= {MIN_SLANTED_SIDE} ? -40 : -90"},
         "labelAlign": {"expr": f"{fits} ? 'center' : 'right'"},
         "labelBaseline": {"expr": f"{fits} ? 'top' : 'middle'"},
+        "labelFontSize": _label_size("width", axis_labels),
         "labelLimit": 160,
     }
+
+
+def _label_size(dimension: str, axis_labels: Sequence[str]) -> Json:
+    """Return a font size with which the labels along an axis do not overlap. `dimension` is `width` or `height`."""
+    return {"expr": f"min({FONT_SIZE}, 0.9 * {dimension} / {len(axis_labels)})"}
 
 
 def roc_chart(predictions: Predictions, class_names: Sequence[str]) -> Json:
