@@ -173,9 +173,9 @@ def _history_table(content: ReportContent, language: ReportLanguage) -> Table:
     has_authors = any(decision.by for decision in history)
     columns = [
         Column(language.text("decision_date_author" if has_authors else "decision_date"), width=1.5),
-        Column(language.text("dataset"), width=2),
+        Column(language.text("dataset"), width=1.7),
         Column(language.text("decision_status"), width=0.8),
-        Column(language.text("rank"), width=0.8),
+        Column(language.text("rank"), width=1.5),
         Column(language.text("choice_reason"), width=2.5),
     ]
     rows = [_history_row(decision, content.need, language, has_authors=has_authors) for decision in history]

@@ -25,7 +25,7 @@ from touchstone.services.selection.report.document import (
 from touchstone.services.selection.report.fact_types import ReportContent, ReportedNeed, ReportedRanking
 from touchstone.services.selection.report.language import DASH, ReportLanguage
 
-MAX_CRITERIA: Final = 6
+MAX_CRITERIA: Final = 4
 """The maximum number of criteria in one table, as many as fit on a page."""
 _SCORE_DIGITS: Final = 3
 _GATE_STYLES: Final = {GateOutcome.FAILED: Style.BAD, GateOutcome.UNKNOWN: Style.UNKNOWN}
@@ -151,7 +151,7 @@ def _points_table(content: ReportContent, names: Sequence[str], language: Report
     """Return a table with the points of the datasets for the criteria `names`."""
     columns = [
         Column(language.text("rank"), is_number=True),
-        Column(language.text("dataset"), width=3),
+        Column(language.text("dataset"), width=2),
         *(Column(language.criterion(name), is_number=True, width=1) for name in names),
         Column(language.text("score"), is_number=True),
     ]
