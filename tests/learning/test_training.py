@@ -216,6 +216,7 @@ def test_percentages_in_warnings_do_not_claim_more_than_the_table_has(tmp_path: 
     result = train(frame, "y", tmp_path, algorithms=["linear"]).result
     sentences = {warning["code"]: warning["text"]["en"] for warning in result["warnings"]}
     assert "(6.94%)" in sentences["class_imbalance"]
+    assert "(6.9% of the rows)" in result["decision"]["text"]["en"]
     assert "99%" in sentences["mostly_missing"]
 
 

@@ -12,7 +12,13 @@ from touchstone.learning.decisions.threshold import Objective
 from touchstone.learning.evaluation import Predictions, compute_metric, concatenate, finite_or_none
 from touchstone.learning.experiment import Experiment, SearchResult
 from touchstone.learning.fairness.group_thresholds import GroupThresholds
-from touchstone.learning.localized_text import LocalizedText, format_distinctly, join_texts, localize
+from touchstone.learning.localized_text import (
+    LocalizedText,
+    format_distinctly,
+    format_tenths,
+    join_texts,
+    localize,
+)
 from touchstone.learning.request_choices import METRIC_BY_NAME
 from touchstone.learning.target import Target
 from touchstone.learning.task_interface import Json
@@ -109,7 +115,7 @@ def _decision_text(decision: Json, group_thresholds: GroupThresholds | None) -> 
 
     positive_sentence = DECISION_SENTENCES[f"positive_{decision['positive_class_reason']}"]
     share = decision["positive_share"]
-    percent = round(100 * share) if share >= SMALL_SHARE else round(100 * share, 1)
+    percent = round(100 * share) if share >= SMALL_SHARE else format_tenths(100 * share)
     sentences = [localize(positive_sentence, name=str(decision["positive_class"]), percent=percent)]
     if group_thresholds is None:
         sentences.append(localize(DECISION_SENTENCES["threshold"], threshold=decision["threshold"]))
