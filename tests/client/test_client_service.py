@@ -139,6 +139,12 @@ async def test_weights_of_a_project_are_weights_of_a_ranking(client: AsyncTouchs
     assert copy.weights == ranking.effective_weights
 
 
+async def test_weights_may_be_written_as_in_the_api(client: AsyncTouchstone) -> None:
+    """A list of weights from a request with curl works in the client, too."""
+    ranking = await client.score_datasets(weights=[{"criterion_name": "year", "weight": 2}], limit=1)
+    assert [(item.criterion_name, item.weight) for item in ranking.effective_weights] == [("year", 1.0)]
+
+
 async def test_every_filter_of_the_client_is_one_of_the_service(client: AsyncTouchstone) -> None:
     """The client offers exactly the filters of the service."""
     values: dict[Any, Any] = {int: 1, float: 1.0, bool: True, str: "x"}

@@ -209,7 +209,7 @@ def weights_body(weights: Weights) -> dict[str, Any]:
 def _weight_list(weights: CriterionWeights) -> list[dict[str, Any]]:
     """Return weights as the list that the API expects."""
     if not isinstance(weights, Mapping):
-        return [{"criterion_name": item.criterion_name, "weight": item.weight} for item in weights]
+        return [msgspec.to_builtins(item) for item in weights]
     return [{"criterion_name": criterion_name, "weight": weight} for criterion_name, weight in weights.items()]
 
 

@@ -9,7 +9,8 @@ from touchstone.client.models import Locale, Visibility
 from touchstone.client.response_parts import Weight
 
 Words = str | Sequence[str]
-CriterionWeights = Mapping[str, float] | Sequence[Weight]  # by the names of criteria, or as a project has them
+# By the names of criteria, as a project has them, or as the API expects them.
+CriterionWeights = Mapping[str, float] | Sequence[Weight] | Sequence[Mapping[str, Any]]
 GateChoice = Literal["all", "pass"]  # whether a ranking has all datasets, or only the ones that pass every gate
 
 
