@@ -167,6 +167,15 @@ def test_numbers_are_written_as_the_language_writes_them() -> None:
     assert format_cell("57.956") == {"fr": "57,956", "en": "57.956"}
     assert format_cell("-3") == {"fr": "−3", "en": "−3"}
     assert format_cell("2024-05-01") == {"fr": "2024-05-01", "en": "2024-05-01"}
+    assert format_cell("9" * 200) == dict.fromkeys(("fr", "en"), "9" * 200)
+
+
+def test_long_cells_are_shortened_in_sentences() -> None:
+    """Of a review of many lines, a sentence quotes the beginning on one line."""
+    shortened = format_cell("Never again.\nIt broke. " * 50)["en"]
+    assert shortened.startswith("Never again. It broke. Never")
+    assert shortened.endswith("…")
+    assert len(shortened) <= 100
 
 
 def test_sentences_take_any_text_as_a_fact() -> None:

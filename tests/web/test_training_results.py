@@ -9,7 +9,7 @@ from touchstone.web.localizer import Localizer
 from touchstone.web.views.job_view import group_tables
 from touchstone.web.views.mitigation_view import mitigation_table
 from touchstone.web.views.training_headline import headline
-from touchstone.web.views.what_if import WhatIfRows, entered_text
+from touchstone.web.views.what_if import WhatIfRows, entered_text, restore_line_ends
 
 AT_CHANCE = {"value": 0.5, "low": 0.47, "high": 0.54}
 BASELINE = {"value": 0.5, "low": 0.5, "high": 0.5}
@@ -124,6 +124,13 @@ def test_what_if_shows_numbers_so_that_it_reads_them_again(is_comma: bool, shown
     assert entered_text(feature, "1.234") == shown
     original, unchanged = WhatIfRows((feature,), {"price": "1.234"}, {"price": shown}).to_api_rows()
     assert original == unchanged == {"price": 1.234}
+
+
+@pytest.mark.parametrize("original", ["one\ntwo", "one\r\ntwo", "one\rtwo"])
+def test_what_if_keeps_texts_of_several_lines(original: str) -> None:
+    """Browsers send other line ends than the file has, which is no change; a changed text has those of Unix."""
+    assert restore_line_ends("one\r\ntwo", original) == original
+    assert restore_line_ends("one\r\nthree", original) == "one\nthree"
 
 
 def test_what_if_reads_truth_values_in_upper_case() -> None:

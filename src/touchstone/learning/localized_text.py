@@ -11,6 +11,7 @@ from touchstone.messages.plurals import with_count
 
 LOCALES: Final = ("fr", "en")
 MAX_EXTRA_DECIMALS: Final = 4
+MAX_CELL_LENGTH: Final = 100
 SMALLEST_SHARE: Final = 1e-5  # Sentences do not tell smaller shares apart.
 _THIN_SPACE: Final = "\u202f"
 _MINUS: Final = "\u2212"
@@ -83,10 +84,15 @@ def format_distinctly(numbers: Sequence[float]) -> list[LocalizedText]:
 
 
 def format_cell(cell: Any) -> LocalizedText:
-    """Format a cell with all its digits, and with the decimal mark and the minus sign of each language."""
+    """Format a cell with all its digits, and with the decimal mark and the minus sign of each language.
+
+    Of a long text, only the beginning is kept, and its line breaks become spaces.
+    """
     text = replace_control_characters(str(cell))
     if not _NUMBER.fullmatch(text):
-        return dict.fromkeys(LOCALES, text)
+        line = " ".join(text.split())
+        is_long = len(line) > MAX_CELL_LENGTH
+        return dict.fromkeys(LOCALES, line[: MAX_CELL_LENGTH - 1].rstrip() + "…" if is_long else line)
     english = text.replace("-", _MINUS)
     return {"fr": english.replace(".", ","), "en": english}
 

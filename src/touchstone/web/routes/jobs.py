@@ -26,7 +26,7 @@ from touchstone.web.page_endpoint import page_endpoint
 from touchstone.web.readable_errors import localize_error
 from touchstone.web.views import job_view, training_headline
 from touchstone.web.views.mitigation_view import mitigation_table
-from touchstone.web.views.what_if import Feature, WhatIfResult, WhatIfRows, entered_text
+from touchstone.web.views.what_if import Feature, WhatIfResult, WhatIfRows, entered_text, restore_line_ends
 
 _JOBS: Final = "/app/jobs"
 _JOB_ROUTE: Final = f"{_JOBS}/{{kind:str}}/{{job_id:str}}"
@@ -244,7 +244,7 @@ def _read_what_if_form(form: FormData, row: job_view.JsonObject, features: Seque
     for feature in features:
         name = feature["name"]
         original[name] = str(explained_values.get(name, ""))
-        changed[name] = text_field(form, f"v.{name}")
+        changed[name] = restore_line_ends(text_field(form, f"v.{name}"), original[name])
 
     return WhatIfRows(features, original, changed)
 

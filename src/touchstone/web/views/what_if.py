@@ -198,6 +198,20 @@ def entered_text(feature: Feature, text: str) -> str:
     return text.replace(".", ",") if has_decimal_comma else text
 
 
+def restore_line_ends(entered: str, original: str) -> str:
+    """Return a text from the form with line ends as in data files, or the original text if nothing else was changed.
+
+    Browsers send the line ends of Windows, whatever the form contained.
+    """
+    entered = _with_unix_line_ends(entered)
+    return original if entered == _with_unix_line_ends(original) else entered
+
+
+def _with_unix_line_ends(text: str) -> str:
+    """Return a text with the line ends of Unix instead of those of Windows and old Macs."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def parse_cell(text: str, feature: Feature) -> CellValue:
     """Convert the string that a reader has entered for a column to its value.
 
