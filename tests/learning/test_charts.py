@@ -15,7 +15,7 @@ from touchstone.core.colours import LOWERS, RAISES
 from touchstone.learning.charts.calibration_chart import calibration_chart
 from touchstone.learning.charts.chart_style import shorten_in_middle
 from touchstone.learning.charts.classification_charts import confusion_chart, roc_chart
-from touchstone.learning.charts.explanation_charts import dependence_chart
+from touchstone.learning.charts.explanation_charts import dependence_chart, waterfall_chart
 from touchstone.learning.charts.renderer import render_png, render_svg
 from touchstone.learning.charts.svg_converter import ConversionError, SvgConverter
 from touchstone.learning.column_types import ColumnKind
@@ -109,6 +109,18 @@ def test_the_confusion_chart_of_few_classes_shows_every_count() -> None:
     assert len(counts) == 4
     assert all('font-size="11px"' in count and 'opacity="0"' not in count for count in counts)
     assert "rotate(-40)" not in picture
+
+
+def test_numbers_of_a_waterfall_are_inside_of_a_page() -> None:
+    """A page draws charts as wide as their cards, and cuts off what is outside."""
+    entry = {"row": 0, "base_value": 0.396, "prediction": 0.222, "uncertain": []}
+    spec = waterfall_chart({**entry, "attributions": {"cat": -0.278, "size": 0.104}}, {"cat": "high"})["spec"]["en"]
+    picture = render_svg({**spec, "width": 300, "autosize": {"type": "fit-x", "contains": "padding"}})
+
+    plot_width = float(re.findall(r'class="background"[^>]* d="M0,0h(\d+)v', picture)[0])
+    number_starts = [float(start) for start in re.findall(r'translate\(([\d.]+),[\d.]+\)"[^>]*>−0.278<', picture)]
+    assert number_starts
+    assert all(start + 40 < plot_width for start in number_starts)
 
 
 def test_a_perfect_ranking_has_the_corner_in_its_roc() -> None:

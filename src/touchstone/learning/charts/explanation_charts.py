@@ -31,6 +31,7 @@ BEESWARM_ROW_HEIGHT: Final = 28
 WATERFALL_COLUMNS: Final = 9
 MARKER_SHARE: Final = 0.01  # the thickness of the end markers of a waterfall, as a share of its width
 MIN_WATERFALL_WIDTH: Final = 1e-9
+NUMBER_WIDTH: Final = 46  # of the numbers beside the bars of a waterfall, in pixels; pages cut off what is outside
 # Lighter shades than the first would hardly be visible as dots on a white background.
 RANK_SHADES: Final = [SHADES[3], SHADES[6], SHADES[9]]
 DIRECTION_COLOURS: Final = {"up": RAISES.light, "down": LOWERS.light, "unclear": REFERENCE.light}
@@ -292,11 +293,12 @@ def _end_marker(label: str, level: float, thickness: float) -> Json:
 def _waterfall_layers(labels: ChartLabels) -> list[Json]:
     """Return the layers of a waterfall chart: its bars, and the numbers beside steps and end markers."""
     y_axis = nominal("label", None, axis={"labelLimit": 300})
+    scale = {"zero": False, "nice": True, "padding": NUMBER_WIDTH}
     bars = {
         "mark": {"type": "bar", "height": {"band": 0.7}, "minBandSize": 2},
         "encoding": {
             "y": y_axis,
-            "x": quantitative("start", labels["value"], scale={"zero": False, "nice": True}, axis={"tickCount": 6}),
+            "x": quantitative("start", labels["value"], scale=scale, axis={"tickCount": 6}),
             "x2": {"field": "end"},
             "color": _waterfall_colours(labels),
         },
