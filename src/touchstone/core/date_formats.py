@@ -18,6 +18,7 @@ DATE_FORMATS: Final = (
     "%Y-%m-%d %H:%M:%S UTC",
     "%d %b %Y",
     "%d-%b-%Y",
+    "%d-%b-%y",
     "%d %B %Y",
     "%d. %B %Y",
     "%b %d, %Y",
