@@ -111,6 +111,14 @@ def test_the_confusion_chart_of_few_classes_shows_every_count() -> None:
     assert "rotate(-40)" not in picture
 
 
+def test_french_percentages_have_a_space_before_the_sign() -> None:
+    """The legend of a confusion matrix writes percentages as sentences do."""
+    truth = np.array([0, 0, 1])
+    specs = confusion_chart(Predictions(truth, truth, 2), ["no", "yes"])["spec"]
+    assert ">100\N{NO-BREAK SPACE}%</text>" in render_svg(specs["fr"])
+    assert ">100%</text>" in render_svg(specs["en"])
+
+
 def test_numbers_of_a_waterfall_are_inside_of_a_page() -> None:
     """A page draws charts as wide as their cards, and cuts off what is outside."""
     entry = {"row": 0, "base_value": 0.396, "prediction": 0.222, "uncertain": []}

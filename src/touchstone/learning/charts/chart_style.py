@@ -24,7 +24,13 @@ MAX_LABEL_LENGTH: Final = 80
 MAX_LABEL_ENDS: Final = 16  # the number of characters kept at each end of a label shortened in the middle
 
 _NUMBER_LOCALES: Final[dict[str, Json]] = {
-    "fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", "\u202f€"]},
+    "fr": {
+        "decimal": ",",
+        "thousands": "\u202f",
+        "grouping": [3],
+        "currency": ["", "\u202f€"],
+        "percent": "\N{NO-BREAK SPACE}%",
+    },
     "en": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""]},
 }
 _CONFIG: Final[Json] = {
