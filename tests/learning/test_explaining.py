@@ -242,6 +242,23 @@ def test_an_explanation_has_the_agreed_fields_and_is_reproducible(tmp_path: Path
     assert explanation["global"][0]["shap"]["direction"] == "up"
 
 
+def test_of_several_classes_the_one_predicted_for_the_first_row_is_explained(tmp_path: Path) -> None:
+    """The probability of another class would hardly say why a row has its prediction."""
+    frame = linear_table(180).assign(y=lambda rows: np.digitize(rows["a"], [-0.5, 0.5]))
+    frame["y"] = np.array(["low", "middle", "high"])[frame["y"]]
+    model = model_of(train(frame, "y", tmp_path, algorithms=["linear"]))
+    lowest, highest = int(frame["a"].argmin()), int(frame["a"].argmax())
+
+    for rows, expected in (([lowest, highest], "low"), ([highest, lowest], "high")):
+        explanation = explain(frame, model, tmp_path, scope="local", instances={"rows": rows})
+        assert explanation["target_class"] == explanation["local"][0]["predicted"] == expected
+
+    values = [{"a": 3.0, "b": 0.0, "colour": "red"}]
+    assert explain(frame, model, tmp_path, instances={"values": values})["target_class"] == "high"
+    named = explain(frame, model, tmp_path, instances={"rows": [lowest]}, target_class="middle")
+    assert named["target_class"] == "middle"
+
+
 def test_what_decides_is_named_in_both_languages(tmp_path: Path) -> None:
     """The narrative names the most important column and the rows, and the limits are stated."""
     frame = messy_table(120)

@@ -269,7 +269,7 @@ class ExplanationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_field
     method: MethodName = "auto"
     instances: Instances = field(default_factory=Instances)
     background: Background = field(default_factory=Background)
-    target_class: Cell = None  # by default the positive class, or the most probable of several classes
+    target_class: Cell = None  # by default the positive class; for the choice among several, see the reference
     output: Output = Output.PROBABILITY
     immutable: ColumnNames = ()  # columns that counterfactuals must not change
     target: ColumnName | None = None  # only for a dataset; a training job has its own

@@ -122,7 +122,7 @@ def _choose_class(model: LoadedModel, background: Floats, target_class: Cell) ->
     """Return the code of the class whose probability is explained.
 
     If the request does not name a class, choose the second of two classes, or the class with the highest mean
-    probability over the background rows if there are more.
+    probability over the background rows if there are more. Requested rows may lead to another choice later.
     """
     if target_class is not None:
         return model.classes.index(target_class)

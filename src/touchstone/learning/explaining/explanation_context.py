@@ -123,7 +123,7 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
     if target_class is not None:
         target_class = find_class(table.columns[model.target], model.classes, target_class, field="target_class")
     explained_model = build_explained_model(model, background, target_class, request.output)
-    return ExplanationContext(
+    context = ExplanationContext(
         request=request,
         table=table,
         explained=explained_model,
@@ -134,6 +134,22 @@ def prepare_explanation(request: ExplanationRequest, table: Table, model: Loaded
         learning_frame=frame.iloc[fold.train],
         learning_truth=truth.take(fold.train),
     )
+    instances = request.instances
+    asks_for_rows = bool(instances.rows or instances.values)
+    if target_class is None and len(model.classes) > 2 and asks_for_rows:
+        return _with_class_of_first_row(context)
+    return context
+
+
+def _with_class_of_first_row(context: ExplanationContext) -> ExplanationContext:
+    """Return a context in which the explained class is the one that is predicted for the first requested row.
+
+    The probability of another one of many classes would hardly say why the row has its prediction.
+    """
+    frame, _row_numbers = rows_to_explain(context)
+    (encoded_row,) = context.explained.encode(frame.iloc[:1])
+    class_code = int(context.explained.predict_row(encoded_row))
+    return replace(context, explained=replace(context.explained, class_code=class_code))
 
 
 def _fold_of_training(model: LoadedModel, table: Table, target: Target) -> Fold:
