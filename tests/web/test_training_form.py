@@ -172,6 +172,20 @@ def test_an_explanation_of_data_is_repeated_with_everything_that_was_requested(
     assert repeated["request"] == explanation["request"]
 
 
+def test_the_form_of_an_explanation_stays_short_for_many_columns(visit: Visit, api: httpx2.Client) -> None:
+    """The columns scroll by themselves, so that the button below them is not far away."""
+    names = [f"gene {number}" for number in range(300)]
+    table = "\n".join([",".join([*names, "ill"]), *(",".join(["1"] * 301) for _row in range(3))])
+    upload = api.post("/api/v1/files", files={"file": ("genes.csv", table)}).json()
+    body = {"name": "Genes", "description": "", "file_path": upload["file_path"], "file_type": "csv"}
+    dataset_id = api.post("/api/v1/datasets/", json={**body, "visibility": "private"}).json()["id"]
+
+    page = visit(f"/app/jobs/explain?dataset_id={dataset_id}", language="en")
+    button = page.get_by_role("button", name="Start the explanation").bounding_box()
+    assert button is not None
+    assert button["y"] < 1_600
+
+
 def test_options_that_only_the_api_has_are_repeated_unless_the_reader_drops_them(
     visit: Visit, api: httpx2.Client, visits: int
 ) -> None:
