@@ -367,6 +367,28 @@ async def test_administrators_see_all_users(harness: GatewayHarness) -> None:
         assert refusal.status_code == 422
 
 
+async def test_administrators_find_users_by_a_part_of_their_address(harness: GatewayHarness) -> None:
+    """Case does not matter, and no sign is a wildcard."""
+    async with await harness.user("root@example.org", is_superuser=True) as root:
+        for email in ("Zoé.Martin@example.org", "zo_e@example.org", "zo-e@example.net"):
+            await accounts.create_user(harness.database, email=email, password=PASSWORD)
+
+        for part, emails in {
+            "ZOÉ": ["Zoé.Martin@example.org"],
+            "o_e": ["zo_e@example.org"],
+            "%": [],
+            " example.net ": ["zo-e@example.net"],
+            "": ["root@example.org", "Zoé.Martin@example.org", "zo_e@example.org", "zo-e@example.net"],
+        }.items():
+            page = (await root.get("/api/v1/admin/users", params={"q": part})).json()
+            assert [user["email"] for user in page["users"]] == emails, part
+            assert page["total_count"] == len(emails)
+
+        page = (await root.get("/api/v1/admin/users?q=zo&page=2&page_size=2")).json()
+        assert ([user["email"] for user in page["users"]], page["total_pages"]) == (["zo-e@example.net"], 2)
+        assert (await root.get(f"/api/v1/admin/users?q={'a' * 321}")).status_code == 422
+
+
 async def test_a_reset_token_works_once(harness: GatewayHarness) -> None:
     """A token sets a new password once and ends all sessions; a newer token replaces it; weak passwords fail."""
     async with await harness.user("root@example.org", is_superuser=True) as root, await harness.user() as ada:

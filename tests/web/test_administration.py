@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlencode
 
 import httpx2
 import pytest
@@ -78,6 +79,23 @@ def test_an_account_is_locked_and_unlocked(sign_in: Callable[[str], httpx2.Clien
 
     assert administrator.post(address_of_form, data={"is_active": "yes"}).status_code == 303
     assert reader.post("/app/sign-in", data=credentials).status_code == 303
+
+
+def test_accounts_are_found_by_a_part_of_the_address(sign_in: Callable[[str], httpx2.Client]) -> None:
+    """A change of an account that was found returns to what was searched."""
+    administrator = sign_in(ADMINISTRATOR)
+    part = READER[:-3].upper()
+    found = administrator.get("/app/users", params={"q": part}).text
+    assert f">{READER}</th>" in found
+    assert f">{CREATOR}</th>" not in found
+    assert "1 address contains" in found
+
+    form = {"is_curator": "no", "page": "1", "q": part}
+    answer = administrator.post(form_address(found, READER, "curator"), data=form)
+    assert answer.headers["location"].startswith(f"/app/users?{urlencode({'q': part})}&page=1")
+    nobody = administrator.get("/app/users?q=%25").text
+    assert "0 addresses contain" in nobody
+    assert "</th>" not in nobody
 
 
 def test_an_administrator_hands_out_a_token_for_a_new_password(sign_in: Callable[[str], httpx2.Client]) -> None:

@@ -137,9 +137,10 @@ def delete_oauth_account(oauth_account_id: str | UUID) -> Call[None]:
     return Call("DELETE", build_path("users", "me", "oauth-accounts", oauth_account_id), read_nothing)
 
 
-def page_users(*, page: int = 1, page_size: int = 12) -> Call[UserPage]:
-    """Return one page of all accounts; administrators only."""
-    return Call("GET", build_path("admin", "users"), read_json(UserPage), query={"page": page, "page_size": page_size})
+def page_users(*, q: str | None = None, page: int = 1, page_size: int = 12) -> Call[UserPage]:
+    """Return one page of all accounts, or of those whose e-mail address contains `q`; administrators only."""
+    query = {"q": q, "page": page, "page_size": page_size}
+    return Call("GET", build_path("admin", "users"), read_json(UserPage), query=query)
 
 
 def update_user(user_id: str | UUID, **changes: Unpack[AccountChanges]) -> Call[User]:

@@ -133,6 +133,13 @@ ACCOUNT_PAGES: Final[Mapping[str, Text]] = {
         "A curator reads the evidence and confirms, accepts or rejects claims about every record. A locked account "
         "cannot sign in any more, and its sessions end.",
     ),
+    "users_search": ("Chercher une adresse e-mail", "Search for an e-mail address"),
+    "users_matching": (
+        "{count} adresses contiennent « {search} ».",
+        "{count} addresses contain “{search}”.",
+    ),
+    "users_matching_one": ("{count} adresse contient « {search} ».", "{count} address contains “{search}”."),
+    "users_all": ("Voir tous les comptes", "Show all accounts"),
     "user_active": ("Actif", "Active"),
     "user_curator": ("Vérification", "Curator"),
     "user_administrator": ("administrateur", "administrator"),

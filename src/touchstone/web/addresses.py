@@ -26,9 +26,9 @@ def dataset_address(dataset_id: int) -> str:
     return DATASET_PATH.format(dataset_id=dataset_id)
 
 
-def list_page_address(path: str, page_number: int) -> str:
-    """Return the address of one page of a paginated list."""
-    return build_address(path, page=page_number)
+def list_page_address(path: str, page_number: int, **query: Any) -> str:
+    """Return the address of one page of a paginated list. `query` holds further parameters of the list."""
+    return build_address(path, **query, page=page_number)
 
 
 def extend_query(query: str, **parameters: Any) -> str:

@@ -113,11 +113,17 @@ async def read_user(database: Database, user_id: UUID, *, locale: str = DEFAULT_
         return await _build_user_view(connection, user, locale)
 
 
-async def list_users(database: Database, *, offset: int = 0, limit: int = 100) -> tuple[list[UserView], int]:
-    """Return a page of at most `limit` users from `offset` on, oldest account first, and the number of all users."""
+async def list_users(
+    database: Database, *, email_part: str = "", offset: int = 0, limit: int = 100
+) -> tuple[list[UserView], int]:
+    """Return a page of the users whose e-mail address contains a text, ignoring case, and the number of all of them.
+
+    The page has at most `limit` users from `offset` on, the oldest account first.
+    """
+    folded_part = fold_email(email_part)
     async with database.reading() as connection:
-        total_count = await user_store.count_users(connection)
-        users = await user_store.read_users(connection, offset=offset, limit=limit)
+        total_count = await user_store.count_users(connection, folded_part)
+        users = await user_store.read_users(connection, folded_part, offset=offset, limit=limit)
         user_ids = [user.id for user in users]
         oauth_accounts = await user_store.read_oauth_accounts(connection, user_ids)
 

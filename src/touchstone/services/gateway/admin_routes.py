@@ -29,7 +29,9 @@ router = strict_router(
 async def list_users(ctx: Context, query: Annotated[UserQuery, Query()]) -> UserPage:
     """Return a page of all users, the oldest account first. Only administrators may call this."""
     offset = (query.page - 1) * query.page_size
-    users, total_count = await accounts.list_users(ctx.database, offset=offset, limit=query.page_size)
+    users, total_count = await accounts.list_users(
+        ctx.database, email_part=query.q, offset=offset, limit=query.page_size
+    )
 
     return UserPage(
         users=users,

@@ -223,6 +223,9 @@ class UserQuery(RequestModel):
 
     page: Annotated[QueryInteger, Field(ge=1, le=1_000_000)] = 1
     page_size: Annotated[QueryInteger, Field(ge=1, le=1000)] = 100
+    q: Annotated[str, Field(max_length=320)] = Field(
+        "", description="Only the users whose e-mail address contains this text, ignoring case."
+    )
 
 
 class UserPage(BaseModel):

@@ -82,15 +82,30 @@ async def has_administrators(connection: Reader) -> bool:
     return await connection.scalar(sa.select(users.c.id).where(users.c.is_superuser).limit(1)) is not None
 
 
-async def count_users(connection: Reader) -> int:
-    """Return the number of users."""
-    return int(await connection.scalar(sa.select(sa.func.count()).select_from(users)))
+async def count_users(connection: Reader, email_part: str = "") -> int:
+    """Return the number of users whose folded e-mail address contains `email_part`."""
+    query = sa.select(sa.func.count()).select_from(users).where(_email_contains(email_part))
+    return int(await connection.scalar(query))
 
 
-async def read_users(connection: Reader, *, offset: int, limit: int) -> list[UserRecord]:
-    """Return at most `limit` users from `offset` on, the oldest account first."""
-    query = sa.select(*_USER_COLUMNS).order_by(users.c.created_at, users.c.id).offset(offset).limit(limit)
+async def read_users(connection: Reader, email_part: str = "", *, offset: int, limit: int) -> list[UserRecord]:
+    """Return at most `limit` users from `offset` on whose folded e-mail address contains `email_part`.
+
+    The oldest account comes first.
+    """
+    query = (
+        sa.select(*_USER_COLUMNS)
+        .where(_email_contains(email_part))
+        .order_by(users.c.created_at, users.c.id)
+        .offset(offset)
+        .limit(limit)
+    )
     return await connection.all_as(UserRecord, query)
+
+
+def _email_contains(email_part: str) -> sa.ColumnElement[bool]:
+    """Return the condition that the folded e-mail address contains a text, in which no sign is a wildcard."""
+    return users.c.email_folded.contains(email_part, autoescape=True)
 
 
 async def read_user(connection: Reader, user_id: UUID) -> UserRecord | None:

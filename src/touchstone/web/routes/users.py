@@ -1,8 +1,8 @@
 """The list of accounts, where administrators appoint curators, lock accounts and reset passwords."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final, Unpack
+from typing import Any, Final, Unpack
 
 from starlette.datastructures import FormData
 from starlette.responses import Response
@@ -21,12 +21,13 @@ from touchstone.web.rank_state import parse_small_integer
 
 _USERS: Final = "/app/users"
 _PAGE_SIZE: Final = 50
+_MAX_SEARCH_LENGTH: Final = 320
 
 
 async def users_page(ctx: PageContext) -> Response:
     """Show one page of the accounts; only administrators may see it."""
-    address_notes = describe_ignored_parameters(ctx, numbers=["page"])
-    return await _render_users(ctx, ctx.request.query_params.get("page", ""), address_notes=address_notes)
+    address_notes = describe_ignored_parameters(ctx, numbers=["page"], names=["q"])
+    return await _render_users(ctx, ctx.request.query_params, address_notes=address_notes)
 
 
 async def change_curator(ctx: PageContext) -> Response:
@@ -46,7 +47,8 @@ async def _change_account(ctx: PageContext, form: FormData, **changes: Unpack[Ac
     await ctx.api.update_user(ctx.path_params["user_id"], **changes)
 
     page_number = parse_small_integer(text_field(form, "page"))
-    return ctx.redirect(_USERS, page=page_number, done=FlashMessage.ACCOUNT_CHANGED)
+    search = text_field(form, "q") or None
+    return ctx.redirect(_USERS, q=search, page=page_number, done=FlashMessage.ACCOUNT_CHANGED)
 
 
 async def issue_reset_token(ctx: PageContext) -> Response:
@@ -56,12 +58,12 @@ async def issue_reset_token(ctx: PageContext) -> Response:
     """
     form = await ctx.form()
     reset_token = await ctx.api.reset_user(ctx.path_params["user_id"])
-    return await _render_users(ctx, text_field(form, "page"), reset_token=reset_token, email=text_field(form, "email"))
+    return await _render_users(ctx, form, reset_token=reset_token, email=text_field(form, "email"))
 
 
 async def _render_users(
     ctx: PageContext,
-    page_number: str,
+    parameters: Mapping[str, Any],
     *,
     address_notes: Sequence[str] = (),
     reset_token: ResetToken | None = None,
@@ -71,21 +73,24 @@ async def _render_users(
 
     Args:
         ctx: the request.
-        page_number: the number of the page, as the address or the form contains it.
+        parameters: the address or the form, with the number of the `page` and the part `q` of the e-mail addresses.
         address_notes: sentences about ignored parameters of the address.
         reset_token: the reset token that has just been issued.
         email: the e-mail address of the account that the token is for.
     """
-    page = await ctx.api.page_users(page=parse_small_integer(page_number) or 1, page_size=_PAGE_SIZE)
+    page_number = parse_small_integer(str(parameters.get("page", ""))) or 1
+    search = str(parameters.get("q", "")).strip()[:_MAX_SEARCH_LENGTH]
+    page = await ctx.api.page_users(q=search or None, page=page_number, page_size=_PAGE_SIZE)
     # A redirect would lose the token, which is shown only once.
     if is_beyond_last_page(page) and reset_token is None:
-        return ctx.redirect(_USERS, page=page.total_pages)
+        return ctx.redirect(_USERS, q=search or None, page=page.total_pages)
 
     return await ctx.render(
         "users.html",
         address_notes=address_notes,
         page=page,
-        link=partial(list_page_address, _USERS),
+        search=search,
+        link=partial(list_page_address, _USERS, q=search or None),
         reset_token=reset_token,
         reset_email=email,
     )
