@@ -630,3 +630,12 @@ def test_large_numbers_close_together_are_summarized(tmp_path: Path, values: Any
     assert explain(frame, None, tmp_path, target="big")["charts"]["target_balance"]
     if len(np.unique(values[np.isfinite(values)])) > 1:
         assert train(frame, "big", tmp_path, algorithms=["linear"], task="regression").result["charts"]
+
+
+def test_numbers_that_are_too_large_are_not_called_infinite(tmp_path: Path) -> None:
+    """Squares of numbers beyond 1e30 would overflow, so they are left out, and the warning says so."""
+    frame = pd.DataFrame({"x": [*np.arange(79.0), 1e31], "y": [f"{row % 2}x" for row in range(80)]})
+    result = train(frame, "y", tmp_path, algorithms=["linear"]).result
+    sentences = {warning["code"]: warning["text"] for warning in result["warnings"]}["infinite_values"]
+    assert sentences["en"] == "“x” contains 1 number that is infinite or beyond ±10³⁰, counted as missing."
+    assert "contient 1 nombre infini ou au-delà de ±10³⁰, compté comme manquant." in sentences["fr"]

@@ -156,8 +156,10 @@ WARNINGS: Final[Mapping[str, Text]] = {
     ),
     "infinite_values": (
         "« {name} » contient {cells} "
-        "{cells:valeur infinie, comptée comme manquante|valeurs infinies, comptées comme manquantes}.",
-        "“{name}” contains {cells} infinite {cells:value|values}, counted as missing.",
+        "{cells:nombre infini ou au-delà de ±10³⁰, compté comme manquant|nombres infinis ou au-delà de ±10³⁰, comptés "
+        "comme manquants}.",
+        "“{name}” contains {cells} {cells:number|numbers} that {cells:is|are} infinite or beyond ±10³⁰, counted as "
+        "missing.",
     ),
     "mostly_missing": (
         "« {name} » est vide à {percent} %.",
