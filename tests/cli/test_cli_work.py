@@ -1,6 +1,7 @@
 """Jobs on the command line: a table is uploaded, trained on and explained."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,14 +48,16 @@ def training(exam: str) -> dict[str, Any]:
     return job
 
 
-def test_a_training_is_waited_for_and_shown(training: dict[str, Any]) -> None:
+def test_a_training_is_waited_for_and_shown(exam: str, training: dict[str, Any]) -> None:
     """For a program the output is the job; for a user it is the metrics, the baseline and the files."""
     assert (training["status"], training["request"]["budget"]["max_trials"]) == ("succeeded", 1)
     table = run("jobs", "show", "train", training["id"], "--table").stdout
     assert "balanced_accuracy" in table
     assert "Baseline" in table
     assert "model.skops" in table
-    assert training["id"] in run("jobs", "list", "train", "--table").stdout
+    assert re.search(rf"Dataset +{exam}\b", table)
+    jobs = run("jobs", "list", "train", "--table").stdout
+    assert re.search(rf"{training['id']} +succeeded +dataset {exam},", jobs)
 
 
 def test_options_become_fields_of_the_request(exam: str) -> None:

@@ -20,8 +20,8 @@ jobs = typer.Typer(help="Your trainings and explanations: list, show, watch, can
 
 JOB_COLUMNS: Final = (
     Column[Job]("Id", lambda job: job.id, is_key=True),
-    Column[Job]("Status", lambda job: job.status),
-    Column[Job]("Name", lambda job: job.name or ""),
+    Column[Job]("Status", lambda job: job.status, is_key=True),
+    Column[Job]("Name", lambda job: job.name or _describe_unnamed(job)),
     Column[Job]("Started", lambda job: job.started_at),
 )
 ARTIFACT_COLUMNS: Final = (
@@ -138,14 +138,28 @@ def _print_job(context: CommandContext, job: Job) -> None:
     context.show(job, _state_table(job), *_result_tables(job), *_result_remarks(job), *_file_tables(job))
 
 
+def _describe_unnamed(job: Job) -> str:
+    """Return what distinguishes a job without a name from others: its dataset, and the column that it predicts."""
+    target = job.request.get("target")
+    parts = [f"dataset {_dataset_id(job)}", *([target] if target else [])]
+    return ", ".join(parts)
+
+
+def _dataset_id(job: Job) -> str:
+    """Return the id of the dataset of a job, or a question mark if the service does not state it."""
+    return str((job.inputs or {}).get("dataset_id", UNKNOWN))
+
+
 def _state_table(job: Job) -> Table:
-    """Return a table with the status, the times and any error of a job."""
+    """Return a table with the status, the dataset, the target, the times and any error of a job."""
     error_text = f"{job.error.message} ({job.error.code})" if job.error else None
     values_by_label = {
         "Id": job.id,
         "Name": job.name,
         "Status": job.status,
         "Error": error_text,
+        "Dataset": _dataset_id(job),
+        "Target": job.request.get("target"),
         "Started": job.started_at,
         "Finished": job.finished_at,
     }
