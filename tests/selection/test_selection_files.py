@@ -399,6 +399,15 @@ async def test_what_is_no_upload_is_refused(
     assert list(settings.uploads_dir.glob("*")) == []
 
 
+async def test_a_refused_spreadsheet_says_how_to_save_it(ada: httpx2.AsyncClient) -> None:
+    """Whoever only renames the file to `.csv` would be refused again."""
+    refusal = await ada.post("/files", files={"file": ("sales.xlsx", b"PK\x03\x04")}, headers={"Accept-Language": "en"})
+    assert refusal.status_code == 422, refusal.text
+    assert refusal.json()["detail"].endswith(
+        "must end in .csv, .tsv, .parquet, .json, .jsonl; save a spreadsheet as CSV"
+    )
+
+
 @pytest.mark.parametrize(
     ("file_count", "location", "kind"), [(0, ["body", "file"], "missing"), (3, ["body"], "one_file_expected")]
 )

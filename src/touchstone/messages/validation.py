@@ -186,8 +186,8 @@ VALIDATION: Final[Mapping[str, Text]] = {
     ),
     "one_file_expected": ("un seul fichier par formulaire est permis", "only one file per form is allowed"),
     "file_type": (
-        "le nom du fichier doit finir par {endings}",
-        "the name of the file must end in {endings}",
+        "le nom du fichier doit finir par {endings} ; enregistrez une feuille de calcul au format CSV",
+        "the name of the file must end in {endings}; save a spreadsheet as CSV",
     ),
     "no_table": (
         "la fiche ne mène à aucun tableau lisible ; envoyez un fichier CSV ou Parquet, puis donnez son file_path à la "
