@@ -69,7 +69,9 @@ def test_times_that_are_read_as_categories_have_a_warning() -> None:
     assert warnings_about([f"version {time}" for time in times], code="clock_times") == []
 
 
-@pytest.mark.parametrize("notation", ["{year}-Q{part}", "T{part} {year}", "{year}W0{part}", "May {year}"])
+@pytest.mark.parametrize(
+    "notation", ["{year}-Q{part}", "T{part} {year}", "{year}W0{part}", "May {year}", "0{part}/{year}", "{part}-{year}"]
+)
 def test_periods_have_a_warning(notation: str) -> None:
     """Quarters, weeks and months are categories, which do not order the rows in time."""
     periods = [notation.format(year=2000 + number, part=number % 4 + 1) for number in range(20)] * 5
@@ -90,6 +92,13 @@ def test_names_of_months_have_a_warning(months: str) -> None:
     """Months are recognized by their French and English names."""
     periods = [f"{month} {year}" for year in (2023, 2024) for month in months.split()]
     assert warnings_about(periods * 5, code="periods") == [{"name": "x", "example": periods[0]}]
+
+
+def test_months_with_a_short_year_have_a_warning() -> None:
+    """Spreadsheets write months in this way; codes of three letters and two digits are no months."""
+    months = [f"{month}-{year}" for year in (23, 24) for month in ("Jan", "Feb", "Mar", "Apr")]
+    assert warnings_about(months * 5, code="periods") == [{"name": "x", "example": "Jan-23"}]
+    assert warnings_about([f"ABC-{number}" for number in range(10, 20)] * 5, code="periods") == []
 
 
 def test_words_among_numbers_have_a_warning() -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 ISO_8601: Final = "ISO8601"
 _DAYS_IN_DIGITS: Final = ("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%Y", "%Y/%m/%d")
+_DAY_WITH_MONTH_NAME: Final = "%d-%b-%Y"
 _TIMES: Final = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
 DATE_FORMATS: Final = (
     ISO_8601,
@@ -14,10 +15,10 @@ DATE_FORMATS: Final = (
     "%d/%m/%y",
     "%m/%d/%y",
     "%d.%m.%y",
-    *(f"{day} {time}" for day in _DAYS_IN_DIGITS for time in _TIMES),
+    *(f"{day} {time}" for day in (*_DAYS_IN_DIGITS, _DAY_WITH_MONTH_NAME) for time in _TIMES),
     "%Y-%m-%d %H:%M:%S UTC",
     "%d %b %Y",
-    "%d-%b-%Y",
+    _DAY_WITH_MONTH_NAME,
     "%d-%b-%y",
     "%d %B %Y",
     "%d. %B %Y",
