@@ -2,15 +2,18 @@
 
 import asyncio
 import os
+import signal
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import uvloop
 
 from tests.jobs.conftest import JobHarness
 from touchstone.core.settings import MIB
 from touchstone.jobs import job_store, queue_store
 from touchstone.jobs.execution.process_executor import ProcessExecutor
+from touchstone.jobs.execution.protocol import ExecutionOutcome, ProcessDied, ResourceLimits, WorkItem
 from touchstone.jobs.job_records import AttemptId, JobEventRecord, JobSource, NewJob
 from touchstone.jobs.job_states import JobState
 
@@ -316,6 +319,30 @@ async def test_dead_fork_server_is_replaced(harness: JobHarness, tmp_path: Path)
         row = await harness.wait_for_end(job_id)
     assert row["status"] == JobState.SUCCEEDED
     assert row["attempt"] == 2
+
+
+def test_fork_server_that_ends_at_its_start_leaves_the_job_to_another_attempt(tmp_path: Path) -> None:
+    """A fork server that is killed while it loads its libraries counts as a dead process, also in uvloop."""
+
+    async def run_task() -> ExecutionOutcome:
+        executor = ProcessExecutor(("/bin/false",))
+        work_item = WorkItem(
+            name="noop",
+            task="noop",
+            request={},
+            source=JobSource(),
+            file_roles=(),
+            scratch_folder=str(tmp_path),
+            limits=ResourceLimits(memory_bytes=512 * MIB, file_bytes=0, cpu_seconds=60),
+        )
+        try:
+            return await executor.run(work_item, [], on_progress=lambda _progress: None, timeout_seconds=5)
+        finally:
+            await executor.close()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        outcome = runner.run(run_task())
+    assert outcome == ProcessDied(status=-signal.SIGKILL, is_server_lost=True)
 
 
 async def test_memory_limit_applies_to_each_job_alone(harness: JobHarness) -> None:

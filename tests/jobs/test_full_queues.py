@@ -1,4 +1,4 @@
-"""Tasks that requests wait for are refused if one user has too many of them."""
+"""Tasks that requests wait for are refused if one user has too many of them, or if the fork server is lost."""
 
 import asyncio
 from typing import Any
@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from tests.jobs.conftest import TINY_WORKER_COMMAND
-from touchstone.core.errors import Overloaded
+from touchstone.core.errors import Overloaded, Unavailable
 from touchstone.core.settings import Settings
 from touchstone.jobs.execution.process_executor import ProcessExecutor
 from touchstone.jobs.execution.synchronous_tasks import MAX_UNFINISHED_OF_USER, SynchronousTasks
@@ -44,4 +44,26 @@ async def test_one_user_cannot_fill_the_queue(settings: Settings) -> None:
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
+        await executor.close()
+
+
+async def test_a_lost_fork_server_is_not_the_fault_of_the_file(settings: Settings) -> None:
+    """If the fork server is killed while a request waits for its task, the request may be sent again."""
+    executor = ProcessExecutor(TINY_WORKER_COMMAND)
+    synchronous_tasks = SynchronousTasks(executor, settings)
+
+    async def run(**request: Any) -> Any:
+        return await synchronous_tasks.run("sleep", request, owner=ADA, source=JobSource(), files_by_role={})
+
+    try:
+        task = asyncio.create_task(run(seconds=60))
+        fork_server = await executor._running_server()
+        while not fork_server._exit_statuses:  # until the process of the task has been forked
+            await asyncio.sleep(0.02)
+        fork_server._process.kill()
+
+        with pytest.raises(Unavailable):
+            await task
+        assert await run(seconds=0.1) == {"slept": 0.1}
+    finally:
         await executor.close()

@@ -79,7 +79,7 @@ async def _receive(child: asyncio.subprocess.Process, reply: bytearray) -> None:
     while chunk := await child.stdout.read(_READ_BYTES):
         reply += chunk
         if len(reply) > MAX_REPLY_BYTES:
-            child.kill()
+            await kill_if_running(child)
             break
     await child.wait()
 

@@ -79,7 +79,8 @@ class ForkServer:
             await message_channel.receive_async(control_socket, ServerReady)
         except BaseException:  # including cancellation, because nothing else would end the process
             control_socket.close()
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):  # It may have ended already, which is why nothing arrived.
+                process.kill()
             await process.wait()
             raise
         return cls(process, control_socket)
@@ -222,7 +223,7 @@ class WorkerHandle:
         except (ChannelClosed, OSError):
             # If this call is cancelled, `kill` still has to wait for the same future.
             exit_status = await asyncio.shield(self._exit_status)
-            return ProcessDied(status=exit_status)
+            return ProcessDied(status=exit_status, is_server_lost=self._server.is_closed)
         finally:
             self.busy_seconds += time.monotonic() - started_at
 

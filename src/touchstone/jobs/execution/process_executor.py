@@ -149,7 +149,7 @@ class ProcessExecutor:
             server = await self._running_server()
             fresh_worker = await server.fork()
         except ChannelClosed:
-            return ProcessDied(status=KILLED)
+            return ProcessDied(status=KILLED, is_server_lost=True)
         return await self._run_in_worker(fresh_worker, task_run)
 
     async def _run_in_worker(self, worker: WorkerHandle, task_run: TaskRun) -> ExecutionOutcome:

@@ -83,9 +83,15 @@ class TaskFailed(Struct, frozen=True, kw_only=True, tag="failed"):
 
 
 class ProcessDied(Struct, frozen=True, kw_only=True, tag="died"):
-    """The end of a process without an outcome. `status` is its exit status or a negative signal number."""
+    """The end of a process without an outcome.
+
+    Attributes:
+        status: the exit status of the process, or a negative signal number.
+        is_server_lost: whether the fork server was lost as well, so that the task is not the cause.
+    """
 
     status: int
+    is_server_lost: bool = False
 
 
 # A task reports a `TaskOutcome`. The executor also detects the death of its process.

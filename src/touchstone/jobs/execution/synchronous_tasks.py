@@ -13,7 +13,7 @@ from uuid import UUID
 
 import structlog
 
-from touchstone.core.errors import InternalError, InvalidJobRequest, Overloaded, ServiceError
+from touchstone.core.errors import InternalError, InvalidJobRequest, Overloaded, ServiceError, Unavailable
 from touchstone.core.fair_slots import FairSlots
 from touchstone.core.settings import Settings
 from touchstone.jobs.execution.idle_workers import MAX_BUSY_SECONDS
@@ -83,6 +83,7 @@ class SynchronousTasks:
         Raises:
             InvalidJobRequest: the task rejects its input, or needs too much memory or time for the file.
             Overloaded: too many tasks are waiting, or the workers are still loading their libraries.
+            Unavailable: the fork server of the workers was lost; another one starts with the next task.
             InternalError: the task has a defect.
         """
         random_suffix = os.urandom(8).hex()
@@ -100,6 +101,8 @@ class SynchronousTasks:
 
         if isinstance(outcome, ProcessDied):
             log.warning("a synchronous task died", task=task, status=outcome.status)
+            if outcome.is_server_lost:
+                raise Unavailable
             raise InvalidJobRequest("file_not_readable_safely")
         if isinstance(outcome, TaskFailed):
             raise _to_service_error(outcome)
