@@ -12,6 +12,7 @@ import typer
 from tests.cli.running import PASSWORD, run, run_json
 from tests.cli.served import served
 from touchstone.cli.command_context import CommandContext
+from touchstone.cli.command_runner import ExitStatus
 from touchstone.cli.comparison_commands import COMPARING
 from touchstone.cli.job_commands import wait_with_progress
 from touchstone.cli.job_options import TRAINING
@@ -173,7 +174,7 @@ def test_a_job_that_fails_says_why(exam: str) -> None:
 
 
 def test_leaving_early_leaves_the_job_alone(exam: str, address: str) -> None:
-    """Ctrl-C while waiting prints how to continue watching, and the job goes on."""
+    """Ctrl-C while waiting prints how to continue watching, with the status of an interruption; the job goes on."""
     job = run_json("train", exam, "--target", "passed", "--trials", "50", "--no-wait")
 
     class Impatient(Touchstone):
@@ -185,6 +186,6 @@ def test_leaving_early_leaves_the_job_alone(exam: str, address: str) -> None:
         typed_job = client.get_job("train", job["id"])
         with pytest.raises(typer.Exit) as exit_info:
             wait_with_progress(CommandContext(address, as_json=True, client=client), typed_job)
-    assert exit_info.value.exit_code == 1
+    assert exit_info.value.exit_code == ExitStatus.INTERRUPTED
     assert run_json("jobs", "show", "train", job["id"])["status"] in ("queued", "running")
     run_json("jobs", "cancel", "train", job["id"])

@@ -13,7 +13,17 @@ from rich.pretty import pretty_repr
 
 from tests.client.scripted import KINDS, Caller, Script, ok, refusal
 from touchstone import client as client_package
-from touchstone.client import AsyncTouchstone, Dataset, Identity, Job, Touchstone, TouchstoneError, fields
+from touchstone.client import (
+    AsyncTouchstone,
+    Dataset,
+    Identity,
+    Job,
+    Touchstone,
+    TouchstoneError,
+    event_stream,
+    fields,
+    job_polling,
+)
 
 TOKENS = {"access_token": "new", "token_type": "bearer", "expires_in": 60, "refresh_token": "next"}
 ME = {"id": "1b4e28ba-2fa1-41d2-883f-0016d3cca427", "email": "a@b.org"}
@@ -313,21 +323,43 @@ def test_waiting_reports_every_poll_and_ends_with_the_job(kind: str) -> None:
     assert statuses == ["running", "failed"]
 
 
+@for_both_kinds
+def test_waiting_goes_on_after_a_restart(kind: str) -> None:
+    """`wait` ignores that the service is away for a while, because jobs survive a restart."""
+    gone = [httpx2.ConnectError("refused") for _ in range(3)]
+    starting = refusal(503, "catalog_loading", **{"Retry-After": "9"})
+    script = Script(ok(job_json(status="running")), *gone, *gone, starting, ok(job_json(status="succeeded", done=True)))
+    assert Caller(kind, script)("wait", typed_job(JOB)).status == "succeeded"
+    assert script.answers == []
+
+
+@for_both_kinds
+def test_waiting_ends_if_the_service_stays_away(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`wait` and `events` give up after an outage that is too long, with the error of the last attempt."""
+    monkeypatch.setattr(job_polling, "MAX_OUTAGE_SECONDS", 0.0)
+    monkeypatch.setattr(event_stream, "MAX_OUTAGE_SECONDS", 0.0)
+    for name in ("wait", "events"):
+        script = Script(*(httpx2.ConnectError("refused") for _ in range(12)))
+        with pytest.raises(TouchstoneError, match="http://localhost cannot be reached: refused"):
+            Caller(kind, script)(name, typed_job(JOB))
+
+
 def stream(*events: str) -> httpx2.Response:
     return httpx2.Response(200, headers={"content-type": "text/event-stream"}, text="".join(f"{e}\n\n" for e in events))
 
 
 @for_both_kinds
 def test_events_go_on_where_a_connection_broke(kind: str) -> None:
-    """An event stream continues after a broken connection, and ends with the job."""
+    """An event stream continues after broken connections and a restart of the service, and ends with the job."""
     script = Script(
         stream("retry: 10", ': hello\nid: 7\nevent: progress\ndata: {"percent": 5}'),
         httpx2.ReadError("broken"),
+        *(httpx2.ConnectError("refused") for _ in range(5)),
         stream('id: 8\nevent: state\ndata: {"status": "succeeded", "done": true}'),
     )
     events = Caller(kind, script)("events", typed_job(JOB))
     assert [(event.id, event.event) for event in events] == [("7", "progress"), ("8", "state")]
-    assert [r.headers.get("last-event-id") for r in script.requests] == [None, "7", "7"]
+    assert [r.headers.get("last-event-id") for r in script.requests] == [None, *["7"] * 7]
 
 
 @for_both_kinds

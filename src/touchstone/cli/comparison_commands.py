@@ -7,13 +7,19 @@ import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext, progress_bar
-from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
+from touchstone.cli.command_runner import (
+    ExitStatus,
+    error_message,
+    exit_status_of,
+    exit_with_error,
+    server_command,
+)
 from touchstone.cli.job_commands import WaitOption
 from touchstone.cli.job_options import TRAIN_PATHS, TRAINING, training_request
 from touchstone.cli.option_groups import Option, OptionGroup, parse_assignments
 from touchstone.cli.ranking_tables import format_shared_place
 from touchstone.cli.tables import UNKNOWN, Column, build_table, digits_of
-from touchstone.client import ComparedTraining, LeftOutDataset, TrainingComparison
+from touchstone.client import ComparedTraining, LeftOutDataset, TouchstoneError, TrainingComparison
 from touchstone.client.fields import DatasetOptions
 
 
@@ -169,11 +175,12 @@ def compare_models(
 def _wait_with_progress(context: CommandContext, comparison: TrainingComparison) -> TrainingComparison:
     """Show a progress bar until all trainings of a comparison have ended, and return the comparison.
 
-    Ctrl-C ends the command, but the trainings continue.
+    Ctrl-C and an unreachable server end the command, but not the trainings.
 
     Raises:
-        typer.Exit: the user has pressed Ctrl-C.
+        typer.Exit: the user has pressed Ctrl-C, or the service refused the call or was away for too long.
     """
+    advice = "To see the trainings, run: touchstone jobs list train"
     try:
         with progress_bar("Trainings", total=len(comparison.datasets)) as (progress, task_id):
 
@@ -182,9 +189,10 @@ def _wait_with_progress(context: CommandContext, comparison: TrainingComparison)
                 progress.update(task_id, completed=done_count)
 
             return context.client.wait_for_comparison(comparison, report=show_progress)
+    except TouchstoneError as error:
+        exit_with_error(f"{error_message(error)} {advice}", exit_status_of(error))
     except KeyboardInterrupt:
-        command = "touchstone jobs list train"
-        exit_with_error(f"the trainings are still running; to list them, run: {command}", ExitStatus.REFUSED)
+        exit_with_error(f"Interrupted. {advice}", ExitStatus.INTERRUPTED)
 
 
 def _comparison_tables(comparison: TrainingComparison) -> list[Table]:

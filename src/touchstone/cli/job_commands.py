@@ -8,12 +8,18 @@ import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext, progress_bar
-from touchstone.cli.command_runner import ExitStatus, exit_with_error, server_command
+from touchstone.cli.command_runner import (
+    ExitStatus,
+    error_message,
+    exit_status_of,
+    exit_with_error,
+    server_command,
+)
 from touchstone.cli.file_output import STANDARD_STREAM, open_output
 from touchstone.cli.job_options import EXPLAINING, TRAINING
 from touchstone.cli.option_groups import PAGE, Option, OptionGroup
 from touchstone.cli.tables import UNKNOWN, Column, build_facts_table, build_table, format_value
-from touchstone.client import Artifact, Job
+from touchstone.client import Artifact, Job, TouchstoneError
 from touchstone.client.models import Kind
 
 jobs = typer.Typer(help="Your trainings and explanations: list, show, watch, cancel and delete them.")
@@ -107,11 +113,13 @@ def _show_job(context: CommandContext, job: Job, *, wait: bool) -> None:
 def wait_with_progress(context: CommandContext, job: Job) -> Job:
     """Show a progress bar until a job is done, and return the job in its final state.
 
-    Ctrl-C ends the command, but the job continues. A message then tells the user how to resume waiting.
+    Ctrl-C and an unreachable server end the command, but not the job. A message then tells the user how to resume
+    waiting.
 
     Raises:
-        typer.Exit: the user has pressed Ctrl-C.
+        typer.Exit: the user has pressed Ctrl-C, or the service refused the call or was away for too long.
     """
+    advice = f"To wait for the job again, run: touchstone jobs watch {job.kind} {job.id}"
     try:
         with progress_bar(f"{job.kind} {job.id}", total=100) as (progress, task_id):
 
@@ -120,9 +128,10 @@ def wait_with_progress(context: CommandContext, job: Job) -> Job:
                 progress.update(task_id, completed=percent, description=_describe_progress(polled_job))
 
             return context.client.wait(job, report=show_progress)
+    except TouchstoneError as error:
+        exit_with_error(f"{error_message(error)} {advice}", exit_status_of(error))
     except KeyboardInterrupt:
-        command = f"touchstone jobs watch {job.kind} {job.id}"
-        exit_with_error(f"the job is still running; to watch it, run: {command}", ExitStatus.REFUSED)
+        exit_with_error(f"Interrupted. {advice}", ExitStatus.INTERRUPTED)
 
 
 def _describe_progress(job: Job) -> str:

@@ -315,7 +315,8 @@ class AsyncTouchstone:
     async def wait(self, job: Job, *, report: Callable[[Job], None] | None = None) -> Job:
         """Wait until a job is done, and return it; `report` is called with the job after each poll.
 
-        The job may have failed or been cancelled, as its `status` shows.
+        The job may have failed or been cancelled, as its `status` shows. It survives a restart of the service, for
+        which this method waits up to a minute.
         """
         return await self._perform(wait_for_job(job, self.identity, report))
 
@@ -335,7 +336,7 @@ class AsyncTouchstone:
         iteration begins with the next one.
 
         Raises:
-            TouchstoneError: the service refused the call, or several connections in a row failed.
+            TouchstoneError: the service refused the call, or was away for more than a minute.
         """
         open_stream = functools.partial(job_calls.follow_job, job.kind, job.id)
         async for event in self._follow(open_stream, after):
@@ -345,7 +346,7 @@ class AsyncTouchstone:
         """Iterate over the states of a comparison as they change, until all its trainings have ended.
 
         Raises:
-            TouchstoneError: the service refused the call, or several connections in a row failed.
+            TouchstoneError: the service refused the call, or was away for more than a minute.
         """
         open_stream = functools.partial(comparison_calls.follow_training_comparison, comparison.id)
         async for event in self._follow(open_stream, None):
@@ -365,7 +366,7 @@ class AsyncTouchstone:
                         event = stream.read_message(message)
                         if event is not None:
                             yield event
-            except httpx2.RequestError as error:
+            except (httpx2.RequestError, TouchstoneError) as error:
                 stream.record_failure(error)
 
             # A proxy may also end a connection without an error, so the stream is continued in both cases.

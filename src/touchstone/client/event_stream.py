@@ -1,18 +1,21 @@
 """The rules for following event streams over unreliable connections, without any I/O."""
 
+import time
 from typing import Any, Final, Protocol
 
 import httpx2
 import msgspec
 
 from touchstone.client.call import Call, media_type_of
-from touchstone.client.errors import connection_error, unreadable_response
+from touchstone.client.errors import TouchstoneError, connection_error, unreadable_response
 from touchstone.client.models import JobEvent
+from touchstone.client.retries_and_renewals import MAX_OUTAGE_SECONDS, is_temporary
 from touchstone.core.json_decoding import decode_json
 
 EVENT_STREAM: Final = "text/event-stream"
 FINAL_STATES: Final = frozenset({"succeeded", "failed", "cancelled"})
-MAX_SILENT_CONNECTIONS: Final = 4  # the stream is given up after so many connections in a row without an event
+# The stream is given up after this many connections in a row without an event, but not before `MAX_OUTAGE_SECONDS`.
+MAX_SILENT_CONNECTIONS: Final = 4
 DEFAULT_RECONNECT_DELAY_SECONDS: Final = 0.5
 
 
@@ -34,7 +37,8 @@ class EventStream:
         self.last_event_id = last_event_id
         self._job_is_done = False
         self._silent_connections = 0
-        self._last_error: httpx2.RequestError | None = None
+        self._last_event_at = time.monotonic()
+        self._last_error: TouchstoneError | None = None
         self._retry_delay_seconds = DEFAULT_RECONNECT_DELAY_SECONDS
 
     @property
@@ -45,7 +49,9 @@ class EventStream:
     @property
     def has_ended(self) -> bool:
         """Whether the job is done, or the stream was given up after several connections without an event."""
-        return self._job_is_done or self._silent_connections == MAX_SILENT_CONNECTIONS
+        silent_seconds = time.monotonic() - self._last_event_at
+        is_given_up = self._silent_connections >= MAX_SILENT_CONNECTIONS and silent_seconds > MAX_OUTAGE_SECONDS
+        return self._job_is_done or is_given_up
 
     def begin_connection(self) -> None:
         """Count a new connection as silent, until `read_message` returns an event from it."""
@@ -65,14 +71,20 @@ class EventStream:
             raise unreadable_response(response.status_code, "it is not an event stream")
         return True
 
-    def record_failure(self, error: httpx2.RequestError) -> None:
-        """Record the error of a failed connection, for the error message if the stream is given up."""
-        self._last_error = error
+    def record_failure(self, error: httpx2.RequestError | TouchstoneError) -> None:
+        """Record the error of a failed connection, for the error message if the stream is given up.
+
+        Raises:
+            TouchstoneError: another connection cannot succeed, because the service has refused the call.
+        """
+        self._last_error = connection_error(error) if isinstance(error, httpx2.RequestError) else error
+        if not is_temporary(self._last_error):
+            raise self._last_error
 
     def check_completeness(self) -> None:
         """Raise TouchstoneError if connections failed and the stream was given up before the job was done."""
         if self._last_error is not None and not self._job_is_done:
-            raise connection_error(self._last_error)
+            raise self._last_error
 
     def read_message(self, message: httpx2.ServerSentEvent) -> JobEvent | None:
         """Return the event in a message, or None if the message only sets the delay before reconnecting.
@@ -90,6 +102,7 @@ class EventStream:
 
         self.last_event_id = message.id or self.last_event_id
         self._silent_connections = 0
+        self._last_event_at = time.monotonic()
         self._last_error = None
         return event
 

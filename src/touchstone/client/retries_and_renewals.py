@@ -26,6 +26,8 @@ MAX_ATTEMPTS: Final = 3
 TEMPORARY_STATUSES: Final = frozenset({429, 502, 503, 504})  # statuses after which another attempt may succeed
 FIRST_RETRY_DELAY_SECONDS: Final = 0.2  # doubled after each attempt
 MAX_RETRY_AFTER_SECONDS: Final = 5.0  # longer waits are left to the caller
+# How long a service may be away while somebody waits for a job, which survives a restart of the service.
+MAX_OUTAGE_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
