@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.listening import listening
+from touchstone.core.errors import Unavailable
 from touchstone.core.metrics import REGISTRY
 from touchstone.core.settings import Settings
 from touchstone.http.app import create_app
@@ -55,6 +56,10 @@ class ManyBehaviours:
 
     async def crash(self, scope: Scope, receive: Receive, send: Send) -> None:
         raise ValueError("a secret detail")
+
+    async def break_off(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await respond(send, b"the beginning", more_body=True)
+        raise Unavailable
 
     async def health(self, scope: Scope, receive: Receive, send: Send) -> None:
         await respond(send, b"live")
@@ -277,6 +282,18 @@ async def test_the_response_to_an_unexpected_exception_has_no_details(tmp_path: 
         assert (response.status_code, response.json()["code"]) == (500, "internal_error")
         assert "secret" not in response.text
         assert response.headers["x-request-id"] == "my-request-1"
+
+
+async def test_a_response_that_breaks_off_is_logged_in_one_line(tmp_path: Path) -> None:
+    """An outage during a long response is no defect, so the log names its reason without a traceback."""
+    with structlog.testing.capture_logs() as entries:
+        async with listening(edge(ManyBehaviours(), tmp_path)) as address, httpx2.AsyncClient(base_url=address) as http:
+            with pytest.raises(httpx2.RemoteProtocolError):
+                await http.get("/break_off", headers={"x-request-id": "my-request-1"})
+
+    [failure] = [entry for entry in entries if entry["log_level"] == "error" and "request_id" in entry]
+    assert (failure["event"], failure["request_id"]) == ("response cut off", "my-request-1")
+    assert (failure["problem"], "exc_info" in failure) == ("unavailable", False)
 
 
 async def test_a_defect_of_a_backend_is_reported_in_the_usual_form(tmp_path: Path) -> None:

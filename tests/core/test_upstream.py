@@ -3,14 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-import aiohttp
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.listening import listening
-from touchstone.core.errors import UpstreamTimeout
+from touchstone.core.errors import BackendUnavailable, UpstreamTimeout
 from touchstone.http import connection_deadlines, upstream
 from touchstone.http.responses import ContentStream
 from touchstone.http.server import server_config
@@ -82,7 +81,7 @@ async def test_a_response_that_breaks_does_not_look_complete() -> None:
     client = DepartingClient(leaves_after=1000 * len(CHUNK))
     async with listening(backend) as address:
         upstream = RemoteBackend("selection", address, timeout=10)
-        with pytest.raises(aiohttp.ClientError):
+        with pytest.raises(BackendUnavailable):
             await upstream(SCOPE, client.receive, client.send)
         await upstream.close()
 

@@ -21,12 +21,16 @@ PASSWORD = "correct horse battery"
 
 @dataclass(slots=True)
 class RecordingBackend:
-    """A backend that records the scope and the body of every request, and responds with its name and the path."""
+    """A backend that records the scope and the body of every request, and responds with its name and the path.
+
+    With a `failure`, it raises this exception after the beginning of the response.
+    """
 
     name: str
     scopes: list[Scope] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     location: str | None = None
+    failure: Exception | None = None
     document: Mapping[str, Any] = field(default_factory=lambda: {"openapi": "3.1.0", "info": {}, "paths": {}})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -41,6 +45,8 @@ class RecordingBackend:
             headers.append((b"location", self.location.encode()))
 
         await send({"type": "http.response.start", "status": 200, "headers": headers})
+        if self.failure:
+            raise self.failure
         await send({"type": "http.response.body", "body": msgspec.json.encode(content)})
 
     def last(self) -> Scope:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.gateway.harness import GatewayHarness, RecordingBackend, recording_backends, send_raw_request
 from tests.listening import listening
+from touchstone.core.errors import Unavailable
 from touchstone.core.internal_tokens import InternalTokens
 from touchstone.core.settings import Settings
 from touchstone.database.engine import Database
@@ -66,6 +67,14 @@ async def test_open_routes_answer_without_a_token(harness: GatewayHarness) -> No
             answer = await guest.request(method, path)
             assert answer.status_code != 405, path
             assert answer.json() != UNAUTHORIZED if "json" in answer.headers["content-type"] else True, path
+
+
+async def test_a_response_that_breaks_off_is_not_followed_by_another_one(harness: GatewayHarness) -> None:
+    """If the database is lost in the middle of an export, the server has to close the connection."""
+    harness.backends["selection"].failure = Unavailable()
+    async with await harness.user() as user:
+        with pytest.raises(Unavailable):
+            await user.get("/api/v1/datasets/export.jsonl")
 
 
 async def test_the_open_routes_are_these(harness: GatewayHarness) -> None:

@@ -132,6 +132,8 @@ class EdgeMiddleware:
             check_headers(scope)
             await self._handle(request, receive, kind)
         except ServiceError as error:
+            if request.has_begun:
+                log.error("response cut off", request_id=request.id, problem=error.code)
             await request.send_error(error)
         except Exception:
             # An application may fail because its client disconnects before the end of the body, which is not a defect.

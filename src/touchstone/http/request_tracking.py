@@ -75,12 +75,17 @@ class TrackedRequest:
         # The API requests of a page run in the same context, so they identify the user of the page.
         _CURRENT_REQUEST.set(self)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the response has begun."""
+        return self.status != 0
+
     def watch_disconnect(self, receive: Receive) -> Receive:
         """Wrap `receive` to set `is_abandoned` if the client disconnects before the response begins."""
 
         async def receive_and_watch() -> Message:
             message = await receive()
-            if message["type"] == "http.disconnect" and self.status == 0:
+            if message["type"] == "http.disconnect" and not self.has_begun:
                 self.is_abandoned = True
             return message
 
@@ -134,7 +139,7 @@ class TrackedRequest:
 
     async def send_error(self, error: ServiceError) -> None:
         """Send an error response, unless a response has begun."""
-        if self.status == 0:
+        if not self.has_begun:
             response = self._respond_to_error(error, self.scope)
             await response(self.scope, receive_disconnect, self.send)
 

@@ -114,7 +114,7 @@ class RemoteBackend:
         """Forward a request to the backend and stream its response back to the client.
 
         Raises:
-            BackendUnavailable: the backend cannot be reached, or closed the connection before its response began.
+            BackendUnavailable: the backend cannot be reached, or closed the connection before the end of its response.
             UpstreamTimeout: the response did not begin in time after the last chunk of the request.
         """
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
@@ -137,7 +137,10 @@ class RemoteBackend:
             raise BackendUnavailable(backend=self.name) from error
 
         async with response:
-            await _stream_response(response, request_body, send, stop_event(scope))
+            try:
+                await _stream_response(response, request_body, send, stop_event(scope))
+            except aiohttp.ClientError as error:
+                raise BackendUnavailable(backend=self.name) from error
 
     def _target_url(self, scope: Scope) -> URL:
         """Return the URL for forwarding a request to the backend."""

@@ -79,7 +79,18 @@ class AuthenticatingProxy:
         self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Authenticate a request and forward it to its destination, or send an error response."""
+        """Authenticate a request and forward it to its destination, or send an error response.
+
+        Raises:
+            ServiceError: the response cannot be completed, for example because the database is gone during an export.
+        """
+        has_begun = False
+
+        async def send_and_notice(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
         try:
             match = self._matcher.find(scope)
             route = match.routes.get(scope["method"]) if match else None
@@ -99,12 +110,14 @@ class AuthenticatingProxy:
 
             destination = self._gateway_app if route.backend is None else self._upstreams[route.backend]
             rebuilt_scope = self._rebuild_scope(scope, route, match, identity)
-            if route.returns_location:
-                send = self._translate_location(send, route)
-            await destination(rebuilt_scope, receive, send)
+            send_response = (
+                self._translate_location(send_and_notice, route) if route.returns_location else send_and_notice
+            )
+            await destination(rebuilt_scope, receive, send_response)
         except ServiceError as error:
-            # The response cannot have begun, because applications handle their own errors, and an unreachable backend
-            # raises an error before its response begins.
+            # The server then closes the connection, so that the client does not take the response for complete.
+            if has_begun:
+                raise
             await error_response(error, scope)(scope, receive, send)
 
     def _rebuild_scope(self, scope: Scope, route: PublicRoute, match: RouteMatch, identity: Identity | None) -> Scope:
