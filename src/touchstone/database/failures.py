@@ -17,6 +17,7 @@ from touchstone.database.sqlite import is_damaged
 _DISK_FULL_MESSAGES: Final = (
     "disk is full",
     "No space left on device",
+    "Disk quota exceeded",
     "could not extend file",
     "disk I/O error",
 )

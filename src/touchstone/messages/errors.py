@@ -229,5 +229,8 @@ ERROR_TEXTS: Final[Mapping[str, Text]] = {
         "Le service {backend} n’a pas répondu à temps",
         "The {backend} service did not answer in time",
     ),
-    "storage_full": ("Espace de stockage plein : rien n’a été enregistré", "Storage is full: nothing was saved"),
+    "storage_full": (
+        "Espace de stockage plein : plus rien ne peut être enregistré",
+        "Storage is full: nothing more can be saved",
+    ),
 }

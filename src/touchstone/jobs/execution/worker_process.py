@@ -34,7 +34,7 @@ from touchstone.learning.task_interface import Report
 
 REPORT_INTERVAL_SECONDS: Final = 0.1
 MAX_TRACEBACK_CHARACTERS: Final = 8_000
-DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EFBIG)
+DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def run_worker(sock: socket.socket, tasks: TaskSet) -> None:
