@@ -148,6 +148,20 @@ def test_no_answer_is_one_clear_error(kind: str) -> None:
 
 
 @for_both_kinds
+def test_a_change_without_an_answer_may_have_been_made(kind: str) -> None:
+    """If the connection breaks after a request was sent, the error does not claim that the server was not reached."""
+    with pytest.raises(
+        TouchstoneError, match="localhost may have carried out the request, but has not answered"
+    ) as problem:
+        Caller(kind, Script(httpx2.ReadTimeout("")))("create_project", "p")
+    assert problem.value.code == "unreachable"
+
+    script = Script(*(httpx2.ReadError("reset") for _ in range(3)))
+    with pytest.raises(TouchstoneError, match="localhost has not answered completely: reset"):
+        Caller(kind, script)("get_me")
+
+
+@for_both_kinds
 @pytest.mark.parametrize(
     ("status", "text"),
     [(200, "<html>"), (502, "<html>"), (200, '{"id": 5}'), (502, '{"errors": ' + "[" * 5000)],

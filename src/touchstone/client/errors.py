@@ -12,6 +12,14 @@ import msgspec
 from touchstone.core.json_decoding import decode_json
 
 NO_RESPONSE: Final = 0  # the status of an error without a response
+# The errors of requests that may have reached the server.
+_BROKEN_EXCHANGES: Final = (
+    httpx2.ReadTimeout,
+    httpx2.WriteTimeout,
+    httpx2.ReadError,
+    httpx2.WriteError,
+    httpx2.RemoteProtocolError,
+)
 
 
 class TouchstoneError(Exception):
@@ -100,8 +108,13 @@ def impossible_id(segment: object) -> TouchstoneError:
     return TouchstoneError(httpx2.codes.NOT_FOUND, "not_found", f"{str(segment)!r} is not an id or a name.")
 
 
-def connection_error(error: httpx2.RequestError) -> TouchstoneError:
-    """Return the exception for a call that got no response, with the address of the server and the reason."""
+def connection_error(error: httpx2.RequestError, *, changes_data: bool = False) -> TouchstoneError:
+    """Return the exception for a call that got no complete response, with the address of the server and the reason.
+
+    Args:
+        error: the error of the HTTP client.
+        changes_data: whether the call would have changed something, which may have happened nevertheless.
+    """
     try:
         url = error.request.url
     except RuntimeError:  # The request could not even be built.
@@ -115,7 +128,12 @@ def connection_error(error: httpx2.RequestError) -> TouchstoneError:
         return TouchstoneError(NO_RESPONSE, "untrusted_certificate", f"{server} has no trusted certificate: {reason}")
 
     reason = str(error) or type(error).__name__
-    return TouchstoneError(NO_RESPONSE, "unreachable", f"{server} cannot be reached: {reason}")
+    problem = "cannot be reached"
+    if isinstance(error, _BROKEN_EXCHANGES):
+        problem = "has not answered completely"
+        if changes_data:
+            problem = f"may have carried out the request, but {problem}"
+    return TouchstoneError(NO_RESPONSE, "unreachable", f"{server} {problem}: {reason}")
 
 
 def _certificate_error(error: BaseException) -> ssl.SSLCertVerificationError | None:

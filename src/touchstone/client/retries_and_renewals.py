@@ -102,7 +102,7 @@ def read_result(result: StepResult, call: Call[T]) -> T:
         TouchstoneError: the service refused the call or did not respond.
     """
     if isinstance(result, httpx2.RequestError):
-        raise connection_error(result) from result
+        raise connection_error(result, changes_data=not call.repeatable) from result
 
     assert isinstance(result, httpx2.Response), "a call that was sent has a response or an error"
     if not result.is_success and result.status_code not in call.other_statuses:
