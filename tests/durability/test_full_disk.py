@@ -118,3 +118,34 @@ def test_a_full_disk_can_be_emptied_by_its_users(small_disk: Path, tmp_path: Pat
     log = (small_disk / "data.log").read_text()
     assert "Traceback" not in log, log[log.index("Traceback") - 1000 :][:4000]
     assert sum(json.loads(line)["event"] == "disk full" for line in log.splitlines() if line.startswith("{")) <= 2
+
+
+@pytest.mark.timeout(300)
+def test_files_that_do_not_fit_among_temporary_files_are_refused(small_disk: Path, tmp_path: Path) -> None:
+    """Files in forms are stored in the folder of temporary files, which may be full while the data folder is not."""
+    serving = ServingProcess(tmp_path / "data", TOUCHSTONE_DEMO="false", TMPDIR=str(small_disk))
+    table = {"file": ("t.csv", b"a,b\n" + b"1,2\n" * MIB)}
+    documents = {"files": ("README.md", b"# A card\n" + b"A long text\n" * MIB)}
+    page = {"upload": ("t.csv", b"a,b\n" + b"1,2\n" * MIB)}
+    try:
+        address = serving.start().address
+        with httpx2.Client(base_url=address, headers=sign_in(address), timeout=60) as client:
+            # Python chooses the folder of temporary files when it needs one for the first time.
+            assert client.post("/api/v1/files", files=table).status_code == 201
+
+            filler_file = fill_disk(small_disk)
+            for path, files in (("/api/v1/files", table), ("/api/v1/datasets/import", documents)):
+                response = client.post(path, files=files)
+                assert (response.status_code, response.json()["code"]) == (507, "storage_full"), response.text
+
+            client.headers["Origin"] = address
+            client.post("/app/sign-in", data={"email": EMAIL, "password": PASSWORD})
+            response = client.post("/app/datasets/new", data={"name": "n"}, files=page)
+            assert response.status_code == 507, response.text
+            assert "Espace de stockage plein" in response.text
+
+            filler_file.unlink()
+            assert client.post("/api/v1/files", files=table).status_code == 201
+    finally:
+        serving.kill()
+    assert "Traceback" not in (tmp_path / "data.log").read_text()

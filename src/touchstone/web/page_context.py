@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from touchstone.client import AsyncTouchstone, Identity, Tokens, TouchstoneError, User
 from touchstone.core.errors import Invalid
+from touchstone.core.full_disk import report_full_disk
 from touchstone.core.settings import Settings
 from touchstone.http.request_tracking import REQUEST_ID
 from touchstone.learning.charts.svg_converter import SvgConverter
@@ -147,8 +148,13 @@ class PageContext:
         return self.localizer.text(key, **placeholders)
 
     async def form(self) -> FormData:
-        """Return the submitted form, or an empty form if the request has none."""
-        return await self.request.form()
+        """Return the submitted form, or an empty form if the request has none.
+
+        Raises:
+            StorageFull: there is no space for the files of the form.
+        """
+        with report_full_disk():  # The parser stores large files on the disk.
+            return await self.request.form()
 
     async def require_new_form(self) -> None:
         """Raise an error if the form was restored after signing in, and not just submitted by the reader.

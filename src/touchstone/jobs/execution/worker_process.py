@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
+from touchstone.core.full_disk import DISK_FULL_ERRORS
 from touchstone.jobs.execution import message_channel
 from touchstone.jobs.execution.message_channel import ChannelClosed
 from touchstone.jobs.execution.parent_death import die_with_parent, kill_group_when_parent_closes
@@ -34,7 +35,7 @@ from touchstone.learning.task_interface import Report
 
 REPORT_INTERVAL_SECONDS: Final = 0.1
 MAX_TRACEBACK_CHARACTERS: Final = 8_000
-DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+STORAGE_ERRORS: Final = DISK_FULL_ERRORS | {errno.EFBIG}  # The size of files is limited, too.
 
 
 def run_worker(sock: socket.socket, tasks: TaskSet) -> None:
@@ -100,10 +101,10 @@ def run_and_catch_errors(task: WorkerTask, context: TaskContext, current_phase: 
     except MemoryError:
         return TaskFailed(code="out_of_memory", phase=current_phase())
     except Exception as error:  # noqa: BLE001 - the job must fail with a reason, and the log gets the traceback
-        is_disk_full = isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS
+        is_storage_error = isinstance(error, OSError) and error.errno in STORAGE_ERRORS
         end_of_traceback = traceback.format_exc()[-MAX_TRACEBACK_CHARACTERS:]
         return TaskFailed(
-            code="storage_failed" if is_disk_full else "work_failed",
+            code="storage_failed" if is_storage_error else "work_failed",
             phase=current_phase(),
             detail=end_of_traceback,
         )

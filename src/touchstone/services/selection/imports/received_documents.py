@@ -8,6 +8,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from touchstone.core.errors import BadRequest, FieldError, InvalidValue, TooLarge
+from touchstone.core.full_disk import report_full_disk
 from touchstone.http.request_models import require_clean_text
 from touchstone.metadata.reading_protocol import UploadedDocument
 from touchstone.services.selection.files.uploads import FORM_OVERHEAD_BYTES, SizeLimit, enforce_limit
@@ -42,6 +43,7 @@ async def receive_documents(request: Request, name: str | None, max_bytes: int) 
         BadRequest: the body is a malformed form, or it contains too many files.
         InvalidValue: a form contains no file, or the name of a document is too long.
         TooLarge: the documents together are larger than `max_bytes` or `MAX_BYTES`.
+        StorageFull: there is no space for the files of a form.
     """
     max_bytes = min(max_bytes, MAX_BYTES)
     limit = SizeLimit(max_bytes, TooLarge(limit=max_bytes))
@@ -61,12 +63,14 @@ async def _receive_form(request: Request, limit: SizeLimit) -> list[UploadedDocu
         BadRequest: the form is malformed, or it contains too many files.
         InvalidValue: there is no file, a file is not in the field `files`, or its name is too long.
         TooLarge: the form is too large.
+        StorageFull: there is no space for the files of the form.
     """
     form_limit = SizeLimit(limit.max_bytes + FORM_OVERHEAD_BYTES, limit.error)
     body = enforce_limit(request.stream(), form_limit)
     parser = MultiPartParser(request.headers, body, max_files=MAX_DOCUMENTS, max_fields=0)
     try:
-        form = await parser.parse()
+        with report_full_disk():  # The parser stores large files on the disk.
+            form = await parser.parse()
     except MultiPartException as error:
         raise BadRequest from error
 
