@@ -211,6 +211,7 @@ def test_an_interrupted_import_says_how_to_continue(tmp_path: Path, long_content
 
     assert process.returncode == 130
     assert errors.strip().endswith(f"add --from-line {LINES_PER_REQUEST + 1}.")
+    assert "Some later lines may have been imported as well; without a key, their records are created again." in errors
     report = json.loads(output)
     assert counts_of(report) == (LINES_PER_REQUEST - 1, 0, 0, 1)
     assert (report["next_line"], report["refusals"][0]["line"]) == (LINES_PER_REQUEST + 1, 1)

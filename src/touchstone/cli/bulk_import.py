@@ -17,6 +17,8 @@ from touchstone.client import BulkBatch, RecordError, RefusedLine, TouchstoneErr
 # The report lists only the first refused lines, because all lines of a large file may be refused.
 MAX_REPORTED_LINES: Final = 1000
 MAX_SHOWN_LINES: Final = 20
+# After these, nobody knows which lines of the last request were stored.
+_STATUSES_WITHOUT_RESPONSE: Final = frozenset({ExitStatus.UNREACHABLE, ExitStatus.INTERRUPTED})
 
 
 @dataclass(slots=True)
@@ -125,8 +127,10 @@ def _stop(summary: BulkSummary, context: CommandContext, reason: str, exit_statu
 
     _show_summary(summary, context)
     line = summary.next_line
-    advice = f"All lines before line {line} have been imported; to continue, add --from-line {line}."
-    exit_with_error(f"{as_sentence(reason)} {advice}", exit_status)
+    advice = f"All lines before line {line} have been imported. "
+    if exit_status in _STATUSES_WITHOUT_RESPONSE:
+        advice += "Some later lines may have been imported as well; without a key, their records are created again. "
+    exit_with_error(f"{as_sentence(reason)} {advice}To continue, add --from-line {line}.", exit_status)
 
 
 def _show_summary(summary: BulkSummary, context: CommandContext) -> None:
