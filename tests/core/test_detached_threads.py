@@ -1,8 +1,9 @@
-"""Long computations in threads that a stopping process does not wait for."""
+"""Long computations, and what else a stopping process does not wait for."""
 
 import asyncio
 import subprocess
 import sys
+from pathlib import Path
 from threading import Event
 
 import pytest
@@ -23,6 +24,25 @@ async def main():
     print("closed")
 
 server.run(main())
+"""
+
+# The application waits for an answer that never comes when it closes.
+SERVER_THAT_CANNOT_CLOSE = """
+import asyncio, os, signal, sys
+from contextlib import asynccontextmanager
+from touchstone.core.settings import Settings
+from touchstone.http import server
+
+server.CLOSE_SECONDS = 0.5
+
+@asynccontextmanager
+async def open_app():
+    yield None
+    print("closing")
+    await asyncio.Event().wait()
+
+settings = Settings.load({"TOUCHSTONE_DATA_DIR": sys.argv[1], "TOUCHSTONE_PORT": "0", "TOUCHSTONE_METRICS_PORT": "0"})
+server.run(server.serve(open_app(), settings, ready=lambda address: os.kill(os.getpid(), signal.SIGTERM)))
 """
 
 
@@ -62,3 +82,17 @@ def test_a_server_ends_while_a_computation_goes_on() -> None:
         [sys.executable, "-c", STOPPING_SERVER], capture_output=True, text=True, timeout=60, check=False
     )
     assert (stopped_server.returncode, stopped_server.stdout, stopped_server.stderr) == (0, "closed\n", "")
+
+
+def test_a_server_ends_although_its_application_does_not_close(tmp_path: Path) -> None:
+    """A database that does not answer a query must not keep a stopped server from ending."""
+    stopped_server = subprocess.run(
+        [sys.executable, "-c", SERVER_THAT_CANNOT_CLOSE, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (stopped_server.returncode, stopped_server.stderr) == (0, "")
+    assert "closing" in stopped_server.stdout
+    assert "not closed in time" in stopped_server.stdout

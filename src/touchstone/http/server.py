@@ -31,6 +31,9 @@ from touchstone.http.tcp_sockets import count_waiting_connections, refuse_new_co
 LAST_RESPONSE_SECONDS: Final = 3.0  # during a shutdown, connections have this time to send their last response
 ACCEPT_SECONDS: Final = 5.0  # during a shutdown, waiting connections are accepted for up to this time
 HANDSHAKE_SECONDS: Final = 0.05  # during a shutdown, clients have this time to complete the TCP handshake
+# After the last response, the application has this time to close. Otherwise, a query that the database does not answer,
+# because it waits for a lock for example, would keep the process from ending.
+CLOSE_SECONDS: Final = 30.0
 POLL_SECONDS: Final = 0.02
 COLLECTION_THRESHOLDS: Final = (50_000, 20, 100)  # arguments for `gc.set_threshold`
 # Whenever the event loop has released the interpreter lock for a system call or for NumPy, another thread may hold the
@@ -58,6 +61,8 @@ async def serve(
 ) -> None:
     """Serve an application until SIGINT or SIGTERM, and then finish the running requests.
 
+    If the application then does not close in time, the process ends without it, as after a crash.
+
     Args:
         open_app: the context manager that opens and closes the application.
         settings: the addresses to listen on, and the limits on connections.
@@ -80,6 +85,14 @@ async def serve(
         config = server_config(app, drain_seconds=settings.drain_seconds, limits=limits)
         server = _Server(config, on_ready=lambda: ready(listener_address(listener)))
         await server.serve(sockets=[listener])
+        deadline = asyncio.get_running_loop().call_later(CLOSE_SECONDS, _give_up_closing)
+    deadline.cancel()
+
+
+def _give_up_closing() -> None:
+    """End the process, although the application is still closing."""
+    log.error("not closed in time, because the database or a job does not answer")
+    detached_threads.exit_immediately()
 
 
 def freeze_startup_objects() -> None:
