@@ -1,7 +1,8 @@
 """Registration of functions as commands, with grouped options, one-line error messages and exit statuses."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any, Final, NoReturn
 
@@ -144,6 +145,21 @@ def error_message(error: TouchstoneError) -> str:
 def as_sentence(text: str) -> str:
     """Return a text with a full stop, unless it ends with a punctuation mark."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+@contextmanager
+def end_with_advice(advice: str) -> Iterator[None]:
+    """End the command with advice if a call to the service fails or the user presses Ctrl-C in the `with` block.
+
+    Raises:
+        typer.Exit: a call has failed, or the user has pressed Ctrl-C.
+    """
+    try:
+        yield
+    except TouchstoneError as error:
+        exit_with_error(f"{error_message(error)} {advice}", exit_status_of(error))
+    except KeyboardInterrupt:
+        exit_with_error(f"Interrupted. {advice}", ExitStatus.INTERRUPTED)
 
 
 SERVER_ERRORS: Final[ErrorReports] = {

@@ -7,19 +7,13 @@ import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext, progress_bar
-from touchstone.cli.command_runner import (
-    ExitStatus,
-    error_message,
-    exit_status_of,
-    exit_with_error,
-    server_command,
-)
+from touchstone.cli.command_runner import ExitStatus, end_with_advice, server_command
 from touchstone.cli.job_commands import WaitOption
 from touchstone.cli.job_options import TRAIN_PATHS, TRAINING, training_request
 from touchstone.cli.option_groups import Option, OptionGroup, parse_assignments
 from touchstone.cli.ranking_tables import format_shared_place
 from touchstone.cli.tables import UNKNOWN, Column, build_table, digits_of
-from touchstone.client import ComparedTraining, LeftOutDataset, TouchstoneError, TrainingComparison
+from touchstone.client import ComparedTraining, LeftOutDataset, TrainingComparison
 from touchstone.client.fields import DatasetOptions
 
 
@@ -181,18 +175,14 @@ def _wait_with_progress(context: CommandContext, comparison: TrainingComparison)
         typer.Exit: the user has pressed Ctrl-C, or the service refused the call or was away for too long.
     """
     advice = "To see the trainings, run: touchstone jobs list train"
-    try:
-        with progress_bar("Trainings", total=len(comparison.datasets)) as (progress, task_id):
+    total = len(comparison.datasets)
+    with end_with_advice(advice), progress_bar("Trainings", total=total) as (progress, task_id):
 
-            def show_progress(polled: TrainingComparison) -> None:
-                done_count = sum(1 for item in polled.datasets if item.done)
-                progress.update(task_id, completed=done_count)
+        def show_progress(polled: TrainingComparison) -> None:
+            done_count = sum(1 for item in polled.datasets if item.done)
+            progress.update(task_id, completed=done_count)
 
-            return context.client.wait_for_comparison(comparison, report=show_progress)
-    except TouchstoneError as error:
-        exit_with_error(f"{error_message(error)} {advice}", exit_status_of(error))
-    except KeyboardInterrupt:
-        exit_with_error(f"Interrupted. {advice}", ExitStatus.INTERRUPTED)
+        return context.client.wait_for_comparison(comparison, report=show_progress)
 
 
 def _comparison_tables(comparison: TrainingComparison) -> list[Table]:

@@ -8,18 +8,12 @@ import typer
 from rich.table import Table
 
 from touchstone.cli.command_context import CommandContext, progress_bar
-from touchstone.cli.command_runner import (
-    ExitStatus,
-    error_message,
-    exit_status_of,
-    exit_with_error,
-    server_command,
-)
+from touchstone.cli.command_runner import ExitStatus, end_with_advice, server_command
 from touchstone.cli.file_output import STANDARD_STREAM, open_output
 from touchstone.cli.job_options import EXPLAINING, TRAINING
 from touchstone.cli.option_groups import PAGE, Option, OptionGroup
 from touchstone.cli.tables import UNKNOWN, Column, build_facts_table, build_table, format_value
-from touchstone.client import Artifact, Job, TouchstoneError
+from touchstone.client import Artifact, Job
 from touchstone.client.models import Kind
 
 jobs = typer.Typer(help="Your trainings and explanations: list, show, watch, cancel and delete them.")
@@ -120,18 +114,13 @@ def wait_with_progress(context: CommandContext, job: Job) -> Job:
         typer.Exit: the user has pressed Ctrl-C, or the service refused the call or was away for too long.
     """
     advice = f"To wait for the job again, run: touchstone jobs watch {job.kind} {job.id}"
-    try:
-        with progress_bar(f"{job.kind} {job.id}", total=100) as (progress, task_id):
+    with end_with_advice(advice), progress_bar(f"{job.kind} {job.id}", total=100) as (progress, task_id):
 
-            def show_progress(polled_job: Job) -> None:
-                percent = polled_job.progress.percent if polled_job.progress else 0
-                progress.update(task_id, completed=percent, description=_describe_progress(polled_job))
+        def show_progress(polled_job: Job) -> None:
+            percent = polled_job.progress.percent if polled_job.progress else 0
+            progress.update(task_id, completed=percent, description=_describe_progress(polled_job))
 
-            return context.client.wait(job, report=show_progress)
-    except TouchstoneError as error:
-        exit_with_error(f"{error_message(error)} {advice}", exit_status_of(error))
-    except KeyboardInterrupt:
-        exit_with_error(f"Interrupted. {advice}", ExitStatus.INTERRUPTED)
+        return context.client.wait(job, report=show_progress)
 
 
 def _describe_progress(job: Job) -> str:
