@@ -26,7 +26,7 @@ from touchstone.metadata.readers.builder import (
     read_or_reject,
 )
 from touchstone.metadata.readers.json_ld import text_of, text_or_integer
-from touchstone.metadata.readers.schema_org import identifies_dataset, responsible_party
+from touchstone.metadata.readers.schema_org import identifies_dataset, named_party
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "datacite"
@@ -368,12 +368,6 @@ def add_accountability(builder: DocumentBuilder, resource: Resource) -> None:
     publisher = named_party(resource.members.get("publisher"))
     if publisher is not None:
         builder.add_field_claim("accountability_defined", True, publisher, "publisher", note="a named publisher")
-
-
-def named_party(value: Any) -> str | None:
-    """Return the name of a person or organization, or None if it has none. A web address does not name anyone."""
-    party = responsible_party(value)
-    return None if party is None or _WEB_ADDRESS.match(party) else party
 
 
 def add_documentation(builder: DocumentBuilder, resource: Resource) -> None:

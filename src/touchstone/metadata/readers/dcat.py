@@ -12,7 +12,7 @@ from typing import Any, Final
 from touchstone.core.vocabulary import fold_domains, known_domains
 from touchstone.metadata.access_restrictions import find_access_restriction
 from touchstone.metadata.documents import DatasetDocument, RejectedPart
-from touchstone.metadata.licences import Licence, most_telling_name
+from touchstone.metadata.licences import most_telling_name
 from touchstone.metadata.parsing import DocumentError
 from touchstone.metadata.readers.builder import DocumentBuilder, objects_of, parse_year, read_or_reject
 from touchstone.metadata.readers.json_ld import (
@@ -24,7 +24,7 @@ from touchstone.metadata.readers.json_ld import (
     text_or_integer,
     texts_of,
 )
-from touchstone.metadata.readers.schema_org import represented_names, responsible_party
+from touchstone.metadata.readers.schema_org import named_party, represented_names
 from touchstone.metadata.readers.source_document import SourceDocument
 
 STANDARD: Final = "dcat"
@@ -182,8 +182,7 @@ def read_dataset(
     themes = theme_labels(members.get("theme"))
     builder.set_terms("domain", fold_domains(themes) or known_domains(keywords))
 
-    licence = builder.set_licence(licence_texts(members))
-    add_access(builder, members, licence)
+    add_licence_and_access(builder, members)
     add_year(builder, members)
     add_documentation(builder, members)
     add_accountability(builder, members)
@@ -221,28 +220,26 @@ def last_step(text: str) -> str:
     return text.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1]
 
 
-def licence_texts(members: Mapping[str, Any]) -> list[str]:
-    """Return the licences of a dataset, or of its distributions if the dataset itself has none, as in DCAT-AP."""
-    licences = licences_of(members)
-    if licences:
-        return licences
-    for distribution in objects_of(as_list(members.get("distribution"))):
-        licences += licences_of(distribution)
-    return licences
-
-
 def licences_of(members: Mapping[str, Any]) -> list[str]:
     """Return the label or the address of each licence of a dataset or distribution, whichever identifies it."""
     licences = as_list(members.get("license"))
     return texts_of([most_telling_name([text_of(licence), address_of(licence)]) for licence in licences])
 
 
-def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Licence | None) -> None:
-    """Claim whether the data are public.
+def add_licence_and_access(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
+    """Add the licence of a dataset, or of its distributions as in DCAT-AP, and whether the data are public.
 
-    The first of these decides: an access level, a condition for access that the rights or the description state, or an
-    open licence. If the document has none of them, nothing is claimed.
+    The first of these decides about access: an access level, a condition for access that the rights or the description
+    state, or an open licence. If the document has none of them, nothing is claimed.
     """
+    licence_field = "license"
+    licence_names = licences_of(members)
+    if not licence_names:
+        licence_field = "distribution"
+        distributions = objects_of(as_list(members.get("distribution")))
+        licence_names = [name for distribution in distributions for name in licences_of(distribution)]
+    licence = builder.set_licence(licence_names)
+
     for name in ("accessLevel", "accessRights"):
         for level in texts_of(members.get(name)):
             # The level may be a word, or an address that ends with it, such as `…/access-right/PUBLIC`.
@@ -259,9 +256,7 @@ def add_access(builder: DocumentBuilder, members: Mapping[str, Any], licence: Li
             return
 
     if licence is not None and licence.is_open:
-        quote = licence_texts(members)[0]
-        name = "license" if licences_of(members) else "distribution"
-        builder.add_field_claim("is_public", True, quote, name, note="an open licence")
+        builder.add_field_claim("is_public", True, licence_names[0], licence_field, note="an open licence")
 
 
 def add_year(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
@@ -300,9 +295,9 @@ def address_of(value: Any) -> str | None:
 
 
 def add_accountability(builder: DocumentBuilder, members: Mapping[str, Any]) -> None:
-    """Claim accountability from a named publisher or contact. An address does not name anyone."""
+    """Claim accountability from a named publisher or contact."""
     for name in ("publisher", "contactPoint"):
-        party = responsible_party(members.get(name))
-        if party is not None and not party.startswith(("http://", "https://")):
+        party = named_party(members.get(name))
+        if party is not None:
             builder.add_field_claim("accountability_defined", True, party, name, note=f"a named {name}")
             return

@@ -245,6 +245,12 @@ def responsible_party(value: Any) -> str | None:
     return None
 
 
+def named_party(value: Any) -> str | None:
+    """Return the responsible party in a value, or None if a web address stands for it, which does not name anyone."""
+    party = responsible_party(value)
+    return None if party is None or party.startswith(("http://", "https://")) else party
+
+
 def _name_of_party(party: Any) -> str | None:
     """Return the name or, failing that, the e-mail address of a person or organization, or None.
 
