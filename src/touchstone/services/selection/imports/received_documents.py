@@ -8,7 +8,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from touchstone.core.errors import BadRequest, FieldError, InvalidValue, TooLarge
-from touchstone.core.full_disk import report_full_disk
+from touchstone.database.failures import translate_failures
 from touchstone.http.request_models import require_clean_text
 from touchstone.metadata.reading_protocol import UploadedDocument
 from touchstone.services.selection.files.uploads import FORM_OVERHEAD_BYTES, SizeLimit, enforce_limit
@@ -69,7 +69,7 @@ async def _receive_form(request: Request, limit: SizeLimit) -> list[UploadedDocu
     body = enforce_limit(request.stream(), form_limit)
     parser = MultiPartParser(request.headers, body, max_files=MAX_DOCUMENTS, max_fields=0)
     try:
-        with report_full_disk():  # The parser stores large files on the disk.
+        with translate_failures():  # The parser stores large files on the disk.
             form = await parser.parse()
     except MultiPartException as error:
         raise BadRequest from error
