@@ -128,11 +128,12 @@ def connection_error(error: httpx2.RequestError, *, changes_data: bool = False) 
         return TouchstoneError(NO_RESPONSE, "untrusted_certificate", f"{server} has no trusted certificate: {reason}")
 
     reason = str(error) or type(error).__name__
-    problem = "cannot be reached"
-    if isinstance(error, _BROKEN_EXCHANGES):
+    if not isinstance(error, _BROKEN_EXCHANGES):
+        problem = "cannot be reached"
+    elif changes_data:
+        problem = "may have carried out the request, but has not answered completely"
+    else:
         problem = "has not answered completely"
-        if changes_data:
-            problem = f"may have carried out the request, but {problem}"
     return TouchstoneError(NO_RESPONSE, "unreachable", f"{server} {problem}: {reason}")
 
 

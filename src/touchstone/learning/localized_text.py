@@ -91,8 +91,9 @@ def format_cell(cell: Any) -> LocalizedText:
     text = replace_control_characters(str(cell))
     if not _NUMBER.fullmatch(text):
         line = " ".join(text.split())
-        is_long = len(line) > MAX_CELL_LENGTH
-        return dict.fromkeys(LOCALES, line[: MAX_CELL_LENGTH - 1].rstrip() + "…" if is_long else line)
+        if len(line) > MAX_CELL_LENGTH:
+            line = line[: MAX_CELL_LENGTH - 1].rstrip() + "…"
+        return dict.fromkeys(LOCALES, line)
     english = text.replace("-", _MINUS)
     return {"fr": english.replace(".", ","), "en": english}
 

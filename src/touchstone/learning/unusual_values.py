@@ -28,9 +28,9 @@ CLOCK_TIME: Final = re.compile(r"-?\d{1,3}:[0-5]\d(:[0-5]\d([.,]\d+)?)?( ?[ap]m)
 _YEAR: Final = r"(1[89]|20)\d\d"
 # The beginnings of the names of months in English and French, without accents
 _MONTH: Final = "(jan|fe[bv]|mar|apr|avr|ma[iy]|ju[iln]|aug|aou|sep|oct|nov|dec)[a-z]*"
+_MONTH_NUMBER: Final = r"(0?[1-9]|1[0-2])"
 # Quarters, half-years and weeks, such as 2024-Q3, H1 2024 and 2024W07, and months, such as Jan 2024, avr. 2024, Jan-24
 # and 01/2024.
-_MONTH_NUMBER: Final = r"(0?[1-9]|1[0-2])"
 PERIOD: Final = re.compile(
     rf"{_YEAR}[-/ ]?[qtshw]\d{{1,2}}|[qtsh][1-4][-/ ]?{_YEAR}"
     rf"|{_MONTH}([-/. ,]+{_YEAR}|-\d\d)|{_MONTH_NUMBER}[-/]{_YEAR}",

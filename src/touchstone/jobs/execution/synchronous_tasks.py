@@ -45,8 +45,8 @@ class _TaskQueue:
     unfinished_counts: Counter[UUID] = field(default_factory=Counter)
 
     @contextmanager
-    def count(self, owner: UUID) -> Iterator[None]:
-        """Count a task of a user as unfinished for the body of the `with` statement.
+    def admit(self, owner: UUID) -> Iterator[None]:
+        """Admit a task of a user, and count it of a user as unfinished for the body of the `with` statement.
 
         Raises:
             Overloaded: too many tasks are unfinished already.
@@ -117,7 +117,7 @@ class SynchronousTasks:
             Overloaded: too many tasks are already unfinished, or this task was not finished in time.
         """
         queue = self._quick_task_queue if work_item.keeps_process else self._slow_task_queue
-        with queue.count(owner):
+        with queue.admit(owner):
             try:
                 async with asyncio.timeout(TOTAL_SECONDS), queue.slots.occupy(owner):
                     return await self._executor.run(

@@ -84,11 +84,11 @@ class AuthenticatingProxy:
         Raises:
             ServiceError: the response cannot be completed, for example because the database is gone during an export.
         """
-        has_begun = False
+        response_has_begun = False
 
-        async def send_and_notice(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
+        async def tracked_send(message: Message) -> None:
+            nonlocal response_has_begun
+            response_has_begun = True
             await send(message)
 
         try:
@@ -110,13 +110,11 @@ class AuthenticatingProxy:
 
             destination = self._gateway_app if route.backend is None else self._upstreams[route.backend]
             rebuilt_scope = self._rebuild_scope(scope, route, match, identity)
-            send_response = (
-                self._translate_location(send_and_notice, route) if route.returns_location else send_and_notice
-            )
-            await destination(rebuilt_scope, receive, send_response)
+            response_send = self._translate_location(tracked_send, route) if route.returns_location else tracked_send
+            await destination(rebuilt_scope, receive, response_send)
         except ServiceError as error:
             # The server then closes the connection, so that the client does not take the response for complete.
-            if has_begun:
+            if response_has_begun:
                 raise
             await error_response(error, scope)(scope, receive, send)
 

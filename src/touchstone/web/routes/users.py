@@ -79,18 +79,18 @@ async def _render_users(
         email: the e-mail address of the account that the token is for.
     """
     page_number = parse_small_integer(str(parameters.get("page", ""))) or 1
-    search = str(parameters.get("q", "")).strip()[:_MAX_SEARCH_LENGTH]
-    page = await ctx.api.page_users(q=search or None, page=page_number, page_size=_PAGE_SIZE)
+    search = str(parameters.get("q", "")).strip()[:_MAX_SEARCH_LENGTH] or None
+    page = await ctx.api.page_users(q=search, page=page_number, page_size=_PAGE_SIZE)
     # A redirect would lose the token, which is shown only once.
     if is_beyond_last_page(page) and reset_token is None:
-        return ctx.redirect(_USERS, q=search or None, page=page.total_pages)
+        return ctx.redirect(_USERS, q=search, page=page.total_pages)
 
     return await ctx.render(
         "users.html",
         address_notes=address_notes,
         page=page,
-        search=search,
-        link=partial(list_page_address, _USERS, q=search or None),
+        search=search or "",
+        link=partial(list_page_address, _USERS, q=search),
         reset_token=reset_token,
         reset_email=email,
     )
