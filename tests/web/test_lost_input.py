@@ -155,6 +155,7 @@ def test_switching_the_language_asks_before_it_empties_a_form(visit: Visit) -> N
     expect(page.locator("html")).to_have_attribute("lang", "en")
     assert dialogs == []
 
+    page.wait_for_load_state()  # The script that notices input has run by then.
     page.get_by_label("Name").fill("Half a form")
     for switch in ("language", "theme"):
         with page.expect_event("dialog"):
